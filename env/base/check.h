@@ -1,0 +1,38 @@
+// A promise of our own code that does not hold stops the program where it broke, on the CPU and on
+// the GPU. Bad input is no broken promise: that is InputError (error.h).
+#pragma once
+
+#include <string>
+
+#ifdef __CUDACC__
+#define YARD_HD __host__ __device__
+#else
+#define YARD_HD
+#endif
+
+#ifdef __CUDA_ARCH__
+#include <cstdio>
+// On the device the message must be a string literal.
+#define YARD_CHECK(cond, message)                                                  \
+  do {                                                                             \
+    if (!(cond)) {                                                                 \
+      printf("%s:%d: %s: check failed: %s\n", __FILE__, __LINE__, message, #cond); \
+      __trap();                                                                    \
+    }                                                                              \
+  } while (false)
+#else
+#define YARD_CHECK(cond, message)                               \
+  do {                                                          \
+    if (!(cond)) [[unlikely]] {                                 \
+      ::yard::check_failed(__FILE__, __LINE__, #cond, message); \
+    }                                                           \
+  } while (false)
+#endif
+
+namespace yard {
+
+[[noreturn]] void check_failed(const char* file, int line, const char* cond, const char* message);
+[[noreturn]] void check_failed(const char* file, int line, const char* cond,
+                               const std::string& message);
+
+}  // namespace yard

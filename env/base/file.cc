@@ -1,0 +1,240 @@
+#include "env/base/file.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "env/base/check.h"
+#include "env/base/error.h"
+
+namespace yard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What was asked of `path` failed with `error`: the caller's path, or the machine's disk.
+[[noreturn]] void fail(const fs::path& path, const std::string& expected, int error) {
+  const std::string why = std::strerror(error);
+  switch (error) {
+    case EACCES:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+    case EPERM:
+    case EROFS:
+      throw InputError(path.string(), expected, why);
+    default:
+      throw RunError(path.string() + ": " + why);
+  }
+}
+
+constexpr char kReadable[] = "a readable file";
+constexpr char kWritable[] = "a place that can be written";
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+
+  // Returns false when the last bytes could not be kept.
+  bool close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd < 0 || ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+// Makes what `path` holds, or which names it lists, survive a power cut.
+void sync(const fs::path& path, const fs::path& blame) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok() || ::fsync(file.get()) != 0) fail(blame, kWritable, errno);
+}
+
+fs::path parent_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+// Returns a name beside `path` that no other call of this process gets.
+fs::path beside(const fs::path& path) {
+  static std::atomic<uint64_t> count{0};
+  return parent_of(path) /
+         (".yard-" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp");
+}
+
+// Calls make(name) with fresh names beside `path` until none lies there from a process that was
+// killed.
+template <class Make>
+fs::path make_beside(const fs::path& path, Make make) {
+  for (;;) {
+    fs::path name = beside(path);
+    if (make(name)) return name;
+    if (errno != EEXIST) fail(path, kWritable, errno);
+  }
+}
+
+void write_all(int fd, std::string_view content, const fs::path& blame) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(blame, kWritable, errno);
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void rename_or_fail(const fs::path& from, const fs::path& to, const fs::path& blame) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail(blame, kWritable, errno);
+}
+
+// Unpacks all members. zlib counts in 32 bits, hence the pieces.
+std::string gunzip(std::string_view packed, const std::string& name) {
+  z_stream z{};
+  constexpr int kGzipOnly = 15 + 16;
+  YARD_CHECK(inflateInit2(&z, kGzipOnly) == Z_OK, "zlib does not start");
+  std::string out, piece(1 << 18, '\0');
+  int status = Z_OK;
+  while (status != Z_STREAM_END || !packed.empty()) {
+    if (status == Z_STREAM_END) inflateReset(&z);
+    const uInt given = static_cast<uInt>(std::min<size_t>(packed.size(), 1u << 30));
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    z.avail_in = given;
+    z.next_out = reinterpret_cast<Bytef*>(piece.data());
+    z.avail_out = static_cast<uInt>(piece.size());
+    status = inflate(&z, Z_NO_FLUSH);
+    packed.remove_prefix(given - z.avail_in);
+    out.append(piece, 0, piece.size() - z.avail_out);
+    if (status == Z_OK || status == Z_STREAM_END) continue;
+    const std::string why = z.msg ? z.msg : "no progress";
+    inflateEnd(&z);
+    if (status == Z_BUF_ERROR) {
+      throw InputError(
+          name, "whole gzip data",
+          "truncated data that ends after " + std::to_string(out.size()) + " unpacked bytes");
+    }
+    throw InputError(
+        name, "whole gzip data",
+        "corrupt data after " + std::to_string(out.size()) + " unpacked bytes (" + why + ")");
+  }
+  inflateEnd(&z);
+  return out;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) fail(path, kReadable, errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail(path, kReadable, errno);
+  // The size is a guess, since pipes have none; one byte more meets the end without growing.
+  std::string content(static_cast<size_t>(info.st_size) + 1, '\0');
+  size_t length = 0;
+  for (;;) {
+    const ssize_t n = ::read(file.get(), content.data() + length, content.size() - length);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path, kReadable, errno);
+    if (n == 0) break;
+    length += static_cast<size_t>(n);
+    if (length == content.size()) content.resize(2 * length);
+  }
+  content.resize(length);
+  if (content.starts_with("\x1f\x8b")) return gunzip(content, path.string());
+  return content;
+}
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+  std::error_code ignored;
+  const fs::file_status there = fs::status(path, ignored);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    throw InputError(path.string(), "a regular file or nothing", "a folder or device");
+  }
+  int fd = -1;
+  const fs::path temp = make_beside(path, [&](const fs::path& name) {
+    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd >= 0;
+  });
+  try {
+    Descriptor file(fd);
+    write_all(fd, content, path);
+    if (::fsync(fd) != 0 || !file.close()) fail(path, kWritable, errno);
+    rename_or_fail(temp, path, path);
+  } catch (...) {
+    ::unlink(temp.c_str());
+    throw;
+  }
+  sync(parent_of(path), path);
+}
+
+AtomicDirectory::AtomicDirectory(const fs::path& target)
+    : target_(target.has_filename() ? target : target.parent_path()) {
+  std::error_code ignored;
+  const fs::file_status there = fs::status(target_, ignored);
+  if (fs::exists(there) && !fs::is_directory(there)) {
+    throw InputError(target.string(), "a folder or nothing", "a file");
+  }
+  path_ =
+      make_beside(target_, [](const fs::path& name) { return ::mkdir(name.c_str(), 0777) == 0; });
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+void AtomicDirectory::commit() {
+  YARD_CHECK(!path_.empty(), "a folder is committed once");
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_)) {
+    if (entry.is_regular_file() || entry.is_directory()) sync(entry.path(), target_);
+  }
+  sync(path_, target_);
+  const fs::path old = beside(target_);
+  const bool replaces = ::rename(target_.c_str(), old.c_str()) == 0;
+  if (!replaces && errno != ENOENT) fail(target_, kWritable, errno);
+  if (::rename(path_.c_str(), target_.c_str()) != 0) {
+    const int error = errno;
+    if (replaces) ::rename(old.c_str(), target_.c_str());
+    fail(target_, kWritable, error);
+  }
+  path_.clear();
+  sync(parent_of(target_), target_);
+  std::error_code ignored;
+  if (replaces) fs::remove_all(old, ignored);
+}
+
+std::string sha256_hex(std::string_view content) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  YARD_CHECK(
+      EVP_Digest(content.data(), content.size(), digest, &length, EVP_sha256(), nullptr) == 1,
+      "SHA-256 is not available");
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (unsigned i = 0; i < length; ++i) {
+    out += kHex[digest[i] >> 4];
+    out += kHex[digest[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,45 @@
+// Whole files and folders: read at once, written so that a reader or a crash meets the old or the
+// new, never a half. A path that cannot be used is an InputError, a disk that fails or is full a
+// RunError; both name the path.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace yard {
+
+// Returns the content; gzip is recognised by its first bytes and unpacked.
+// Throws InputError when missing, a folder, or truncated or corrupt gzip.
+std::string read_file(const std::filesystem::path& path);
+
+// Replaces `path`, which is absent or a regular file, in one step that survives a power cut.
+void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+
+// A folder that appears at once: fill path(), then commit().
+//   AtomicDirectory out("runs/a");
+//   write_file_atomic(out.path() / "manifest.json", text);
+//   out.commit();
+class AtomicDirectory {
+ public:
+  // Makes a hidden folder beside `target`, which is absent or a folder.
+  explicit AtomicDirectory(const std::filesystem::path& target);
+  ~AtomicDirectory();  // without commit() nothing is left behind
+  AtomicDirectory(const AtomicDirectory&) = delete;
+  AtomicDirectory& operator=(const AtomicDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  // Puts the folder in the target's place and removes the old one. Between two renames the target
+  // is absent; a crash there leaves the old folder beside it, hidden. Call it once.
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;  // empty once committed
+};
+
+// Returns 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view content);
+
+}  // namespace yard

@@ -1,0 +1,42 @@
+#include "env/base/program.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+
+namespace yard {
+
+namespace {
+
+int report(const std::exception& error, int code) {
+  std::fprintf(stderr, "yardmaster: %s\n", error.what());
+  return code;
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
+  install_interrupt_handler();
+  try {
+    const int code = fn(argc, argv);
+    // A table that a full disk cut short must not look like a success.
+    std::cout.flush();
+    if (std::fflush(stdout) != 0 || !std::cout || std::ferror(stdout)) {
+      throw RunError("standard output cannot be written");
+    }
+    return code;
+  } catch (const InputError& error) {
+    return report(error, 2);
+  } catch (const Interrupted& error) {
+    return report(error, kInterruptedExit);
+  } catch (const std::exception& error) {
+    return report(error, 1);
+  }
+}
+
+}  // namespace yard

@@ -1,0 +1,140 @@
+// From text to a typed struct: one list of fields is the parser, the range check, the help and the
+// record.
+//   struct Config {
+//     double lr = 1e-3;
+//     std::string order = "sjf";
+//     void fields(auto& f) {
+//       f("lr", lr, 0.0, 1.0, "Adam step size");
+//       f("order", order, {"sjf", "fifo"}, "who goes first");
+//     }
+//   };
+//   const auto config = parse<Config>(Settings::from_yaml("run.yaml"));
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "env/base/check.h"
+#include "env/base/text.h"
+
+namespace yard {
+
+struct Setting {
+  std::string key;     // dotted where the file nests
+  std::string value;   // lists are joined by commas
+  std::string origin;  // "file.yaml:12" or "command line": where an error points
+};
+
+// Keys and values as they were given, in the order of their first mention.
+class Settings {
+ public:
+  // Throws InputError when the file is no YAML map of scalars, lists of scalars and such maps.
+  static Settings from_yaml(const std::string& path);
+
+  // The last word counts.
+  void set(const std::string& key, const std::string& value, const std::string& origin);
+
+  // Sets from "key=value".
+  void overlay(std::string_view assignment, const std::string& origin = "command line");
+
+  const std::vector<Setting>& entries() const { return entries_; }
+  const Setting* find(std::string_view key) const;  // nullptr when not set
+
+ private:
+  std::vector<Setting> entries_;
+};
+
+// One field of a config: how it is described and how a text becomes its value.
+struct Field {
+  std::string key, type, range, value,
+      help;  // value: of the struct at hand, its default in describe()
+  std::function<bool(std::string_view)> read;  // false when not of the type or out of range
+  double min = 0, max = 0;                     // of an integer or number
+};
+
+// The `f` that a config's fields() calls. The fields point into the config.
+class FieldList {
+ public:
+  // Numbers: double, float, int, int64_t, uint64_t; both ends included.
+  template <class T>
+  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) void operator()(
+      const char* key, T& value, std::type_identity_t<T> min, std::type_identity_t<T> max,
+      const char* help);
+  void operator()(const char* key, bool& value, const char* help);
+  void operator()(const char* key, std::string& value, const char* help);
+  void operator()(const char* key, std::string& value, const std::vector<std::string>& choices,
+                  const char* help);
+  void operator()(const char* key, std::vector<double>& value, const char* help);
+  void operator()(const char* key, std::vector<std::string>& value, const char* help);
+
+  // Throws InputError at the first key that is unknown and the first value that does not fit.
+  void assign(const Settings& settings) const;
+
+  const std::vector<Field>& fields() const { return fields_; }
+
+ private:
+  void add(Field field);
+
+  std::vector<Field> fields_;
+};
+
+// For what has nothing to set: every key is unknown.
+struct NoConfig {
+  void fields(FieldList&) {}
+};
+
+template <class C>
+C parse(const Settings& settings) {
+  C config;
+  FieldList list;
+  config.fields(list);
+  list.assign(settings);
+  return config;
+}
+
+// Returns the fields with their defaults, for help texts.
+template <class C>
+std::vector<Field> describe() {
+  C config;
+  FieldList list;
+  config.fields(list);
+  std::vector<Field> fields = list.fields();
+  for (Field& field : fields) field.read = nullptr;  // it would point into `config`
+  return fields;
+}
+
+// Returns what, set again, parses to an equal config.
+template <class C>
+std::vector<std::pair<std::string, std::string>> record(const C& config) {
+  C copy = config;  // fields() hands out references to change
+  FieldList list;
+  copy.fields(list);
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Field& field : list.fields()) out.emplace_back(field.key, field.value);
+  return out;
+}
+
+template <class T>
+requires(std::is_arithmetic_v<T> &&
+         !std::same_as<T, bool>) void FieldList::operator()(const char* key, T& value,
+                                                            std::type_identity_t<T> min,
+                                                            std::type_identity_t<T> max,
+                                                            const char* help) {
+  const auto read = [&value, min, max](std::string_view text) {
+    const auto parsed = parse_number<T>(text);
+    if (!parsed || !(*parsed >= min && *parsed <= max)) return false;  // NaN is in no range
+    value = *parsed;
+    return true;
+  };
+  YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
+  add({key, std::is_integral_v<T> ? "integer" : "number",
+       "[" + shortest(min) + ", " + shortest(max) + "]", shortest(value), help, read,
+       static_cast<double>(min), static_cast<double>(max)});
+}
+
+}  // namespace yard

@@ -1,0 +1,101 @@
+// Many worlds at once: each plays episodes of the task `dispatch` and writes what it sees into its
+// slice of tensors that a learner reads without a copy. Worlds are dealt out to threads; a world's
+// course depends on its seed and its actions alone, never on the number of threads.
+// Dims: N worlds, J jobs of the window, F features, C features of the cluster.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/sim/world.h"
+#include "env/task/dispatch.h"
+
+namespace yard {
+
+struct BatchConfig {
+  int worlds = 64;
+  int threads = 1;
+  int group = 1;            // so many neighbouring worlds play the same jobs
+  int episode_jobs = 256;
+  int max_decisions = 0;    // an episode is cut off after so many; 0: never
+  uint64_t seed = 1;
+  DispatchConfig task;
+};
+
+// Why a world's last step ended its episode. A cut-off one has a future: its value counts.
+enum class Ending : uint8_t { kNone, kTerminated, kTruncated };
+
+struct EpisodeResult {
+  int world;
+  int64_t number;       // the world's how many-th
+  int32_t first_job;
+  double mean_jct_s;    // over the jobs that finished
+  int64_t decisions;
+};
+
+class BatchEnv {
+ public:
+  // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both outlive
+  // the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
+  BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config);
+  ~BatchEnv();
+
+  // Starts every world's first episode.
+  void reset();
+
+  // Carries out one legal action a world (N) and goes on to the next decision, through as many
+  // events, and into the next episode, as need be.
+  void step(std::span<const int32_t> actions);
+
+  // Of the present decision. Valid until the next step().
+  std::span<const float> jobs() const { return jobs_; }          // (N, J, F)
+  std::span<const float> cluster() const { return cluster_; }    // (N, C)
+  std::span<const uint8_t> mask() const { return mask_; }        // (N, J + 1)
+  std::span<const float> prior() const { return prior_; }        // (N, J + 1)
+  std::span<const int32_t> rows() const { return rows_; }        // (N)
+  std::span<const int32_t> suggested() const { return suggested_; }  // (N)
+
+  // Of the last step.
+  std::span<const float> reward() const { return reward_; }      // (N) minus job-seconds
+  std::span<const float> dt_s() const { return dt_s_; }          // (N) seconds that passed
+  std::span<const Ending> ending() const { return ending_; }     // (N)
+  // What a truncated world saw last, before its new episode. (N, J, F), (N, C), (N)
+  std::span<const float> final_jobs() const { return final_jobs_; }
+  std::span<const float> final_cluster() const { return final_cluster_; }
+  std::span<const int32_t> final_rows() const { return final_rows_; }
+
+  // Takes the results of the episodes that ended since the last call.
+  std::vector<EpisodeResult> take_results();
+
+  int worlds() const { return config_.worlds; }
+
+  // All that a resumed training needs to go on exactly: every world's place in its course.
+  std::vector<std::byte> save() const;
+  void restore(std::span<const std::byte> saved);  // throws InputError
+
+ private:
+  struct Player;
+  class Pool;
+
+  void begin_episode(int n);
+  void step_world(int n, int32_t action);
+  bool go_on(int n);
+  void observe(int n);
+  Dispatch::Observation slice(int n);
+
+  Fixed fixed_;
+  const Workload* workload_;
+  BatchConfig config_;
+  std::vector<std::unique_ptr<Player>> players_;
+  std::unique_ptr<Pool> pool_;
+  std::vector<float> jobs_, cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
+  std::vector<uint8_t> mask_;
+  std::vector<int32_t> rows_, slots_, suggested_, final_rows_;
+  std::vector<Ending> ending_;
+};
+
+}  // namespace yard

@@ -1,0 +1,115 @@
+// How long will this job still run, judged by what its user's finished jobs took? Online, from what
+// was observed alone. Log run times of a user are taken as normal around a mean that is shrunk
+// towards that of all users; the expected remaining time of a job that has run for a while is then
+// the mean residual life of a log-normal.
+// Times in log2 seconds. Dims: U users.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "env/base/check.h"
+#include "env/base/log2.h"
+
+namespace yard {
+
+// g(u): log2 of the mean residual life over the median, u = log2(attained / median), tabulated once
+// on the host:  MRL(a) = exp(m + s^2/2) Q((ln a - m - s^2)/s) / Q((ln a - m)/s) - a,  Q = 1 - Phi.
+struct ResidualLife {
+  static constexpr int kPoints = 97;        // u from -12 to 12 in steps of 1/4
+  static constexpr float kFirst = -12, kStep = 0.25F;
+  float g[kPoints];
+
+  // Requires: sd > 0, of the natural logarithm.
+  explicit ResidualLife(double sd) {
+    const auto upper = [](double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); };
+    for (int i = 0; i < kPoints; ++i) {
+      const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
+      const double a = std::exp(u);
+      const double tail = upper(u / sd);
+      // Far in the tail both Q underflow; there the residual life grows like s a / (u/s), Mills' ratio.
+      const double mrl = tail > 1e-200
+                             ? std::exp(sd * sd / 2) * upper((u - sd * sd) / sd) / tail - a
+                             : a * sd * sd / u;
+      g[i] = static_cast<float>(std::log2(mrl));
+    }
+  }
+
+  // Returns log2 of the expected remaining seconds. Requires: log2 seconds in.
+  YARD_HD float log2_left(float log2_median, float log2_attained) const {
+    const float at = (log2_attained - log2_median - kFirst) / kStep;
+    if (at <= 0) return log2_median + g[0];
+    if (at >= kPoints - 1) return log2_median + g[kPoints - 1] + (at - (kPoints - 1)) * kStep;
+    const int i = static_cast<int>(at);
+    const float part = at - static_cast<float>(i);
+    return log2_median + g[i] + part * (g[i + 1] - g[i]);
+  }
+};
+
+YARD_HD inline float log2_seconds(int64_t us) {
+  return log2_coarse(static_cast<double>(us < 1'000'000 ? 1'000'000 : us) * 1e-6);
+}
+
+// What is remembered of one user, and in row 0 of all of them.
+struct UserRecord {
+  float jobs;         // finished so far
+  float mean_log2;    // of their run times
+  float latest_log2;  // of the last one to finish
+};
+
+// Columns over a policy's memory, which must be zero at first.
+class UserHistory {
+ public:
+  static constexpr int32_t kNobody = -1;  // where the trace names no user
+
+  YARD_HD static size_t bytes(int32_t num_users) {
+    return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
+  }
+
+  YARD_HD explicit UserHistory(std::byte* memory)
+      : records_(reinterpret_cast<UserRecord*>(memory)) {}
+
+  // Learns from every job that finished since the last decision. `View`: env/sim/view.h.
+  template <class View>
+  YARD_HD void take_in_changed(const View& view) {
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      if (view.finished(slot)) observe(view.user(slot), log2_seconds(view.attained_us(slot)));
+    }
+  }
+
+  // A job of `user` finished after so long.
+  YARD_HD void observe(int32_t user, float log2_run) {
+    add(records_[0], log2_run);
+    if (user != kNobody) add(records_[user + 1], log2_run);
+  }
+
+  YARD_HD UserRecord record(int32_t user) const {
+    return user == kNobody ? UserRecord{} : records_[user + 1];
+  }
+
+  // Returns the median of a job that has not run, in log2 seconds. `shrink`: how many jobs of all
+  // users the prior is worth.
+  YARD_HD float log2_median(int32_t user, float shrink) const {
+    constexpr float kPrior = 11.8F;  // an hour, before anything has finished
+    const UserRecord& all = records_[0];
+    const float prior = (all.jobs * all.mean_log2 + 4 * kPrior) / (all.jobs + 4);
+    const UserRecord own = record(user);
+    return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
+  }
+
+ private:
+  // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
+  static constexpr float kMostJobs = 32;
+
+  YARD_HD static void add(UserRecord& r, float log2_run) {
+    r.jobs = r.jobs + 1 < kMostJobs ? r.jobs + 1 : kMostJobs;
+    r.mean_log2 += (log2_run - r.mean_log2) / r.jobs;
+    r.latest_log2 = log2_run;
+  }
+
+  UserRecord* records_;  // (1 + U)
+};
+
+}  // namespace yard

@@ -1,0 +1,135 @@
+// The rules of time: a world begins, the clock jumps to the next event. advance() alone
+// reads the truth.
+#pragma once
+
+#include "env/sim/agenda.h"
+#include "env/sim/rules.h"
+#include "env/sim/truth.h"
+
+namespace yard {
+
+// Makes the state that waits for the first of the jobs [first, end). Requires: state_bytes() bytes
+// behind `s`, at least as many slots as jobs that can be live at once.
+YARD_HD inline void reset(const Fixed& f, ClusterState& s, const StateSizes& z, Agenda& agenda,
+                          int32_t first, int32_t end) {
+  make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
+  s.head->first_job = s.head->arrived = first;
+  s.head->end_job = end;
+  agenda.clear(z.slots);
+}
+
+namespace detail {
+
+// Puts the next event of every slot that start(), preempt() or a change of rate touched on the
+// agenda.
+YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& agenda) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_dirty; ++i) {
+    const int32_t slot = s.dirty[i];
+    s.is_dirty[slot] = 0;
+    switch (s.phase[slot]) {
+      case Phase::kRunning: {
+        const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.done_us[slot];
+        const double wall = left / s.rate[slot];
+        auto whole = static_cast<int64_t>(wall);
+        if (static_cast<double>(whole) < wall)
+          ++whole;  // an end never comes before its work is done
+        agenda.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
+        break;
+      }
+      case Phase::kStarting:
+      case Phase::kStopping:
+        agenda.put(slot, s.job[slot], s.until_us[slot]);
+        break;
+      default:
+        agenda.remove(slot);
+    }
+  }
+  h.num_dirty = 0;
+}
+
+YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
+  settle(s, slot);
+  release(f, s, slot, s.head->now_us);
+  s.phase[slot] = Phase::kDone;
+  --s.head->live;
+  ++s.head->finished;
+}
+
+// One slot's phase ends. A job that begins to run gets its own end on the agenda.
+YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
+  switch (s.phase[slot]) {
+    case Phase::kRunning:
+      finish(f, s, slot);
+      break;
+    case Phase::kStarting:
+      s.phase[slot] = Phase::kRunning;
+      s.since_us[slot] = s.head->now_us;
+      mark_dirty(s, slot);
+      break;
+    default:  // kStopping: saved, waits again
+      s.phase[slot] = Phase::kWaiting;
+      s.since_us[slot] = s.head->now_us;
+      queue_append(s, slot);
+  }
+  mark_changed(s, slot);
+}
+
+}  // namespace detail
+
+// Forgets the last step's news; slots of jobs that finished in it are free from now on.
+YARD_HD inline void clear_changed(ClusterState& s) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_changed; ++i) {
+    const int32_t slot = s.changed[i];
+    s.is_changed[slot] = 0;
+    if (s.phase[slot] == Phase::kDone) free_slot(s, slot);
+  }
+  h.num_changed = 0;
+}
+
+// Returns when the next event is due, kNever if nothing will ever happen by itself.
+YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, ClusterState& s,
+                                     Agenda& agenda) {
+  detail::plan_events(truth, s, agenda);
+  int64_t at_us = agenda.next_us();
+  if (s.head->arrived < s.head->end_job && f.jobs.submit_us[s.head->arrived] < at_us) {
+    at_us = f.jobs.submit_us[s.head->arrived];
+  }
+  if (s.head->timer_us < at_us) at_us = s.head->timer_us;
+  return at_us < s.head->now_us ? s.head->now_us : at_us;  // a wait that is over counts as now
+}
+
+// Moves the clock to `to_us` and the integrals with it. Requires: no event lies before `to_us`.
+YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
+  Head& h = *s.head;
+  const int64_t dt_us = to_us - h.now_us;
+  h.job_time_us += dt_us * h.live;
+  h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus);
+  h.now_us = to_us;
+}
+
+// Jumps to the next event and lets all happen that is due then: ends first (in order of their
+// jobs), then arrivals. Returns false, changing nothing, when nothing will ever happen again.
+YARD_HD inline bool advance(const Fixed& f, const Truth& truth, ClusterState& s, Agenda& agenda) {
+  clear_changed(s);
+  const int64_t at_us = next_event_us(f, truth, s, agenda);
+  if (at_us == kNever) return false;
+  Head& h = *s.head;
+  pass_time(f, s, at_us);
+  while (agenda.next_us() <= at_us) {
+    const int32_t slot = agenda.top();
+    agenda.remove(slot);
+    detail::end_phase(f, s, slot);
+    if (h.num_dirty > 0) detail::plan_events(truth, s, agenda);
+  }
+  while (h.arrived < h.end_job && f.jobs.submit_us[h.arrived] <= at_us) arrive(f, s, h.arrived++);
+  if (h.timer_us <= at_us) h.timer_us = kNever;
+  return true;
+}
+
+YARD_HD inline bool all_done(const ClusterState& s) {
+  return s.head->arrived == s.head->end_job && s.head->live == 0;
+}
+
+}  // namespace yard

@@ -1,0 +1,143 @@
+#include "env/sim/digest.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "env/sim/free_map.h"
+
+namespace yard {
+namespace {
+
+class Hash {
+ public:
+  void add(uint64_t word) {
+    // splitmix64's finaliser over a running sum: every bit of every word reaches the result.
+    h_ += word + 0x9E3779B97F4A7C15u;
+    h_ = (h_ ^ (h_ >> 30)) * 0xBF58476D1CE4E5B9u;
+    h_ = (h_ ^ (h_ >> 27)) * 0x94D049BB133111EBu;
+    h_ ^= h_ >> 31;
+  }
+  void add(int64_t word) { add(static_cast<uint64_t>(word)); }
+  void add(int32_t word) { add(static_cast<int64_t>(word)); }
+  void add(double value) { add(std::bit_cast<uint64_t>(value)); }
+  uint64_t value() const { return h_; }
+
+ private:
+  uint64_t h_ = 0;
+};
+
+bool is_live(Phase phase) { return phase != Phase::kFree && phase != Phase::kDone; }
+
+std::vector<int32_t> live_slots_by_job(const ClusterState& s) {
+  std::vector<int32_t> slots;
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    if (is_live(s.phase[slot])) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
+  return slots;
+}
+
+}  // namespace
+
+uint64_t digest(const Fixed& fixed, const ClusterState& s) {
+  const Head& h = *s.head;
+  Hash hash;
+  for (const int64_t word : {h.now_us, h.timer_us, h.job_time_us, h.held_time_us}) hash.add(word);
+  for (const int32_t word :
+       {h.first_job, h.end_job, h.arrived, h.finished, h.preemptions, h.starts}) {
+    hash.add(word);
+  }
+  for (const int32_t slot : live_slots_by_job(s)) {
+    hash.add(s.job[slot]);
+    hash.add(static_cast<int32_t>(s.phase[slot]));
+    hash.add(s.preempted[slot]);
+    hash.add(s.started[slot]);
+    if (s.pinned[slot]) hash.add(1);
+    hash.add(s.first_start_us[slot]);
+    hash.add(s.since_us[slot]);
+    const bool timed = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kStopping;
+    hash.add(timed ? s.until_us[slot] : 0);
+    hash.add(std::max<int64_t>(s.saved_us[slot] - h.now_us, 0));
+    hash.add(s.attained_us[slot]);
+    hash.add(s.done_us[slot]);
+    if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      hash.add(s.part_node[p]);
+      hash.add(s.part_mask[p]);
+    }
+  }
+  for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
+  for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) hash.add(s.free_mask[m]);
+  for (int32_t g = 0; g < fixed.spec.total_gpus; ++g) {
+    hash.add(std::max<int64_t>(s.gpu_ready_us[g] - h.now_us, 0));
+  }
+  return hash.value();
+}
+
+std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
+  const Head& h = *s.head;
+  const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
+  std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);
+  int32_t live = 0, waiting = 0, held = 0;
+  for (int32_t slot = 0; slot < h.high_water; ++slot) {
+    const Phase phase = s.phase[slot];
+    if (!is_live(phase)) continue;
+    ++live;
+    const bool holds = phase == Phase::kStarting || phase == Phase::kRunning;
+    waiting += phase == Phase::kWaiting;
+    held += holds;
+    int32_t sum = 0;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      uint64_t& node = owned[static_cast<size_t>(s.part_node[p])];
+      if ((node & s.part_mask[p]) != 0) return at("a GPU is held twice on node ", s.part_node[p]);
+      node |= s.part_mask[p];
+      sum += count_bits(s.part_mask[p]);
+    }
+    if (sum != (holds ? s.gpus[slot] : 0)) return at("wrong number of GPUs at slot ", slot);
+    if (holds && (s.held_pos[slot] >= h.held || s.held_list[s.held_pos[slot]] != slot)) {
+      return at("not in the list of holders: slot ", slot);
+    }
+    if (s.done_us[slot] < 0 || s.attained_us[slot] < 0) return at("negative work at slot ", slot);
+  }
+  if (live != h.live) return at("live jobs counted: ", live);
+  if (held != h.held) return at("holders counted: ", held);
+  if (h.arrived - h.first_job != h.live + h.finished) return "a job was lost or doubled";
+  int32_t free_gpus = 0;
+  for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
+    const uint64_t all = low_mask(fixed.spec.node_gpus[m]);
+    if ((owned[static_cast<size_t>(m)] ^ s.free_mask[m]) != all) return at("GPUs lost on node ", m);
+    if (s.free_count[m] != count_bits(s.free_mask[m])) return at("free count of node ", m);
+    const FreeMap map(fixed.spec);
+    for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
+      if ((map.first(s, c, m) == m) != (c == s.free_count[m])) return at("free bitmap of node ", m);
+    }
+    free_gpus += s.free_count[m];
+  }
+  if (free_gpus != h.free_gpus) return at("free GPUs counted: ", free_gpus);
+  int32_t queued = 0;
+  for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot], ++queued) {
+    if (s.phase[slot] != Phase::kWaiting) return at("queued but not waiting: slot ", slot);
+    const int32_t next = s.queue_next[slot];
+    if (next != kNone && s.queue_rank[next] <= s.queue_rank[slot])
+      return "the queue lost its order";
+    if (queued > waiting) return "the queue has a loop";
+  }
+  if (queued != waiting || waiting != h.waiting) return at("queued jobs counted: ", queued);
+  for (int32_t k = 0; k < fixed.jobs.num_classes; ++k) {
+    int64_t rank = kNone;
+    int32_t counted = 0;
+    for (int32_t slot = s.class_head[k]; slot != kNone; slot = s.class_next[slot], ++counted) {
+      if (s.size_class[slot] != k || s.queue_rank[slot] <= rank || counted >= s.class_count[k]) {
+        return at("queue of size class ", k);
+      }
+      rank = s.queue_rank[slot];
+    }
+    if (counted != s.class_count[k]) return at("jobs missing in size class ", k);
+    queued -= counted;
+  }
+  if (queued != 0) return at("jobs in no size class: ", queued);
+  return "";
+}
+
+}  // namespace yard

@@ -1,0 +1,69 @@
+// What became of a replay, in numbers that can be compared: each with its unit and its definition.
+// docs/metrics.md says the same to users. Only scored jobs count, and none of them is left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/columns.h"
+#include "env/sim/pacing.h"
+#include "env/trace/job.h"
+
+namespace yard {
+
+// One group of jobs. Times are over its finished jobs; 0 where there are none.
+struct JctSummary {
+  int64_t jobs = 0;        // scored
+  int64_t finished = 0;    // of these, those that ended
+  int64_t sum_jct_us = 0;  // [us] exact; JCT = end - submission
+  double mean_jct_s = 0;   // [s]
+  double p50_jct_s = 0;    // [s] the least JCT that at least half of the jobs do not exceed
+  double p95_jct_s = 0;    // [s]
+  double p99_jct_s = 0;    // [s]
+  double mean_wait_s = 0;  // [s] wait = JCT beyond the run time alone on the job's fastest type
+  double max_wait_s = 0;   // [s]
+  double mean_run_s = 0;   // [s] run time alone on the job's fastest type
+};
+
+struct ClassSummary {
+  int32_t gpus = 0;  // what each job of the class asks for
+  JctSummary all;
+};
+
+struct Summary {
+  JctSummary all;
+  // Mean of max(1, JCT / max(run time, 10 s)): Feitelson's bounded slowdown, no unit.
+  double mean_slowdown = 0;
+  double makespan_s = 0;  // [s] from the first submission to the last end
+  // GPU time held by restoring and running jobs over all GPUs' time, from the first arrival of the
+  // replay (its warm-up too) to its end; 0 to 1.
+  double utilisation = 0;
+  int64_t preemptions = 0;            // of scored jobs
+  int64_t restarts = 0;               // starts after a job's first
+  std::vector<ClassSummary> classes;  // by rising number of GPUs
+};
+
+// How long a job runs alone: on the fastest GPUs of which the cluster has enough for it, since a
+// gang moves at the speed of its slowest member.
+class RunAlone {
+ public:
+  explicit RunAlone(const SpecColumns& spec);
+  // Requires: gpus is at most the cluster's.
+  int64_t operator()(const Job& job) const;
+
+ private:
+  struct Tier {
+    int64_t gpus;  // with at least this speed
+    double speed;
+  };
+  std::vector<Tier> tiers_;  // by falling speed
+};
+
+// JCT beyond the run time alone, at least 0: queueing, saving, restoring, GPUs slower than the
+// best.
+int64_t wait_us(const Job& job, const JobOutcome& outcome, const RunAlone& run_alone);
+
+// Requires: `outcome` and `fixed.jobs` tell of trace.jobs, in their order.
+Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome);
+
+}  // namespace yard

@@ -1,0 +1,69 @@
+// How time passes and what is charged: `default`, or the rules of one published simulator a file.
+// A pacing replays a workload under a scheduler and tells what became of every job.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "env/base/registry.h"
+#include "env/base/settings.h"
+#include "env/sim/decider.h"
+#include "env/sim/world.h"
+
+namespace yard {
+
+struct JobOutcome {
+  int64_t start_us = kNone;  // the first start
+  int64_t end_us = kNone;
+  int32_t preemptions = 0;
+  int32_t restarts = 0;      // starts after the first
+};
+
+struct Outcome {
+  std::vector<JobOutcome> jobs;  // (N) as in the workload
+  int64_t begin_us = 0, end_us = 0;
+  int64_t held_time_us = 0;      // GPUs held by starting and running jobs, summed over time
+  int64_t events = 0;            // moments at which something happened
+  int64_t decisions = 0;         // times the scheduler was asked
+};
+
+struct Replay {
+  const Fixed& fixed;
+  const Workload& workload;
+  int32_t first_job = 0;
+  int32_t end_job = 0;
+  std::string policy;              // rule sets with schedulers of their own go by these three
+  std::string placement;
+  Settings settings;
+  Decider* decider = nullptr;      // the scheduler under `default`
+  double oracle_noise = 0.25;      // sd of the log error of Level::kNoisyOracle
+  uint64_t seed = 1;
+  // Called after every decision; for time series, timelines and tests.
+  std::function<void(const ClusterState&)> watch;
+};
+
+class Pacing {
+ public:
+  static constexpr const char* kKind = "rule set";
+  struct Info {
+    std::string about;
+    std::string source;                   // paper
+    std::string fidelity;
+    std::vector<std::string> policies = {};    // empty: every registered policy
+    std::vector<std::string> placements = {};  // empty: those of `choose`; the first is the default
+    std::vector<std::string> oracles = {};     // those of `policies` that know run times
+  };
+
+  virtual ~Pacing() = default;
+
+  // Returns when all scored jobs of the replay are done, or all jobs where none is scored; what is
+  // not done then has no end. Throws RunError when the scheduler leaves jobs waiting for ever,
+  // InputError for a policy, placement or cluster that the rules do not know.
+  virtual Outcome replay(const Replay& replay) const = 0;
+};
+
+using PacingRegistry = Registry<Pacing>;
+
+}  // namespace yard

@@ -1,0 +1,203 @@
+#include "env/sim/plan.h"
+
+#include <unordered_map>
+
+#include "env/sim/rules.h"
+
+namespace yard {
+
+void Plan::clear() {
+  edits.clear();
+  pieces.clear();
+  wake_us = kNever;
+}
+
+namespace {
+
+bool live(const ClusterState& s, const JobRef& job) {
+  return job.slot >= 0 && job.slot < s.head->high_water &&
+         s.generation[job.slot] == job.generation && s.phase[job.slot] != Phase::kFree &&
+         s.phase[job.slot] != Phase::kDone;
+}
+
+std::string about(const Edit& edit) {
+  return (edit.verb == Verb::kStart ? "start of slot " : "preemption of slot ") +
+         std::to_string(edit.job.slot);
+}
+
+}  // namespace
+
+std::string why_illegal(const Fixed& fixed, const ClusterState& s, const Plan& plan) {
+  std::unordered_map<int32_t, int32_t> gain;  // node -> GPUs given back minus GPUs taken
+  std::unordered_map<int32_t, int32_t> stopped, begun;
+  for (const Edit& edit : plan.edits) {
+    if (edit.verb != Verb::kPreempt) continue;
+    const int32_t slot = edit.job.slot;
+    if (!live(s, edit.job)) return about(edit) + ": no such job";
+    if (!legal_preempt(s, slot)) return about(edit) + ": it does not run";
+    if (++stopped[slot] > 1) return about(edit) + ": preempted twice";
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      gain[s.part_node[p]] += count_bits(s.part_mask[p]);
+    }
+  }
+  for (const Edit& edit : plan.edits) {
+    if (edit.verb != Verb::kStart) continue;
+    const int32_t slot = edit.job.slot;
+    if (!live(s, edit.job)) return about(edit) + ": no such job";
+    if (++begun[slot] > 1) return about(edit) + ": started twice";
+    const bool free_to_start = s.phase[slot] == Phase::kWaiting ||
+                               s.phase[slot] == Phase::kStopping || stopped.count(slot) > 0;
+    if (!free_to_start) return about(edit) + ": it runs already";
+    int32_t sum = 0;
+    std::unordered_map<int32_t, int32_t> nodes;
+    for (int32_t i = 0; i < edit.num_pieces; ++i) {
+      const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
+      if (p.node < 0 || p.node >= fixed.spec.num_nodes) return about(edit) + ": no such node";
+      if (p.gpus < 1) return about(edit) + ": a piece without GPUs";
+      if (++nodes[p.node] > 1) return about(edit) + ": a node named twice";
+      gain[p.node] -= p.gpus;
+      sum += p.gpus;
+    }
+    if (sum != s.gpus[slot]) {
+      return about(edit) + ": asked for " + std::to_string(s.gpus[slot]) + " GPUs, given " +
+             std::to_string(sum);
+    }
+  }
+  for (const auto& [node, balance] : gain) {
+    if (s.free_count[node] + balance < 0) {
+      return "node " + std::to_string(node) + " lacks " +
+             std::to_string(-(s.free_count[node] + balance)) + " GPUs";
+    }
+  }
+  return "";
+}
+
+void execute(const Fixed& fixed, ClusterState& s, const Plan& plan) {
+  for (const Edit& edit : plan.edits) {
+    if (edit.verb == Verb::kPreempt) preempt(fixed, s, edit.job.slot);
+  }
+  for (const Edit& edit : plan.edits) {
+    if (edit.verb != Verb::kStart) continue;
+    start(fixed, s, edit.job.slot, plan.pieces.data() + edit.first_piece, edit.num_pieces);
+  }
+  if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;
+}
+
+void Draft::reset() {
+  for (const Edit& edit : plan_.edits) begun_[static_cast<size_t>(edit.job.slot)] = 0;
+  plan_.clear();
+  journal_.clear();
+  parts_.clear();
+}
+
+Piece* Draft::scratch() {
+  scratch_.resize(static_cast<size_t>(fixed_->spec.num_nodes));
+  return scratch_.data();
+}
+
+void Draft::wake_at(int64_t at_us) {
+  if (at_us < plan_.wake_us) plan_.wake_us = at_us;
+}
+
+bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+  ClusterState& s = *state_;
+  if (!legal_start(*fixed_, s, slot, pieces, num_pieces)) return false;
+  journal_.push_back({slot, s.phase[slot], s.queue_prev[slot], s.queue_next[slot],
+                      s.class_prev[slot], s.class_next[slot], s.queue_rank[slot], *s.next_rank,
+                      s.first_start_us[slot], s.since_us[slot], s.until_us[slot], s.saved_us[slot],
+                      s.attained_us[slot], s.head->ready_horizon_us, s.done_us[slot], s.rate[slot],
+                      parts_.size(), 0, plan_.pieces.size()});
+  const auto first = static_cast<int32_t>(plan_.pieces.size());
+  plan_.pieces.insert(plan_.pieces.end(), pieces, pieces + num_pieces);
+  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, num_pieces});
+  yard::start(*fixed_, s, slot, pieces, num_pieces);
+  begun_[static_cast<size_t>(slot)] = 1;
+  return true;
+}
+
+bool Draft::preempt(int32_t slot) {
+  ClusterState& s = *state_;
+  if (!legal_preempt(s, slot) || begun_[static_cast<size_t>(slot)]) return false;
+  const size_t first = parts_.size();
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    parts_.push_back({s.part_node[p], s.part_mask[p]});
+  }
+  journal_.push_back({slot, s.phase[slot], s.queue_prev[slot], s.queue_next[slot],
+                      s.class_prev[slot], s.class_next[slot], s.queue_rank[slot], *s.next_rank,
+                      s.first_start_us[slot], s.since_us[slot], s.until_us[slot], s.saved_us[slot],
+                      s.attained_us[slot], s.head->ready_horizon_us, s.done_us[slot], s.rate[slot],
+                      first, parts_.size() - first, plan_.pieces.size()});
+  plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}, 0, 0});
+  yard::preempt(*fixed_, s, slot);
+  return true;
+}
+
+void Draft::undo_to(size_t mark) {
+  while (journal_.size() > mark) {
+    const Undo u = journal_.back();
+    journal_.pop_back();
+    const Edit edit = plan_.edits.back();
+    plan_.edits.pop_back();
+    if (edit.verb == Verb::kStart) {
+      undo_start(u);
+    } else {
+      undo_preempt(u);
+    }
+    ClusterState& s = *state_;
+    s.phase[u.slot] = u.phase;
+    s.queue_rank[u.slot] = u.queue_rank;
+    *s.next_rank = u.next_rank;
+    s.first_start_us[u.slot] = u.first_start_us;
+    s.since_us[u.slot] = u.since_us;
+    s.until_us[u.slot] = u.until_us;
+    s.saved_us[u.slot] = u.saved_us;
+    s.attained_us[u.slot] = u.attained_us;
+    s.done_us[u.slot] = u.done_us;
+    s.rate[u.slot] = u.rate;
+    s.head->ready_horizon_us = u.ready_horizon_us;
+    parts_.resize(u.first_part);
+    plan_.pieces.resize(u.num_pieces);
+  }
+}
+
+// Links the job into the queue where it stood: edits are taken back in reverse, so its former
+// neighbours are neighbours again.
+void Draft::undo_start(const Undo& u) {
+  ClusterState& s = *state_;
+  begun_[static_cast<size_t>(u.slot)] = 0;
+  release(*fixed_, s, u.slot, s.head->now_us);
+  --s.started[u.slot];
+  --s.head->starts;
+  s.queue_prev[u.slot] = u.queue_prev;
+  s.queue_next[u.slot] = u.queue_next;
+  s.class_prev[u.slot] = u.class_prev;
+  s.class_next[u.slot] = u.class_next;
+  if (u.phase == Phase::kWaiting) queue_link(s, u.slot);
+}
+
+void Draft::undo_preempt(const Undo& u) {
+  ClusterState& s = *state_;
+  if (s.phase[u.slot] == Phase::kWaiting) queue_remove(s, u.slot);
+  int32_t chain = kNone;
+  for (size_t i = u.num_parts; i-- > 0;) {
+    const HeldPart& part = parts_[u.first_part + i];
+    set_free(*fixed_, s, part.node, s.free_mask[part.node] & ~part.mask);
+    // Its GPUs are the job's own again: nobody is still leaving them once it runs.
+    if (u.phase == Phase::kRunning) {
+      for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
+        s.gpu_ready_us[fixed_->spec.node_gpu0[part.node] + lowest_bit(rest)] = 0;
+      }
+    }
+    chain = take_part(s, part.node, part.mask, chain);
+  }
+  s.first_part[u.slot] = chain;
+  held_add(s, u.slot);
+  --s.preempted[u.slot];
+  --s.head->preemptions;
+  s.queue_prev[u.slot] = u.queue_prev;
+  s.queue_next[u.slot] = u.queue_next;
+  s.class_prev[u.slot] = u.class_prev;
+  s.class_next[u.slot] = u.class_next;
+}
+
+}  // namespace yard

@@ -1,0 +1,94 @@
+// A plan is a wish: edits to what runs now. A draft is a plan in the making: its edits act on the
+// state at once, so that a policy sees what it has done so far, and a journal takes them back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env/sim/state.h"
+#include "env/sim/view.h"
+
+namespace yard {
+
+enum class Verb : uint8_t { kStart, kPreempt };
+
+struct Edit {
+  Verb verb;
+  JobRef job;
+  int32_t first_piece = 0;  // into Plan::pieces
+  int32_t num_pieces = 0;
+  friend bool operator==(const Edit&, const Edit&) = default;
+};
+
+struct Plan {
+  std::vector<Edit> edits;
+  std::vector<Piece> pieces;
+  int64_t wake_us = kNever;  // ask again then, if nothing happens before
+
+  void clear();
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// Returns why the plan cannot be carried out, "" if it can: every job live and in the right phase,
+// at most one preemption and one start each, and the final allocation within every node's GPUs.
+std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan);
+
+// Carries a plan out in two phases: everything that leaves is released, then everything that comes
+// is acquired, so that two jobs may swap nodes. Requires: why_illegal() is "".
+void execute(const Fixed& fixed, ClusterState& state, const Plan& plan);
+
+class Draft {
+ public:
+  // Requires: both outlive the draft.
+  Draft(const Fixed& fixed, ClusterState& state)
+      : fixed_(&fixed), state_(&state), begun_(static_cast<size_t>(state.head->slots), 0) {}
+
+  // Makes the draft ready for another decision, keeping its memory.
+  void reset();
+
+  // Returns false, changing nothing, where the rules forbid it, or for a preemption of a job that
+  // this draft starts: a plan has no such thing, undo_to() takes the start back.
+  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces);
+  bool preempt(int32_t slot);
+  void wake_at(int64_t at_us);
+
+  // A mark is a point to go back to.
+  size_t mark() const { return journal_.size(); }
+  void undo_to(size_t mark);
+
+  const Plan& plan() const { return plan_; }
+  // Room for one placement: spec.num_nodes pieces.
+  Piece* scratch();
+
+ private:
+  struct Undo;
+  void undo_start(const Undo& u);
+  void undo_preempt(const Undo& u);
+
+  // What an edit overwrote.
+  struct Undo {
+    int32_t slot;
+    Phase phase;
+    int32_t queue_prev, queue_next, class_prev, class_next;
+    int64_t queue_rank, next_rank, first_start_us, since_us, until_us, saved_us;
+    int64_t attained_us;
+    int64_t ready_horizon_us;
+    double done_us, rate;
+    size_t first_part, num_parts;  // into parts_: what a preempted job held
+    size_t num_pieces;             // length of plan_.pieces before
+  };
+  struct HeldPart {
+    int32_t node;
+    uint64_t mask;
+  };
+
+  const Fixed* fixed_;
+  ClusterState* state_;
+  Plan plan_;
+  std::vector<Undo> journal_;
+  std::vector<HeldPart> parts_;
+  std::vector<Piece> scratch_;
+  std::vector<char> begun_;  // (S) slots that this draft starts
+};
+
+}  // namespace yard

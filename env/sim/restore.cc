@@ -1,0 +1,74 @@
+#include "env/sim/restore.h"
+
+#include <algorithm>
+
+#include "env/sim/rules.h"
+#include "env/sim/tables.h"
+
+namespace yard {
+
+int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
+  Head& h = *s.head;
+  YARD_CHECK(live.since_us <= h.now_us, "a phase that begins later than now");
+  const int32_t slot = arrive(fixed, s, live.job);
+  ++h.arrived;
+  ++h.end_job;
+  s.preempted[slot] = live.preempted;
+  s.started[slot] = live.started;
+  s.pinned[slot] = live.pinned;
+  s.since_us[slot] = live.since_us;
+  s.until_us[slot] = std::max(live.until_us, live.since_us);
+  s.saved_us[slot] = live.saved_us;
+  if (live.started > 0) s.first_start_us[slot] = live.since_us;
+  s.attained_us[slot] = live.attained_us;
+  if (live.phase == Phase::kRunning) s.attained_us[slot] -= h.now_us - live.since_us;
+  YARD_CHECK(s.attained_us[slot] >= 0, "a job that ran for longer than it did");
+  // What matters later is whether there is anything to restore: any time run left some work done.
+  s.done_us[slot] = static_cast<double>(s.attained_us[slot]);
+  if (live.phase == Phase::kWaiting) return slot;
+
+  queue_remove(s, slot);
+  s.phase[slot] = live.phase;
+  if (live.phase == Phase::kDone) {
+    --h.live;
+    ++h.finished;
+    return slot;
+  }
+  if (live.phase == Phase::kStopping) return slot;
+  YARD_CHECK(live.phase == Phase::kStarting || live.phase == Phase::kRunning, "no phase of a job");
+  YARD_CHECK(!live.parts.empty(), "a job that holds nothing");
+  int32_t chain = kNone, sum = 0;
+  double speed = fixed.spec.node_speed[live.parts.back().node];
+  for (size_t i = live.parts.size(); i-- > 0;) {
+    const LivePart& part = live.parts[i];
+    YARD_CHECK((s.free_mask[part.node] & part.mask) == part.mask, "a GPU held twice");
+    set_free(fixed, s, part.node, s.free_mask[part.node] & ~part.mask);
+    chain = take_part(s, part.node, part.mask, chain);
+    speed = std::min(speed, fixed.spec.node_speed[part.node]);
+    sum += count_bits(part.mask);
+  }
+  YARD_CHECK(sum == s.gpus[slot], "a job that holds other than it asks for");
+  s.first_part[slot] = chain;
+  s.rate[slot] = speed;
+  held_add(s, slot);
+  return slot;
+}
+
+void restore_vacating(const Fixed& fixed, ClusterState& s, const LivePart& part,
+                      int64_t until_us) {
+  for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
+    int64_t& ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[part.node] + lowest_bit(rest)];
+    ready_us = std::max(ready_us, until_us);
+  }
+  s.head->ready_horizon_us = std::max(s.head->ready_horizon_us, until_us);
+}
+
+LiveState::LiveState(const Fixed& fixed, int32_t slots, int64_t now_us) : fixed_(fixed) {
+  const StateSizes sizes = sizes_for(fixed, slots);
+  block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state_bytes(sizes))));
+  YARD_CHECK(block_ != nullptr, "no memory for a state");
+  state_ = state_at(block_.get(), sizes);
+  make_empty(fixed_, state_, sizes, now_us);
+}
+
+}  // namespace yard

@@ -1,0 +1,221 @@
+// The rules of the world: what may happen to a job now, and what happens then. Free functions of
+// fixed facts and state, the same on the CPU and the GPU; none of them knows the truth (advance.h
+// does). Times are whole microseconds; work is counted in doubles, in one written order.
+#pragma once
+
+#include "env/sim/columns.h"
+#include "env/sim/free_map.h"
+#include "env/sim/queue.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// --- GPUs -------------------------------------------------------------------------------------
+
+YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+  const FreeMap map(f.spec);
+  const int32_t before = s.free_count[node];
+  const int32_t after = count_bits(mask);
+  s.free_mask[node] = mask;
+  if (before == after) return;
+  map.clear(s, before, node);
+  map.set(s, after, node);
+  s.free_count[node] = after;
+  s.head->free_gpus += after - before;
+}
+
+// Returns the `count` lowest set bits of `mask`. Requires: it has that many.
+YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
+  uint64_t rest = mask;
+  for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
+  return mask & ~rest;
+}
+
+// Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
+// Requires: it has that many.
+YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int32_t node,
+                                     uint64_t mask, int32_t count) {
+  const int64_t now_us = s.head->now_us;
+  if (s.head->ready_horizon_us <= now_us) return lowest_bits(mask, count);
+  const int64_t* ready_us = s.gpu_ready_us + f.spec.node_gpu0[node];
+  uint64_t taken = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    uint64_t best = 0;
+    int64_t best_us = kNever;
+    for (uint64_t rest = mask & ~taken; rest != 0 && best_us > now_us; rest &= rest - 1) {
+      const int64_t at_us = ready_us[lowest_bit(rest)];
+      if (at_us >= best_us) continue;
+      best = rest & ~(rest - 1);
+      best_us = at_us;
+    }
+    taken |= best;
+  }
+  return taken;
+}
+
+// --- starting and stopping --------------------------------------------------------------------
+
+// May `slot` start on `pieces` now? GPUs that a stopping job still vacates count as free: the start
+// waits for them.
+YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
+                                const Piece* pieces, int32_t num_pieces) {
+  if (slot < 0 || slot >= s.head->high_water) return false;
+  if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
+  int32_t sum = 0;
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus < 1) return false;
+    if (p.gpus > s.free_count[p.node]) return false;
+    for (int32_t k = 0; k < i; ++k) {
+      if (pieces[k].node == p.node) return false;
+    }
+    sum += p.gpus;
+  }
+  return sum == s.gpus[slot];
+}
+
+YARD_HD inline bool legal_preempt(const ClusterState& s, int32_t slot) {
+  if (slot < 0 || slot >= s.head->high_water || s.pinned[slot]) return false;
+  return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
+}
+
+// Requires: legal_start(). The job runs at once, or starts when its GPUs are really free and, where
+// it was stopped before, when it has been restored.
+YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
+                          int32_t num_pieces) {
+  Head& h = *s.head;
+  int64_t ready_us = s.saved_us[slot] > h.now_us ? s.saved_us[slot] : h.now_us;
+  if (s.phase[slot] == Phase::kWaiting) queue_remove(s, slot);
+  double speed = 0;
+  int32_t chain = kNone;
+  for (int32_t i = num_pieces - 1; i >= 0; --i) {
+    const int32_t node = pieces[i].node;
+    const uint64_t mask = soonest_bits(f, s, node, s.free_mask[node], pieces[i].gpus);
+    if (h.ready_horizon_us > h.now_us) {
+      for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
+        const int64_t at = s.gpu_ready_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
+        if (at > ready_us) ready_us = at;
+      }
+    }
+    set_free(f, s, node, s.free_mask[node] & ~mask);
+    chain = take_part(s, node, mask, chain);
+    // A gang moves at the speed of its slowest member.
+    if (i == num_pieces - 1 || f.spec.node_speed[node] < speed) speed = f.spec.node_speed[node];
+  }
+  if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
+  s.first_part[slot] = chain;
+  s.rate[slot] = speed;
+  s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
+  s.since_us[slot] = h.now_us;
+  s.until_us[slot] = ready_us;
+  if (s.first_start_us[slot] == kNone) s.first_start_us[slot] = h.now_us;
+  ++s.started[slot];
+  ++h.starts;
+  held_add(s, slot);
+  mark_dirty(s, slot);
+}
+
+// Gives the job's GPUs back; somebody may hold them until `ready_us`.
+YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64_t ready_us) {
+  for (int32_t part = s.first_part[slot]; part != kNone;) {
+    const int32_t node = s.part_node[part], next = s.part_next[part];
+    const uint64_t mask = s.part_mask[part];
+    if (ready_us > s.head->now_us) {
+      for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
+        s.gpu_ready_us[f.spec.node_gpu0[node] + lowest_bit(rest)] = ready_us;
+      }
+      if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;
+    }
+    set_free(f, s, node, s.free_mask[node] | mask);
+    free_part(s, part);
+    part = next;
+  }
+  s.first_part[slot] = kNone;
+  held_remove(s, slot);
+}
+
+// Adds what a running job did since `since_us`.
+YARD_HD inline void settle(ClusterState& s, int32_t slot) {
+  const int64_t ran_us = s.head->now_us - s.since_us[slot];
+  s.attained_us[slot] += ran_us;
+  s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
+  s.since_us[slot] = s.head->now_us;
+}
+
+// Requires: legal_preempt(). A running job saves while its GPUs stay held. One that has not begun
+// to run has nothing new to save and leaves its GPUs at once; it waits again, or stops for as long
+// as an earlier save of its goes on.
+YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  int64_t vacated_us = now_us;
+  if (s.phase[slot] == Phase::kRunning) {
+    settle(s, slot);
+    vacated_us = s.saved_us[slot] = now_us + f.costs.save_us;
+  }
+  release(f, s, slot, vacated_us);
+  s.since_us[slot] = now_us;
+  s.until_us[slot] = s.saved_us[slot];
+  ++s.preempted[slot];
+  ++s.head->preemptions;
+  if (s.saved_us[slot] > now_us) {
+    s.phase[slot] = Phase::kStopping;
+  } else {
+    s.phase[slot] = Phase::kWaiting;
+    queue_append(s, slot);
+  }
+  mark_dirty(s, slot);
+}
+
+// --- jobs come ---------------------------------------------------------------------------------
+
+// Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
+// many slots as jobs that can be live at once.
+YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes& z,
+                               int64_t now_us) {
+  const FreeMap map(f.spec);
+  Head& h = *s.head;
+  h = Head{};
+  h.now_us = now_us;
+  h.timer_us = kNever;
+  h.ready_horizon_us = h.now_us;
+  h.slots = z.slots;
+  h.free_slot = h.free_part = h.queue_head = h.queue_tail = kNone;
+  *s.next_rank = 0;
+  for (int32_t k = 0; k < z.classes; ++k) {
+    s.class_head[k] = s.class_tail[k] = kNone;
+    s.class_count[k] = 0;
+  }
+  for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.words; ++i) s.free_bits[i] = 0;
+  for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.summary_words; ++i) s.free_summary[i] = 0;
+  for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+    s.free_mask[m] = low_mask(f.spec.node_gpus[m]);
+    s.free_count[m] = f.spec.node_gpus[m];
+    map.set(s, s.free_count[m], m);
+  }
+  for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  h.free_gpus = f.spec.total_gpus;
+}
+
+// Brings job `j` of the table into the queue. Returns its slot.
+YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
+  const int32_t slot = take_slot(s);
+  s.phase[slot] = Phase::kWaiting;
+  s.job[slot] = j;
+  s.gpus[slot] = f.jobs.gpus[j];
+  s.size_class[slot] = f.jobs.size_class[j];
+  s.submit_us[slot] = f.jobs.submit_us[j];
+  s.first_start_us[slot] = kNone;
+  s.since_us[slot] = s.until_us[slot] = s.saved_us[slot] = s.head->now_us;
+  s.attained_us[slot] = 0;
+  s.done_us[slot] = 0;
+  s.rate[slot] = 0;
+  s.preempted[slot] = s.started[slot] = 0;
+  s.pinned[slot] = 0;
+  s.first_part[slot] = kNone;
+  ++s.head->live;
+  queue_append(s, slot);
+  mark_changed(s, slot);
+  return slot;
+}
+
+}  // namespace yard

@@ -1,0 +1,208 @@
+// Where a cluster is now: live jobs and GPUs in one flat block without pointers. Everything in it
+// can be observed on a live cluster; what nobody may know is in `Truth`, what is bound to happen in
+// `Agenda`. `ClusterState` is a set of column addresses into such a block; copying a state copies
+// what is alive. Slots of finished jobs are reused and carry a generation.
+// Dims: S slots, M nodes, G GPUs, K size classes, C free counts 0..max, W words of M bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "env/sim/columns.h"
+
+namespace yard {
+
+enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone };
+
+// A handle of a live job; stale once the slot was freed.
+struct JobRef {
+  int32_t slot = kNone;
+  uint32_t generation = 0;
+  friend bool operator==(const JobRef&, const JobRef&) = default;
+};
+
+// What a job gets on one node, as a wish.
+struct Piece {
+  int32_t node = kNone;
+  int32_t gpus = 0;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+struct Head {
+  int64_t now_us;
+  int64_t timer_us;        // when the policy asked to be woken, kNever
+  int64_t ready_horizon_us;  // no GPU is still being vacated at or after this time
+  int64_t job_time_us;     // integral of jobs in the system
+  int64_t held_time_us;    // integral of GPUs held by starting and running jobs
+  int32_t slots;           // S
+  int32_t first_job, end_job;  // the part of the workload that this world plays
+  int32_t arrived;         // jobs [first_job, arrived) have been submitted
+  int32_t finished;
+  int32_t live;            // waiting + starting + running + stopping
+  int32_t waiting;
+  int32_t held;            // starting + running
+  int32_t free_gpus;       // not owned; some may still be vacated
+  int32_t high_water;      // slots [high_water, S) were never used
+  int32_t free_slot;       // head of the list of freed slots, kNone
+  int32_t free_part;       // head of the list of freed parts, kNone
+  int32_t part_high_water;
+  int32_t queue_head, queue_tail;
+  int32_t num_changed;     // slots in `changed`
+  int32_t num_dirty;       // slots in `dirty`
+  int32_t preemptions;
+  int32_t starts;
+};
+
+struct StateSizes {
+  int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
+  YARD_HD int32_t words() const { return (nodes + 63) / 64; }
+  YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
+};
+
+enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
+
+struct ClusterState {
+  Head* head = nullptr;
+
+  // slots: written by arrive(), start(), preempt(), advance()
+  uint32_t* generation = nullptr;   // (S)
+  Phase* phase = nullptr;           // (S)
+  int32_t* job = nullptr;           // (S)  index into the job table
+  int32_t* gpus = nullptr;          // (S)
+  int32_t* size_class = nullptr;    // (S)
+  int32_t* preempted = nullptr;     // (S)  times stopped so far
+  int32_t* started = nullptr;       // (S)  times started so far
+  uint8_t* pinned = nullptr;        // (S)  1: may not be preempted; only live clusters say so
+  int64_t* submit_us = nullptr;     // (S)
+  int64_t* first_start_us = nullptr;  // (S)  kNone before the first start
+  int64_t* since_us = nullptr;      // (S)  when the present phase began
+  int64_t* until_us = nullptr;      // (S)  starting, stopping: when that phase ends
+  int64_t* saved_us = nullptr;      // (S)  when its last save is complete
+  int64_t* attained_us = nullptr;   // (S)  time run up to since_us
+  double* done_us = nullptr;        // (S)  work done up to since_us, at the reference type
+  double* rate = nullptr;           // (S)  work per time while running
+  int32_t* first_part = nullptr;    // (S)  the job's GPUs, kNone
+
+  // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
+  int32_t* queue_prev = nullptr;    // (S)
+  int32_t* queue_next = nullptr;    // (S)  also the list of freed slots
+  int32_t* class_prev = nullptr;    // (S)
+  int32_t* class_next = nullptr;    // (S)
+  int64_t* queue_rank = nullptr;    // (S)  rises with every entry into the queue
+  int32_t* class_head = nullptr;    // (K)
+  int32_t* class_tail = nullptr;    // (K)
+  int32_t* class_count = nullptr;   // (K)
+  int32_t* held_list = nullptr;     // (S)
+  int32_t* held_pos = nullptr;      // (S)
+  int32_t* changed = nullptr;       // (S)  slots whose phase the last advance() changed
+  uint8_t* is_changed = nullptr;    // (S)
+  int32_t* dirty = nullptr;         // (S)  slots whose next event advance() has to work out anew
+  uint8_t* is_dirty = nullptr;      // (S)
+
+  // parts: a job's GPUs on one node, chained
+  int32_t* part_node = nullptr;     // (G)
+  uint64_t* part_mask = nullptr;    // (G)
+  int32_t* part_next = nullptr;     // (G)
+
+  // nodes
+  uint64_t* free_mask = nullptr;    // (M)  GPUs that nobody owns
+  int32_t* free_count = nullptr;    // (M)
+  uint64_t* free_bits = nullptr;    // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr; // (C, summary)  which words of free_bits are not zero
+  int64_t* gpu_ready_us = nullptr;  // (G)  when a stopping job will have left the GPU
+
+  int64_t* next_rank = nullptr;     // (1)
+};
+
+// The one list of columns: layout, copy and tests walk it. f(column, length, extent).
+template <class S, class F>
+YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
+  const int32_t counts = z.max_node_gpus + 1;
+  f(s.head, 1, Extent::kAll);
+  f(s.next_rank, 1, Extent::kAll);
+  f(s.generation, z.slots, Extent::kSlots);
+  f(s.phase, z.slots, Extent::kSlots);
+  f(s.job, z.slots, Extent::kSlots);
+  f(s.gpus, z.slots, Extent::kSlots);
+  f(s.size_class, z.slots, Extent::kSlots);
+  f(s.preempted, z.slots, Extent::kSlots);
+  f(s.started, z.slots, Extent::kSlots);
+  f(s.pinned, z.slots, Extent::kSlots);
+  f(s.submit_us, z.slots, Extent::kSlots);
+  f(s.first_start_us, z.slots, Extent::kSlots);
+  f(s.since_us, z.slots, Extent::kSlots);
+  f(s.until_us, z.slots, Extent::kSlots);
+  f(s.saved_us, z.slots, Extent::kSlots);
+  f(s.attained_us, z.slots, Extent::kSlots);
+  f(s.done_us, z.slots, Extent::kSlots);
+  f(s.rate, z.slots, Extent::kSlots);
+  f(s.first_part, z.slots, Extent::kSlots);
+  f(s.queue_prev, z.slots, Extent::kSlots);
+  f(s.queue_next, z.slots, Extent::kSlots);
+  f(s.class_prev, z.slots, Extent::kSlots);
+  f(s.class_next, z.slots, Extent::kSlots);
+  f(s.queue_rank, z.slots, Extent::kSlots);
+  f(s.class_head, z.classes, Extent::kAll);
+  f(s.class_tail, z.classes, Extent::kAll);
+  f(s.class_count, z.classes, Extent::kAll);
+  f(s.held_list, z.slots, Extent::kSlots);
+  f(s.held_pos, z.slots, Extent::kSlots);
+  f(s.changed, z.slots, Extent::kSlots);
+  f(s.is_changed, z.slots, Extent::kSlots);
+  f(s.dirty, z.slots, Extent::kSlots);
+  f(s.is_dirty, z.slots, Extent::kSlots);
+  f(s.part_node, z.gpus, Extent::kParts);
+  f(s.part_mask, z.gpus, Extent::kParts);
+  f(s.part_next, z.gpus, Extent::kParts);
+  f(s.free_mask, z.nodes, Extent::kAll);
+  f(s.free_count, z.nodes, Extent::kAll);
+  f(s.free_bits, counts * z.words(), Extent::kAll);
+  f(s.free_summary, counts * z.summary_words(), Extent::kAll);
+  f(s.gpu_ready_us, z.gpus, Extent::kAll);
+}
+
+constexpr size_t kColumnAlign = 64;
+
+YARD_HD inline size_t state_bytes(const StateSizes& z) {
+  ClusterState s;
+  size_t at = 0;
+  for_each_column(s, z, [&at](auto* column, int64_t length, Extent) {
+    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+    at += static_cast<size_t>(length) * sizeof(*column);
+  });
+  return (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+}
+
+// Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
+YARD_HD inline ClusterState state_at(std::byte* block, const StateSizes& z) {
+  ClusterState s;
+  size_t at = 0;
+  for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
+    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+    column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
+    at += static_cast<size_t>(length) * sizeof(*column);
+  });
+  return s;
+}
+
+// Copies what is alive. Requires: both blocks have sizes `z`.
+YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, ClusterState& to) {
+  const int64_t slots = from.head->high_water;
+  const int64_t parts = from.head->part_high_water;
+  // Walks both column lists in step: `source` collects the addresses, then each column is copied.
+  const void* source[64];
+  int num = 0;
+  ClusterState src = from;
+  for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });
+  num = 0;
+  for_each_column(to, z, [&](auto* column, int64_t length, Extent extent) {
+    const auto* column_from = static_cast<const std::remove_pointer_t<std::remove_reference_t<decltype(column)>>*>(source[num++]);
+    const int64_t alive = extent == Extent::kSlots   ? slots
+                          : extent == Extent::kParts ? parts
+                                                     : length;
+    for (int64_t i = 0; i < alive; ++i) column[i] = column_from[i];
+  });
+}
+
+}  // namespace yard

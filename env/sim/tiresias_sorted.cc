@@ -1,0 +1,163 @@
+// sjf, shortest and shortest-gpu of Tiresias' simulator: one list of all live jobs, sorted stably
+// at every event (so ties keep the order they had, the newest last); then the cluster is given out
+// anew in the order of the list, skipping what does not fit.
+
+#include <algorithm>
+
+#include "env/sim/tiresias_stage.h"
+
+namespace yard {
+namespace {
+
+class Sorted {
+ public:
+  Sorted(TiresiasStage& stage, SortedBy order, const SpecColumns& spec, const YarnPlacement* yarn)
+      : spec_(spec), stage_(stage), yarn_(yarn), order_(order) {
+    list_.reserve(256);
+  }
+
+  void run() {
+    while (!stage_.done()) {
+      const int64_t now_s = std::min(end_s_, stage_.arrival_s());
+      if (now_s == kNever) stage_.stuck();
+      const int64_t passed_s = list_.empty() ? 0 : now_s - stage_.now_s();
+      stage_.begin_event(now_s);
+      go_on(passed_s);
+      while (stage_.arrival_s() == now_s) add(stage_.arrive());
+      yarn_ == nullptr ? count() : place_anew();
+      stage_.end_event();
+    }
+  }
+
+ private:
+  struct Entry {
+    int64_t key;
+    int64_t left_s;
+    int32_t slot;
+    int32_t gpus;
+    bool runs;
+  };
+
+  int64_t key_of(int64_t left_s, int32_t gpus) const {
+    return order_ == SortedBy::kGpus ? gpus : order_ == SortedBy::kLeft ? left_s : left_s * gpus;
+  }
+
+  // Stable: an entry passes only those with a larger key.
+  void put(const Entry& entry, size_t at) {
+    for (; at > 0 && list_[at - 1].key > entry.key; --at) list_[at] = list_[at - 1];
+    list_[at] = entry;
+  }
+
+  // What ran comes closer to its end; the list is sorted again on the way.
+  void go_on(int64_t passed_s) {
+    size_t n = 0;
+    for (size_t i = 0; i < list_.size(); ++i) {
+      Entry& entry = list_[i];
+      if (entry.runs) {
+        entry.left_s -= passed_s;
+        if (entry.left_s == 0) {
+          --running_;
+          stage_.finish(entry.slot);
+          continue;
+        }
+        entry.key = key_of(entry.left_s, entry.gpus);
+      }
+      if (n > 0 && list_[n - 1].key > entry.key) {
+        put(Entry(entry), n);
+      } else if (n < i) {
+        list_[n] = entry;
+      }
+      ++n;
+    }
+    list_.resize(n);
+  }
+
+  void add(int32_t slot) {
+    const int64_t left_s = stage_.run_s(slot);
+    const int32_t gpus = stage_.state().gpus[slot];
+    list_.emplace_back();
+    put({key_of(left_s, gpus), left_s, slot, gpus, false}, list_.size() - 1);
+  }
+
+  // The new allocation is worked out by counting; only the difference is carried out.
+  void count() {
+    int32_t free = spec_.total_gpus;
+    int32_t to_see = running_;  // entries that run now and were not reached yet
+    end_s_ = kNever;
+    starts_.clear();
+    for (Entry& entry : list_) {
+      if (free == 0 && to_see == 0) break;
+      to_see -= entry.runs;
+      if (entry.gpus <= free) {
+        free -= entry.gpus;
+        end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
+        if (!entry.runs) starts_.push_back(entry.slot);
+        running_ += !entry.runs;
+        entry.runs = true;
+      } else if (entry.runs) {
+        stage_.preempt(entry.slot);
+        --running_;
+        entry.runs = false;
+      }
+    }
+    for (const int32_t slot : starts_) stage_.start_anywhere(slot);
+  }
+
+  // The same with yarn, under which jobs may move: to what it gives them in an empty cluster.
+  void place_anew() {
+    free_.assign(spec_.node_gpus, spec_.node_gpus + spec_.num_nodes);
+    found_.resize(static_cast<size_t>(spec_.num_nodes));
+    end_s_ = kNever;
+    starts_.clear();
+    moves_.clear();
+    for (Entry& entry : list_) {
+      const int32_t n = yarn_->place(free_.data(), entry.gpus, found_.data());
+      if (n == 0) {
+        if (entry.runs) stage_.preempt(entry.slot);
+        running_ -= entry.runs;
+        entry.runs = false;
+        continue;
+      }
+      for (int32_t i = 0; i < n; ++i) free_[static_cast<size_t>(found_[i].node)] -= found_[i].gpus;
+      end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
+      const auto slot = static_cast<size_t>(entry.slot);
+      if (places_.size() <= slot) places_.resize(slot + 1);
+      const bool same = std::equal(places_[slot].begin(), places_[slot].end(), found_.begin(),
+                                   found_.begin() + n);
+      if (entry.runs && same) continue;
+      places_[slot].assign(found_.begin(), found_.begin() + n);
+      (entry.runs ? moves_ : starts_).push_back(entry.slot);
+      running_ += !entry.runs;
+      entry.runs = true;
+    }
+    const auto pieces = [this](int32_t slot) -> const std::vector<Piece>& {
+      return places_[static_cast<size_t>(slot)];
+    };
+    const auto num = [&](int32_t slot) { return static_cast<int32_t>(pieces(slot).size()); };
+    for (const int32_t slot : moves_) stage_.leave(slot);
+    for (const int32_t slot : moves_) stage_.settle_in(slot, pieces(slot).data(), num(slot));
+    for (const int32_t slot : starts_) stage_.start(slot, pieces(slot).data(), num(slot));
+  }
+
+  const SpecColumns& spec_;
+  TiresiasStage& stage_;
+  const YarnPlacement* yarn_;
+  SortedBy order_;
+  std::vector<Entry> list_;
+  int32_t running_ = 0;
+  int64_t end_s_ = kNever;  // the next end of a running job
+  std::vector<int32_t> starts_, moves_;
+  std::vector<int32_t> free_;  // (M)
+  std::vector<Piece> found_;
+  std::vector<std::vector<Piece>> places_;  // by slot, under yarn: where it runs
+};
+
+}  // namespace
+
+Outcome replay_sorted(TiresiasStage& stage, SortedBy order, const SpecColumns& spec,
+                      const YarnPlacement* yarn) {
+  Sorted(stage, order, spec, yarn).run();
+  return stage.take_outcome();
+}
+
+}  // namespace yard

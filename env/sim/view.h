@@ -1,0 +1,107 @@
+// What a policy may know at its level of information. A view reads a state and the part of the job
+// table that has arrived; it holds no truth. Where the level is an oracle's, the engine hands it the
+// run times that it may tell; nothing else in it looks ahead.
+#pragma once
+
+#include "env/sim/columns.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// Ordered: a policy may use what its own level and those before it offer (design, decision 6).
+// The last two are bounds, not competitors.
+enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
+
+class View {
+ public:
+  // `told_work_us` (N): work by job, for the two oracle levels; null below them.
+  YARD_HD View(const Fixed& fixed, const ClusterState& state, Level level,
+               const int64_t* told_work_us = nullptr)
+      : fixed_(&fixed), state_(&state), told_work_us_(told_work_us), level_(level) {}
+
+  YARD_HD Level level() const { return level_; }
+  YARD_HD int64_t now_us() const { return state_->head->now_us; }
+  YARD_HD const SpecColumns& spec() const { return fixed_->spec; }
+  YARD_HD const Costs& costs() const { return fixed_->costs; }
+
+  // --- the cluster
+  YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
+  YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
+  YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
+
+  // --- slots: [0, capacity()), and the jobs in them
+  YARD_HD int32_t capacity() const { return state_->head->slots; }
+  YARD_HD int32_t high_water() const { return state_->head->high_water; }
+  YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
+  YARD_HD int32_t num_held() const { return state_->head->held; }
+  YARD_HD int32_t num_live() const { return state_->head->live; }
+  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }       // starting or running
+  YARD_HD int32_t queue_head() const { return state_->head->queue_head; }     // waiting, by entry
+  YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
+  YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
+  YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
+  YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
+  YARD_HD int32_t class_next(int32_t slot) const { return state_->class_next[slot]; }
+
+  // What changed since the policy was last asked: arrived, began to run, saved, or finished (then
+  // the slot can be read for the last time).
+  YARD_HD int32_t num_changed() const { return state_->head->num_changed; }
+  YARD_HD int32_t changed(int32_t i) const { return state_->changed[i]; }
+
+  // --- one job. Requires: the slot is live, or done and among the changed.
+  YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
+  YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
+  YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
+  YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
+  YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
+  YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
+  YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
+  YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
+  YARD_HD int64_t queue_rank(int32_t slot) const { return state_->queue_rank[slot]; }
+  YARD_HD int32_t preempted(int32_t slot) const { return state_->preempted[slot]; }
+  YARD_HD int32_t started(int32_t slot) const { return state_->started[slot]; }
+  // May this job be preempted, once it holds GPUs?
+  YARD_HD bool preemptible(int32_t slot) const { return !state_->pinned[slot]; }
+  // Order of submission: rises with submit time, ties in the order of the trace.
+  YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
+  YARD_HD int32_t user(int32_t slot) const { return fixed_->jobs.user[state_->job[slot]]; }
+  YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
+
+  // Time that the job has run so far, its restores not counted.
+  YARD_HD int64_t attained_us(int32_t slot) const {
+    const bool runs = state_->phase[slot] == Phase::kRunning;
+    return state_->attained_us[slot] + (runs ? now_us() - state_->since_us[slot] : 0);
+  }
+
+  // Where the job's GPUs are: for (p = first_part(slot); p != kNone; p = next_part(p)).
+  YARD_HD int32_t first_part(int32_t slot) const { return state_->first_part[slot]; }
+  YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
+  YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
+  YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
+
+  // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.
+  YARD_HD int64_t limit_us(int32_t slot) const {
+    YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");
+    return fixed_->jobs.limit_us[state_->job[slot]];
+  }
+
+  // Work left on the reference type. Requires: level() is an oracle's.
+  YARD_HD double left_us(int32_t slot) const {
+    YARD_CHECK(told_work_us_ != nullptr, "left_us() needs an oracle level");
+    double done = state_->done_us[slot];
+    if (state_->phase[slot] == Phase::kRunning) {
+      done += static_cast<double>(now_us() - state_->since_us[slot]) * state_->rate[slot];
+    }
+    return static_cast<double>(told_work_us_[state_->job[slot]]) - done;
+  }
+
+ private:
+  friend class Placer;
+
+  const Fixed* fixed_;
+  const ClusterState* state_;
+  const int64_t* told_work_us_;
+  Level level_;
+};
+
+}  // namespace yard

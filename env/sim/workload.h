@@ -1,0 +1,30 @@
+// A trace as worlds play it: the jobs asked for, and their run times in a column of their own, which
+// only `Truth` names.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/tables.h"
+#include "env/sim/truth.h"
+#include "env/trace/job.h"
+
+namespace yard {
+
+class Workload {
+ public:
+  explicit Workload(const Trace& trace);
+
+  const JobTable& jobs() const { return jobs_; }
+  Truth truth() const { return {work_us_.data()}; }
+  int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
+  // Whether job `j` counts. The others keep the cluster busy.
+  bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
+
+ private:
+  JobTable jobs_;
+  std::vector<int64_t> work_us_;
+  std::vector<uint8_t> scored_;
+};
+
+}  // namespace yard

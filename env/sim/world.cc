@@ -1,0 +1,38 @@
+#include "env/sim/world.h"
+
+#include <cstring>
+
+namespace yard {
+
+World::World(const Fixed& fixed, int32_t slots)
+    : fixed_(fixed), sizes_(sizes_for(fixed, slots)) {
+  const size_t state = state_bytes(sizes_);
+  const size_t agenda = (Agenda::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+  block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state + agenda)));
+  YARD_CHECK(block_ != nullptr, "no memory for a world");
+  std::memset(block_.get(), 0, state + agenda);
+  state_ = state_at(block_.get(), sizes_);
+  agenda_ = Agenda::at(block_.get() + state, sizes_.slots);
+  reset(0, 0);
+}
+
+void World::reset(int32_t first_job, int32_t end_job) {
+  yard::reset(fixed_, state_, sizes_, agenda_, first_job, end_job);
+}
+
+void World::copy_from(const World& other) {
+  copy_state(sizes_, other.state_, state_);
+  plan_anew();
+}
+
+void World::plan_anew() {
+  agenda_.clear(sizes_.slots);
+  for (int32_t slot = 0; slot < state_.head->high_water; ++slot) {
+    const Phase phase = state_.phase[slot];
+    if (phase == Phase::kStarting || phase == Phase::kRunning || phase == Phase::kStopping) {
+      mark_dirty(state_, slot);
+    }
+  }
+}
+
+}  // namespace yard

@@ -1,0 +1,53 @@
+// One world: the block that holds a state, and the agenda beside it.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "env/sim/advance.h"
+#include "env/sim/workload.h"
+
+namespace yard {
+
+class World {
+ public:
+  // Requires: what `fixed` points to outlives the world. At most `slots` jobs may be live at once.
+  World(const Fixed& fixed, int32_t slots);
+
+  void reset(int32_t first_job, int32_t end_job);
+
+  // Takes over another world's present; the agenda is worked out anew at the next advance().
+  // Requires: the same sizes.
+  void copy_from(const World& other);
+
+  const Fixed& fixed() const { return fixed_; }
+  const StateSizes& sizes() const { return sizes_; }
+  ClusterState& state() { return state_; }
+  const ClusterState& state() const { return state_; }
+  Agenda& agenda() { return agenda_; }
+
+  // The state's own bytes, for saving and restoring a world in the same program; restoring ends with
+  // plan_anew().
+  std::span<std::byte> block() { return {block_.get(), state_bytes(sizes_)}; }
+  std::span<const std::byte> block() const { return {block_.get(), state_bytes(sizes_)}; }
+
+  // Works the agenda out anew at the next advance().
+  void plan_anew();
+
+  bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, agenda_); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* block) const { std::free(block); }
+  };
+
+  Fixed fixed_;
+  StateSizes sizes_;
+  std::unique_ptr<std::byte, Free> block_;
+  ClusterState state_;
+  Agenda agenda_;
+};
+
+}  // namespace yard

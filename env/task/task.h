@@ -1,0 +1,24 @@
+// What one agent sees, may do and is paid for: a struct of static functions, for the host and the
+// device, that this concept checks. A decision point may take several actions before it is closed.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "env/sim/view.h"
+
+namespace yard {
+
+template <class T, class Config>
+concept Task = requires(const View& view, const Config& config, std::byte* memory,
+                        typename T::Observation& out, int32_t slot, int64_t time_us) {
+  { T::kActions } -> std::convertible_to<int>;
+  { T::memory_bytes(view) } -> std::same_as<size_t>;
+  T::take_in(view, memory);
+  T::observe(view, config, memory, out);
+  { T::legal(view, config, slot) } -> std::same_as<bool>;
+  { T::reward(time_us, time_us) } -> std::same_as<double>;
+};
+
+}  // namespace yard

@@ -1,0 +1,128 @@
+#include "env/trace/reader.h"
+
+#include <algorithm>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/registry.h"
+#include "env/base/text.h"
+#include "env/trace/rows.h"
+
+namespace yard {
+namespace {
+
+using Readers = Registry<TraceReader>;
+using Generators = Registry<TraceGenerator>;
+
+constexpr std::string_view kSynthetic = "synthetic:";
+
+// Throws InputError where no format, or more than one, knows the file's columns.
+std::string recognise(std::string_view first_line, const std::string& source) {
+  std::vector<std::string_view> columns = split(first_line, ',');
+  for (std::string_view& name : columns) name = trim(name);
+  std::vector<std::string> fitting;
+  for (const std::string& name : Readers::names()) {
+    if (Readers::make(name, {})->recognises(columns)) fitting.push_back(name);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  constexpr size_t kShown = 120;  // of a first line that may be anything
+  std::string got(first_line.substr(0, kShown));
+  for (char& c : got) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  if (first_line.size() > kShown) got += "...";
+  const bool none = fitting.empty();
+  throw InputError(source + ":1",
+                   std::string(none ? "the columns of a known format"
+                                    : "the columns of one format alone; name one with --format") +
+                       " (" + join(none ? Readers::names() : fitting) + ")",
+                   "'" + got + "'");
+}
+
+Trace generate(const std::string& source, const LoadOptions& options) {
+  if (!options.format.empty()) {
+    throw InputError(source, "no format for a generator", "'" + options.format + "'");
+  }
+  const std::string name = source.substr(kSynthetic.size());
+  const auto generator = Generators::make(name, options.settings);
+  const GenerateOptions how{options.seed, options.jobs, options.cluster_gpus};
+  Trace trace;
+  trace.source = source;
+  trace.format = source;
+  trace.jobs = generator->generate(how);
+  trace.sha256 =
+      sha256_hex("generator=" + name + "\nparameters=" + generator->parameters_hash() +
+                 "\nseed=" + std::to_string(how.seed) + "\njobs=" + std::to_string(how.jobs) +
+                 "\ncluster_gpus=" + std::to_string(how.cluster_gpus) + "\n");
+  return trace;
+}
+
+}  // namespace
+
+bool has_columns(const std::vector<std::string_view>& columns,
+                 std::initializer_list<std::string_view> wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](std::string_view name) {
+    return std::find(columns.begin(), columns.end(), name) != columns.end();
+  });
+}
+
+Trace load_trace(const std::string& source, const LoadOptions& options) {
+  if (source.starts_with(kSynthetic)) return generate(source, options);
+  return parse_trace(read_file(source), source, options);
+}
+
+Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options) {
+  if (trim(text).empty()) {
+    throw InputError(source, "a trace (" + join(Readers::names()) + ")", "an empty file");
+  }
+  std::string_view rest = text;
+  const std::string_view first_line = take_line(rest);
+  Trace trace;
+  trace.source = source;
+  trace.format = options.format.empty() ? recognise(first_line, source) : options.format;
+  const auto reader = Readers::make(trace.format, {});
+  Rows rows(text, source);
+  reader->read(rows);
+  trace.jobs = rows.finish(options.skip_unusable, trace.skipped);
+  trace.sha256 = sha256_hex(text);
+  return trace;
+}
+
+void check_fits(Trace& trace, int total_gpus, bool skip_unusable) {
+  const auto too_large = [&](const Job& job) { return job.gpus > total_gpus; };
+  const int64_t count = std::count_if(trace.jobs.begin(), trace.jobs.end(), too_large);
+  if (count == 0) return;
+  // The first in the file, which need not be the first submitted.
+  const Job* first = nullptr;
+  for (const Job& job : trace.jobs) {
+    if (too_large(job) && (first == nullptr || job.line < first->line)) first = &job;
+  }
+  const std::string where =
+      first->line > 0 ? trace.source + ":" + std::to_string(first->line) : trace.source;
+  if (!skip_unusable) {
+    const std::string how_many =
+        count == 1 ? "the only such job" : "first of " + std::to_string(count) + " such jobs";
+    throw InputError(where, "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
+                     std::to_string(first->gpus) + " for job '" + first->id + "' (" + how_many +
+                         "; --skip-unusable leaves them out)");
+  }
+  trace.skipped.push_back({"larger than the cluster", count, where});
+  std::erase_if(trace.jobs, too_large);
+  if (trace.jobs.empty()) {
+    throw InputError(trace.source, "a job of at most " + std::to_string(total_gpus) + " GPUs",
+                     "none");
+  }
+}
+
+std::vector<TraceSource> list_trace_sources() {
+  std::vector<TraceSource> sources;
+  for (const std::string& name : Readers::names()) {
+    sources.push_back({name, Readers::info(name).help});
+  }
+  for (const std::string& name : Generators::names()) {
+    sources.push_back({std::string(kSynthetic) + name, Generators::info(name).help});
+  }
+  return sources;
+}
+
+}  // namespace yard

@@ -1,0 +1,88 @@
+// Traces from files and generators: one file a format, one registry each.
+//
+//   Trace trace = load_trace("jobs.csv.gz", {});  // the format is recognised
+//   Trace synthetic = load_trace("synthetic:habits", {.seed = 7});
+//   check_fits(trace, spec.total_gpus(), /*skip_unusable=*/false);
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/base/settings.h"
+#include "env/trace/job.h"
+
+namespace yard {
+
+class Rows;
+
+// How one file format says its jobs.
+class TraceReader {
+ public:
+  static constexpr const char* kKind = "trace format";
+  struct Info {
+    std::string help;
+  };
+
+  virtual ~TraceReader() = default;
+  // Returns whether a file whose first line names these columns is of this format.
+  virtual bool recognises(const std::vector<std::string_view>& columns) const = 0;
+  // Adds the job of every row, or counts the row as unusable.
+  virtual void read(Rows& rows) const = 0;
+  // Returns a small file of this format, for documentation and for the tests over all readers.
+  virtual std::string example() const = 0;
+};
+
+// Returns whether every one of `wanted` is among `columns`, in any order.
+bool has_columns(const std::vector<std::string_view>& columns,
+                 std::initializer_list<std::string_view> wanted);
+
+struct GenerateOptions {
+  uint64_t seed = 1;
+  int jobs = 0;          // 0: the generator's own number
+  int cluster_gpus = 0;  // the cluster that arrivals are scaled to; 0: the generator's own
+};
+
+// A source of workloads that needs no file. Its constructor takes the Settings it declares.
+class TraceGenerator {
+ public:
+  static constexpr const char* kKind = "synthetic trace";
+  using Info = TraceReader::Info;
+
+  virtual ~TraceGenerator() = default;
+  // Returns jobs sorted by submission, the same for the same options and settings.
+  virtual std::vector<Job> generate(const GenerateOptions& options) const = 0;
+  // Returns a hash of everything besides the options that decides what is generated.
+  virtual std::string parameters_hash() const = 0;
+};
+
+struct LoadOptions {
+  std::string format = {};     // empty: recognise it
+  bool skip_unusable = false;  // count unusable rows instead of refusing the file
+  uint64_t seed = 1;           // this and what follows: for generators
+  int jobs = 0;
+  int cluster_gpus = 0;
+  Settings settings = {};
+};
+
+// Returns the trace in the file `source` (plain or gzip), or that which "synthetic:NAME" generates.
+// Throws InputError: no such file, unknown format, no jobs, or the first unusable row and how many.
+Trace load_trace(const std::string& source, const LoadOptions& options);
+
+// The same for the text of a file; `source` names it in messages.
+Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
+
+// Throws InputError about the first job that asks for more than `total_gpus`, and how many do; or
+// takes them out, counted in trace.skipped.
+void check_fits(Trace& trace, int total_gpus, bool skip_unusable);
+
+// Returns what can be read ("itp") and generated ("synthetic:habits"), by name.
+struct TraceSource {
+  std::string name;
+  std::string help;
+};
+std::vector<TraceSource> list_trace_sources();
+
+}  // namespace yard

@@ -1,0 +1,48 @@
+// The CSV of the Tiresias simulator (Gu et al., NSDI 2019): job_id, num_gpu, submit_time (s),
+// iterations, model_name, duration (s), interval. Of these, iterations and interval say nothing
+// more.
+#include "env/base/registry.h"
+#include "env/trace/reader.h"
+#include "env/trace/rows.h"
+
+namespace yard {
+namespace {
+
+class TiresiasReader final : public TraceReader {
+ public:
+  explicit TiresiasReader(const Settings&) {}
+
+  bool recognises(const std::vector<std::string_view>& columns) const override {
+    return has_columns(columns, {"job_id", "num_gpu", "submit_time", "duration"});
+  }
+
+  void read(Rows& rows) const override {
+    const int id = rows.column("job_id");
+    const int gpus = rows.column("num_gpu");
+    const int submit = rows.column("submit_time");
+    const int duration = rows.column("duration");
+    const int model = rows.optional_column("model_name");
+    while (rows.next()) {
+      Job job;
+      // That simulator counts whole seconds and cuts the fraction of a duration.
+      if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus) ||
+          !rows.seconds(submit, job.submit_us) || !rows.whole_seconds(duration, job.run_us)) {
+        continue;
+      }
+      if (model >= 0) job.name = rows.field(model);
+      rows.add(std::move(job));
+    }
+  }
+
+  std::string example() const override {
+    return "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
+           "0,1,0,600,resnet50,600,30\n"
+           "1,8,30,1200,vgg16,1200,0\n";
+  }
+};
+
+const Registry<TraceReader>::Add<TiresiasReader> kAdd{
+    "tiresias", {.help = "CSV of the Tiresias simulator (Gu et al., NSDI 2019)"}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,233 @@
+#include "env/trace/window.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "env/base/check.h"
+#include "env/base/error.h"
+#include "env/base/text.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kUsPerS = 1'000'000;
+constexpr int64_t kWeekUs = 7 * 24 * 3600 * kUsPerS;
+
+bool earlier(const Job& a, const Job& b) { return a.submit_us < b.submit_us; }
+
+// "2021-03-04" with an optional "T12:30" or "T12:30:15", in UTC; seconds since 1970.
+std::optional<int64_t> parse_iso_s(std::string_view text) {
+  if (text.ends_with('Z')) text.remove_suffix(1);
+  const bool shape = text.size() == 10 || text.size() == 16 || text.size() == 19;
+  if (!shape || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const auto number = [&](size_t at, size_t length) -> int64_t {
+    const std::string_view digits = text.substr(at, length);
+    const bool all = digits.find_first_not_of("0123456789") == std::string_view::npos;
+    return all ? parse_int(digits).value_or(-1) : -1;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(number(0, 4))),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  if (!day.ok() || number(0, 4) < 0) return std::nullopt;
+  int64_t hour = 0, minute = 0, second = 0;
+  if (text.size() >= 16) {
+    if ((text[10] != 'T' && text[10] != ' ') || text[13] != ':') return std::nullopt;
+    hour = number(11, 2);
+    minute = number(14, 2);
+  }
+  if (text.size() == 19) {
+    if (text[16] != ':') return std::nullopt;
+    second = number(17, 2);
+  }
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
+    return std::nullopt;
+  }
+  const int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
+  return days * 86400 + hour * 3600 + minute * 60 + second;
+}
+
+// Returns the share in "NN%", nothing for another kind of text.
+std::optional<double> parse_percent(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  const std::optional<double> percent = parse_double(text);
+  if (!percent || *percent < 0 || *percent > 100) return std::nullopt;
+  return *percent / 100;
+}
+
+// The trace's time: `end_us` is just after the last submission.
+struct Span {
+  int64_t first_us, end_us;
+
+  int64_t part_us(double share) const {
+    return std::llround(share * static_cast<double>(end_us - first_us));
+  }
+};
+
+int64_t parse_time_us(const Trace& trace, const Span& span, std::string_view text,
+                      const std::string& option) {
+  if (const auto share = parse_percent(text)) return span.first_us + span.part_us(*share);
+  if (const auto us = parse_seconds_us(text); us && *us >= 0) return *us;
+  const std::optional<int64_t> date_s = parse_iso_s(text);
+  const std::string got = "'" + std::string(text) + "'";
+  if (date_s && !trace.epoch_unix_s) {
+    throw InputError(option, "seconds or NN%: this trace does not say its calendar", got);
+  }
+  if (!date_s) {
+    throw InputError(option, "seconds of at least 0, 0% to 100%, or a date like 2021-03-04T12:00",
+                     got);
+  }
+  return (*date_s - *trace.epoch_unix_s) * kUsPerS;
+}
+
+int64_t parse_warmup_us(const Span& span, const std::string& text) {
+  if (text.empty()) return kWeekUs;
+  if (const auto share = parse_percent(text)) return span.part_us(*share);
+  const auto us = parse_seconds_us(text);
+  if (us && *us >= 0) return *us;
+  throw InputError("--warmup", "seconds of at least 0, or 0% to 100%", "'" + text + "'");
+}
+
+struct Range {
+  size_t begin, end;  // of scored jobs
+};
+
+Range by_number(const Trace& trace, const WindowOptions& options, Window& window,
+                const Span& span) {
+  const auto size = static_cast<int64_t>(trace.jobs.size());
+  const int64_t begin = options.jobs_from.value_or(0);
+  if (begin < 0 || begin >= size) {
+    throw InputError("--jobs-from", "0 to " + std::to_string(size - 1), std::to_string(begin));
+  }
+  const int64_t count = options.jobs_count.value_or(size - begin);
+  if (count < 1 || count > size - begin) {
+    throw InputError(
+        "--jobs-count",
+        "1 to " + std::to_string(size - begin) + ", the jobs from number " + std::to_string(begin),
+        std::to_string(count));
+  }
+  const int64_t end = begin + count;
+  window.from_us = trace.jobs[begin].submit_us;
+  const int64_t next_us = end < size ? trace.jobs[end].submit_us : span.end_us;
+  window.to_us = std::max(next_us, window.from_us + 1);
+  return {static_cast<size_t>(begin), static_cast<size_t>(end)};
+}
+
+Range by_time(const Trace& trace, const WindowOptions& options, Window& window, const Span& span) {
+  window.from_us =
+      options.from.empty() ? span.first_us : parse_time_us(trace, span, options.from, "--from");
+  window.to_us = options.to.empty() ? span.end_us : parse_time_us(trace, span, options.to, "--to");
+  const auto at = [&](int64_t us) {
+    const auto before = [](const Job& job, int64_t t) { return job.submit_us < t; };
+    const auto it = std::lower_bound(trace.jobs.begin(), trace.jobs.end(), us, before);
+    return static_cast<size_t>(it - trace.jobs.begin());
+  };
+  const Range range{at(window.from_us), at(window.to_us)};
+  if (range.begin >= range.end) {
+    throw InputError("--from, --to",
+                     "a window with jobs, which are submitted from " +
+                         format_seconds(span.first_us) + " to " + format_seconds(span.end_us - 1) +
+                         " s",
+                     "none from " + format_seconds(window.from_us) + " to " +
+                         format_seconds(window.to_us) + " s");
+  }
+  return range;
+}
+
+// Appends the scored jobs `repeats` times, the first copy's window beginning at `start_us`.
+void repeat_window(std::vector<Job>& jobs, const Window& window, int64_t start_us, int repeats) {
+  const size_t size = jobs.size();
+  const int64_t length_us = window.to_us - window.from_us;
+  for (int k = 0; k < repeats; ++k) {
+    for (size_t j = 0; j < size; ++j) {
+      if (!jobs[j].scored) continue;
+      Job job = jobs[j];
+      job.id += "#" + std::to_string(k + 1);
+      job.submit_us += start_us - window.from_us + k * length_us;
+      job.scored = false;
+      jobs.push_back(std::move(job));
+    }
+  }
+}
+
+uint64_t hash_id(std::string_view id) {  // FNV-1a
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace
+
+Window select_window(Trace& trace, const WindowOptions& options) {
+  YARD_CHECK(!trace.jobs.empty(), "a window needs a trace with jobs");
+  const bool numbers = options.jobs_from || options.jobs_count;
+  const bool times = !options.from.empty() || !options.to.empty();
+  if (numbers && times) {
+    throw InputError("window", "--jobs-from and --jobs-count, or --from and --to", "both");
+  }
+  std::vector<Job>& jobs = trace.jobs;
+  const Span span{jobs.front().submit_us, jobs.back().submit_us + 1};
+  Window window;
+  const Range range =
+      numbers ? by_number(trace, options, window, span) : by_time(trace, options, window, span);
+  const int64_t warmup_us = parse_warmup_us(span, options.warmup);
+  const int64_t before_us = std::max<int64_t>(0, window.from_us - span.first_us);
+  window.warm_from_us = window.from_us - std::min(warmup_us, before_us);
+  window.scored = static_cast<int64_t>(range.end - range.begin);
+
+  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].scored = j >= range.begin && j < range.end;
+  if (options.after != AfterWindow::kTrace) jobs.resize(range.end);
+  const auto too_early = [&](const Job& job) { return job.submit_us < window.warm_from_us; };
+  jobs.erase(jobs.begin(), std::find_if_not(jobs.begin(), jobs.end(), too_early));
+  if (!numbers && !times) return window;
+  // Where the window reaches beyond the trace, its own length counts.
+  if (options.after == AfterWindow::kTrace) {
+    repeat_window(jobs, window, std::max(span.end_us, window.to_us), options.repeats);
+  } else if (options.after == AfterWindow::kRepeat) {
+    repeat_window(jobs, window, window.to_us, options.repeats);
+  }
+  return window;
+}
+
+void scale_arrivals(Trace& trace, Window& window, double factor) {
+  YARD_CHECK(factor > 0 && std::isfinite(factor), "arrivals are scaled by a positive factor");
+  const auto scaled_us = [&](int64_t us) {
+    constexpr double kFarUs = 1e18;  // so that no factor leaves what int64 holds
+    const double distance_us = factor * static_cast<double>(us - window.from_us);
+    return window.from_us +
+           static_cast<int64_t>(std::round(std::clamp(distance_us, -kFarUs, kFarUs)));
+  };
+  for (Job& job : trace.jobs) job.submit_us = scaled_us(job.submit_us);
+  const int64_t warm_from_us = std::max(window.warm_from_us, scaled_us(window.warm_from_us));
+  window.to_us = std::max(scaled_us(window.to_us), window.from_us + 1);
+  window.warm_from_us = warm_from_us;
+  std::erase_if(trace.jobs, [&](const Job& job) { return job.submit_us < warm_from_us; });
+}
+
+void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_us,
+                     double load_jitter) {
+  YARD_CHECK(max_us >= 0 && load_jitter >= 0 && load_jitter < 1, "jitter out of range");
+  const double load = 1 + load_jitter * (2 * rng.split(0).uniform() - 1);
+  scale_arrivals(trace, window, 1 / load);
+  for (Job& job : trace.jobs) {
+    const double share = 2 * rng.split(1).split(hash_id(job.id)).uniform() - 1;
+    const int64_t moved_us = std::llround(share * static_cast<double>(max_us));
+    job.submit_us = std::max<int64_t>(0, job.submit_us + moved_us);
+  }
+  std::stable_sort(trace.jobs.begin(), trace.jobs.end(), earlier);
+}
+
+double offered_load(const Trace& trace, const Window& window, int total_gpus) {
+  YARD_CHECK(total_gpus > 0, "a cluster has GPUs");
+  double asked_gpu_us = 0;
+  for (const Job& job : trace.jobs) {
+    if (job.scored) asked_gpu_us += static_cast<double>(job.run_us) * job.gpus;
+  }
+  return asked_gpu_us /
+         (static_cast<double>(total_gpus) * static_cast<double>(window.to_us - window.from_us));
+}
+
+}  // namespace yard

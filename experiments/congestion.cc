@@ -1,0 +1,67 @@
+#include "experiments/congestion.h"
+
+#include <cmath>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+#include "env/base/text.h"
+#include "experiments/replay.h"
+
+namespace yard {
+namespace {
+
+constexpr double kTolerance = 0.005;  // good enough to stop
+constexpr double kNear = 0.05;        // good enough to use
+constexpr double kMostStretch = 1e6;  // of arrivals, either way
+constexpr int kMostHalvings = 40;
+
+double off(double congestion, double target) { return std::abs(congestion / target - 1); }
+
+}  // namespace
+
+double congestion_of(const Trace& trace, const ClusterSpec& cluster) {
+  const Scenario scenario(trace, {.to_us = 1}, cluster, 1);
+  const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+  return all.mean_run_s > 0 ? all.mean_wait_s / all.mean_run_s : 0;
+}
+
+Calibration calibrate(const Trace& trace, const Window& window, const ClusterSpec& cluster,
+                      double target) {
+  const auto measure = [&](double factor) {
+    throw_if_interrupted();
+    Trace scaled = trace;
+    Window moved = window;
+    scale_arrivals(scaled, moved, factor);
+    return Calibration{factor, congestion_of(scaled, cluster)};
+  };
+  Calibration best = measure(1);
+  const auto better = [&](const Calibration& found) {
+    if (off(found.congestion, target) < off(best.congestion, target)) best = found;
+  };
+  // The more arrivals are squeezed, the longer the waits: find two factors with the target between.
+  const double step = best.congestion < target ? 0.5 : 2;
+  double inside = 1, outside = 1;
+  for (;;) {
+    inside = outside;
+    outside *= step;
+    if (outside > kMostStretch || outside < 1 / kMostStretch) break;
+    const Calibration found = measure(outside);
+    better(found);
+    if ((found.congestion < target) != (step < 1)) break;
+  }
+  double low = std::min(inside, outside), high = std::max(inside, outside);
+  for (int i = 0; i < kMostHalvings && off(best.congestion, target) > kTolerance; ++i) {
+    const Calibration found = measure(std::sqrt(low * high));
+    better(found);
+    (found.congestion < target ? high : low) = found.factor;
+  }
+  if (off(best.congestion, target) > kNear) {
+    throw InputError("--congestion",
+                     "one that these jobs reach on this cluster (nearest: " +
+                         shortest(std::round(best.congestion * 100) / 100) + ")",
+                     shortest(target));
+  }
+  return best;
+}
+
+}  // namespace yard

@@ -1,0 +1,27 @@
+// How crowded a window is, measured by what a plain scheduler makes of it: the mean wait of
+// `backfill` (first-fit, rules `default`) over the mean run time of the scored jobs. A log that
+// does not tell the size of its cluster is brought to a stated congestion by squeezing or
+// stretching its arrivals.
+#pragma once
+
+#include "env/cluster/spec.h"
+#include "env/trace/job.h"
+#include "env/trace/window.h"
+
+namespace yard {
+
+// Returns the congestion of the trace's scored jobs as they arrive.
+double congestion_of(const Trace& trace, const ClusterSpec& cluster);
+
+struct Calibration {
+  double factor = 1;      // by which distances between arrivals are multiplied
+  double congestion = 0;  // what that gives
+};
+
+// Finds the factor of scale_arrivals() that gives `target`, to within 0.5 % where the measure,
+// which jumps a little from one factor to the next, allows it. Requires: target > 0. Throws
+// InputError where no factor comes near: jobs that all come at once may still fit.
+Calibration calibrate(const Trace& trace, const Window& window, const ClusterSpec& cluster,
+                      double target);
+
+}  // namespace yard

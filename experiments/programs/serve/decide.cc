@@ -1,0 +1,67 @@
+// `decide`: one snapshot from a file, one decision, from the server or, where it is gone, from here.
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "experiments/programs/serve/commands.h"
+#include "serving/client.h"
+#include "serving/snapshot.h"
+
+namespace yard {
+namespace {
+
+std::string words(const pb::Action& action) {
+  std::string out = pb::Verb_Name(action.verb()) + " " + action.job();
+  for (const pb::Piece& piece : action.pieces()) {
+    out += fmt::format(" {}x{}", piece.node(), piece.gpus());
+  }
+  return out;
+}
+
+void print(const pb::DecideResponse& answer) {
+  std::string line = "source " + pb::Source_Name(answer.source());
+  if (!answer.decided_by().empty()) line += " (" + answer.decided_by() + ")";
+  line += ", reason " + pb::Reason_Name(answer.reason());
+  if (!answer.detail().empty()) line += ": " + answer.detail();
+  std::puts(line.c_str());
+  for (const pb::Action& action : answer.actions()) std::puts(words(action).c_str());
+  if (answer.actions().empty()) std::puts("no action");
+  if (answer.has_wake_after_s()) std::puts(fmt::format("ask again in {} s", answer.wake_after_s()).c_str());
+}
+
+}  // namespace
+
+int run_decide(int argc, char** argv) {
+  ClientOptions options;
+  options.server = "127.0.0.1:50051";
+  std::string file;
+  int deadline_ms = 1000;
+  bool json = false;
+  CLI::App app("ask a running server for a decision", "decide");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--server", options.server, "HOST:PORT");
+  app.add_option("--snapshot", file, "JSON of yardmaster.v1.DecideRequest")->required();
+  app.add_option("--deadline-ms", deadline_ms, "the answer is here by then")
+      ->check(CLI::Range(1, 3'600'000));
+  app.add_option("--fallback", options.fallback, "heuristic that answers where the server does not");
+  app.add_flag("--json", json, "one JSON document on stdout");
+  if (!parse_arguments(app, argc, argv)) return 0;
+
+  const pb::DecideRequest request = parse_snapshot(read_file(file), file);
+  Client client(options);
+  const pb::DecideResponse answer =
+      client.decide(request, std::chrono::milliseconds(deadline_ms));
+  if (json) {
+    std::fputs(to_json(answer).c_str(), stdout);
+  } else {
+    print(answer);
+  }
+  return 0;
+}
+
+}  // namespace yard

@@ -1,0 +1,115 @@
+// `serve`: the policy server until SIGTERM. SIGHUP looks at the model's files again.
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+#include "experiments/programs/serve/commands.h"
+#include "serving/server.h"
+
+namespace yard {
+namespace {
+
+volatile std::sig_atomic_t hung_up = 0;
+
+void note_hang_up(int) { hung_up = 1; }
+
+std::string state_of(const ModelStore::Status& status) {
+  const ModelStore::Current& now = status.current;
+  if (now.model != nullptr) return "serving";
+  return pb::Reason_Name(now.reason) + ": " + now.detail;
+}
+
+void print_addresses(const Server& server, const std::string& fallback, bool json) {
+  const ModelStore::Status status = server.model();
+  if (json) {
+    const nlohmann::ordered_json out = {
+        {"grpc", server.address()},
+        {"http", server.http_address()},
+        {"admin", server.admin_address()},
+        {"model", status.current.name},
+        {"digest", status.current.digest},
+        {"serving", status.current.model != nullptr},
+        {"reason", pb::Reason_Name(status.current.reason)},
+        {"fallback", fallback}};
+    std::puts(out.dump().c_str());
+  } else {
+    std::printf("listening grpc=%s", server.address().c_str());
+    if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
+    if (!server.admin_address().empty()) std::printf(" admin=%s", server.admin_address().c_str());
+    std::printf(" model=%s fallback=%s\n", status.current.name.c_str(), fallback.c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_serve(int argc, char** argv) {
+  ServerOptions options;
+  std::string checkpoint;
+  bool json = false;
+  CLI::App app("serve a policy to a cluster manager", "serve");
+  app.option_defaults()->always_capture_default();
+  auto* folder = app.add_option("--checkpoint", checkpoint, "folder of a trained policy");
+  app.add_option("--policy", options.policy, "a registered policy or a tuned policy's file instead")
+      ->excludes(folder);
+  app.add_option("--name", options.name, "of the model; default: the folder's or the policy's");
+  app.add_option("--fallback", options.engine.fallback, "heuristic that answers where it cannot");
+  app.add_option("--listen", options.listen, "HOST:PORT for gRPC; port 0 takes a free one");
+  app.add_option("--http", options.http, "HOST:PORT for /metrics, /readyz, /v1/decide, ...");
+  app.add_option("--admin", options.admin, "HOST:PORT for the service ModelAdmin");
+  app.add_option("--budget-ms", options.engine.budget_ms, "time of a decision, where none is asked")
+      ->check(CLI::Range(0.1, 3.6e6));
+  app.add_option("--threads", options.engine.threads, "on which policies decide")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--most-jobs", options.engine.most_jobs, "of a snapshot that the policy is shown")
+      ->check(CLI::Range(1, 1 << 18));
+  app.add_option("--max-message-mib", options.max_message_mib, "larger requests are refused")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--grace", options.grace_s, "seconds between 'not ready' and the end of service")
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_flag("--json", json, "print the addresses as one JSON document");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  if (!checkpoint.empty()) {
+    options.policy =
+        checkpoint.starts_with("checkpoint:") ? checkpoint : "checkpoint:" + checkpoint;
+  }
+
+  spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
+  std::signal(SIGHUP, note_hang_up);
+  Server server(options);
+  print_addresses(server, options.engine.fallback, json);
+  std::string state = state_of(server.model());
+  spdlog::info("model '{}': {}", server.model().current.name, state);
+  while (!interrupted()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (hung_up) {
+      hung_up = 0;
+      server.reload();
+    }
+    const ModelStore::Status now = server.model();
+    if (std::string next = state_of(now); next != state) {
+      state = std::move(next);
+      spdlog::warn("model '{}': {}", now.current.name, state);
+    }
+  }
+  spdlog::info("draining for {} s", options.grace_s);
+  server.drain();
+  spdlog::info("done");
+  if (server.hangs()) {
+    // A policy that never comes back must not meet the end of the program's statics.
+    std::fflush(stdout);
+    std::_Exit(0);
+  }
+  return 0;
+}
+
+}  // namespace yard

@@ -1,0 +1,117 @@
+// list: what is registered, one line each: name, information it uses, source, fidelity.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/trace/reader.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json list_policies() {
+  Json out = Json::array();
+  for (const std::string& name : PolicyRegistry::names()) {
+    const Policy::Info& info = PolicyRegistry::info(name);
+    Json settings = Json::array();
+    for (const Field& field : info.fields()) {
+      settings.push_back({{"key", field.key},
+                          {"default", field.value},
+                          {"range", field.range},
+                          {"help", field.help}});
+    }
+    out.push_back({{"name", name},
+                   {"information", level_name(info.level)},
+                   {"source", info.source},
+                   {"fidelity", info.fidelity},
+                   {"about", info.about},
+                   {"preemptive", info.preemptive},
+                   {"servable", info.servable},
+                   {"settings", settings}});
+  }
+  return out;
+}
+
+Json list_rules() {
+  Json out = Json::array();
+  for (const std::string& name : PacingRegistry::names()) {
+    const Pacing::Info& info = PacingRegistry::info(name);
+    out.push_back({{"name", name},
+                   {"information", "-"},
+                   {"source", info.source},
+                   {"fidelity", info.fidelity},
+                   {"about", info.about},
+                   {"policies", info.policies},
+                   {"placements", info.placements}});
+  }
+  return out;
+}
+
+Json list_traces() {
+  Json out = Json::array();
+  for (const TraceSource& source : list_trace_sources()) {
+    out.push_back({{"name", source.name},
+                   {"information", "-"},
+                   {"source", source.help},
+                   {"fidelity", "-"},
+                   {"about", source.help}});
+  }
+  return out;
+}
+
+// Agents and tasks live in the program that links the learners: it becomes this process.
+[[noreturn]] void ask_trainer(char** argv) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string program = self.parent_path() / "yardmaster-train";
+  char name[] = "yardmaster";
+  std::vector<char*> arguments{name};
+  for (char** argument = argv; *argument != nullptr; ++argument) arguments.push_back(*argument);
+  arguments.push_back(nullptr);
+  execv(program.c_str(), arguments.data());
+  throw RunError("list " + std::string(argv[1]) + ": cannot start " + program + ": " +
+                 std::strerror(errno));
+}
+
+int run_list(CLI::App& app, int argc, char** argv) {
+  std::string kind;
+  bool json = false;
+  app.add_option("kind", kind, "policies, agents, tasks, traces or rules")
+      ->required()
+      ->check(CLI::IsMember({"policies", "agents", "tasks", "traces", "rules"}));
+  app.add_flag("--json", json, "print one JSON document");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  if (kind == "agents" || kind == "tasks") ask_trainer(argv);
+  const Json rows = kind == "policies" ? list_policies()
+                    : kind == "rules"  ? list_rules()
+                                       : list_traces();
+  if (json) {
+    std::puts(Json{{kind, rows}}.dump(2).c_str());
+    return 0;
+  }
+  for (const Json& row : rows) {
+    const auto text = [&](const char* key) {
+      return row[key].get_ref<const std::string&>().c_str();
+    };
+    if (kind == "traces") {
+      std::printf("%-18s %s\n", text("name"), text("about"));
+    } else {
+      std::printf("%-14s %-13s %-45s %s\n", text("name"), text("information"), text("source"),
+                  text("fidelity"));
+    }
+  }
+  return 0;
+}
+
+const Command kList{"list", "What is registered, one line each.", run_list};
+
+}  // namespace
+}  // namespace yard::sim

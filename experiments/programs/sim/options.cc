@@ -1,0 +1,196 @@
+#include "experiments/programs/sim/options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+
+namespace yard::sim {
+namespace {
+
+constexpr double kMostCostScale = 1000;
+constexpr double kMostCongestion = 1000;
+
+// Whether `key` belongs to `owner`: "las.limit" to "las". Returns the rest, empty if not.
+std::string_view under(std::string_view key, std::string_view owner) {
+  if (key.size() <= owner.size() + 1 || !key.starts_with(owner) || key[owner.size()] != '.') {
+    return {};
+  }
+  return key.substr(owner.size() + 1);
+}
+
+void check(const char* option, double value, double most, bool zero) {
+  if (std::isfinite(value) && value <= most && (value > 0 || (zero && value == 0))) return;
+  throw InputError(option, std::string(zero ? "0 to " : "more than 0, up to ") + shortest(most),
+                   shortest(value));
+}
+
+}  // namespace
+
+void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
+  app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
+  app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
+  app.add_option("--cluster", scenario.cluster, "8x8, 8x8:v100, 4x8:v100+4x8:k80, or a YAML file")
+      ->required();
+  app.add_option("--rules", run.rules, "how time passes and what things cost");
+  app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
+  app.add_option("--set", set,
+                 "P.key=value for a policy P; trace.key=value for a generator, rules.key=value "
+                 "for the rules");
+  WindowOptions& window = scenario.window;
+  app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0");
+  app.add_option("--jobs-count", window.jobs_count, "how many are scored");
+  app.add_option("--from", window.from, "start of the scored window: seconds, date, or 60%");
+  app.add_option("--to", window.to, "its end");
+  app.add_option("--warmup", window.warmup,
+                 "time before the window that is played, not scored (default a week)");
+  auto* congestion =
+      app.add_option("--congestion", congestions,
+                     "scales arrivals until backfill's mean wait is this times the mean run time");
+  if (many_congestions) {
+    congestion->delimiter(',');
+  } else {
+    congestion->expected(1);
+  }
+  app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--information", information,
+                 "most that policies may see: blind, history, distribution, estimate, "
+                 "noisy-oracle, oracle");
+  app.add_flag("--skip-unusable", scenario.skip_unusable,
+               "count rows and jobs that cannot be used instead of refusing the trace");
+  app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes");
+  app.add_option("--seed", scenario.seed, "of generators and random draws");
+  app.add_flag("--json", json, "print one JSON document");
+  app.add_option("--json-out", json_out, "write the same document to a file");
+}
+
+void CommonOptions::finish(const std::vector<std::string>& policies) {
+  if (!information.empty()) run.information = parse_level(information);
+  run.seed = scenario.seed;
+  check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
+  for (const double congestion : congestions) {
+    check("--congestion", congestion, kMostCongestion, false);
+  }
+  if (congestions.size() == 1) scenario.congestion = congestions.front();
+  if (scenario.generate_jobs < 0) {
+    throw InputError("--generate-jobs", "at least 1", std::to_string(scenario.generate_jobs));
+  }
+  for (const std::string& policy : policies) policy_settings_.emplace_back(policy, Settings{});
+  for (const std::string& assignment : set) {
+    Settings one;
+    one.overlay(assignment, "--set " + assignment);
+    const Setting& given = one.entries().front();
+    bool used = false;
+    const auto offer = [&](std::string_view owner, Settings& settings) {
+      const std::string_view key = under(given.key, owner);
+      if (key.empty()) return;
+      settings.set(std::string(key), given.value, given.origin);
+      used = true;
+    };
+    offer("trace", scenario.generator);
+    offer("rules", run.pacing);
+    for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
+    if (used) continue;
+    throw InputError(given.origin, "P.key=value, P one of: " + join(policies) + ", trace, rules",
+                     "'" + given.key + "'");
+  }
+  if (!scenario.generator.entries().empty() && !scenario.trace.starts_with("synthetic:")) {
+    throw InputError(scenario.generator.entries().front().origin, "a generator, synthetic:NAME",
+                     "the file '" + scenario.trace + "'");
+  }
+}
+
+RunOptions CommonOptions::run_of(const std::string& policy) const {
+  RunOptions options = run;
+  for (const auto& [name, settings] : policy_settings_) {
+    if (name == policy) options.policy = settings;
+  }
+  return options;
+}
+
+bool CommonOptions::hand_out(const nlohmann::ordered_json& document) const {
+  if (!json && json_out.empty()) return false;
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  const std::string text = document.dump(2, ' ', false, Handler::replace) + "\n";
+  if (!json_out.empty()) write_file_atomic(json_out, text);
+  if (json) std::fputs(text.c_str(), stdout);
+  return json;
+}
+
+std::vector<std::string> list_of(const std::string& text, const std::string& option) {
+  std::vector<std::string> out;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string name(trim(part));
+    if (name.empty()) throw InputError(option, "names separated by commas", "'" + text + "'");
+    if (std::find(out.begin(), out.end(), name) != out.end()) {
+      throw InputError(option, "each name once", "'" + name + "' twice");
+    }
+    out.push_back(name);
+  }
+  return out;
+}
+
+nlohmann::ordered_json seconds_json(int64_t us) {
+  constexpr int64_t kUsPerS = 1'000'000;
+  if (us % kUsPerS == 0) return us / kUsPerS;
+  return static_cast<double>(us) / 1e6;
+}
+
+nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
+  nlohmann::ordered_json types = nlohmann::ordered_json::array();
+  for (size_t t = 0; t < cluster.types.size(); ++t) {
+    int64_t gpus = 0;
+    for (const Node& node : cluster.nodes) {
+      if (static_cast<size_t>(node.type) == t) gpus += node.gpus;
+    }
+    types.push_back(
+        {{"name", cluster.types[t].name}, {"speed", cluster.types[t].speed}, {"gpus", gpus}});
+  }
+  return {{"text", cluster.text},
+          {"nodes", cluster.nodes.size()},
+          {"gpus", cluster.total_gpus()},
+          {"types", types}};
+}
+
+nlohmann::ordered_json trace_json(const Scenario& scenario) {
+  const Trace& trace = scenario.trace;
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+  int64_t left_out = 0;
+  for (const Skipped& what : trace.skipped) {
+    skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
+    left_out += what.count;
+  }
+  const Window& window = scenario.window;
+  nlohmann::ordered_json out = {{"source", trace.source},
+                                {"format", trace.format},
+                                {"sha256", trace.sha256},
+                                {"jobs_played", trace.jobs.size()},
+                                {"jobs_scored", window.scored},
+                                {"warm_from_s", seconds_json(window.warm_from_us)},
+                                {"from_s", seconds_json(window.from_us)},
+                                {"to_s", seconds_json(window.to_us)},
+                                {"load", scenario.load},
+                                {"arrival_factor", scenario.factor},
+                                {"congestion", nullptr},
+                                {"cost_scale", scenario.cost_scale},
+                                {"skipped", left_out},
+                                {"skipped_by_reason", skipped}};
+  if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
+  return out;
+}
+
+void note_scenario(const Scenario& scenario) {
+  for (const Skipped& what : scenario.trace.skipped) {
+    std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
+                 static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
+  }
+  if (scenario.congestion > 0) {
+    std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %.3f\n",
+                 scenario.congestion, scenario.factor, scenario.load);
+  }
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,52 @@
+// The options that simulate, evaluate and tune share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/replay.h"
+#include "experiments/scenario.h"
+
+namespace yard::sim {
+
+struct CommonOptions {
+  ScenarioOptions scenario;
+  RunOptions run;
+  std::string information;
+  std::vector<std::string> set;
+  std::vector<double> congestions;  // evaluate takes several
+  bool json = false;
+  std::string json_out;
+
+  // `many_congestions`: whether --congestion takes a list.
+  void add_to(CLI::App& app, bool many_congestions = false);
+
+  // Checks what CLI11 cannot, and gives --set's values to the trace's generator, the rules and, by
+  // policy_settings(), to the policies. Call it once after parsing.
+  void finish(const std::vector<std::string>& policies);
+
+  // The settings of one policy among those that finish() was told.
+  RunOptions run_of(const std::string& policy) const;
+
+  // Writes the document where --json-out says. Returns whether --json had it printed, too.
+  bool hand_out(const nlohmann::ordered_json& document) const;
+
+ private:
+  std::vector<std::pair<std::string, Settings>> policy_settings_;
+};
+
+// "a,b" to its parts. Throws InputError, naming `option`, for an empty one or one named twice.
+std::vector<std::string> list_of(const std::string& text, const std::string& option);
+
+nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
+nlohmann::ordered_json trace_json(const Scenario& scenario);
+
+// Seconds as a JSON number: whole where they are.
+nlohmann::ordered_json seconds_json(int64_t us);
+
+// Says on stderr what was left out, and how arrivals were scaled.
+void note_scenario(const Scenario& scenario);
+
+}  // namespace yard::sim

@@ -1,0 +1,117 @@
+// tune: searches the declared constants of policies, with the same budget for each.
+#include "experiments/tune.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/options.h"
+#include "experiments/progress.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostBudget = 1'000'000;
+
+struct Options : CommonOptions {
+  std::string policies, out;
+  TuneOptions tune;
+};
+
+void check_count(const char* option, int value, int most) {
+  if (value >= 1 && value <= most) return;
+  throw InputError(option, "1 to " + std::to_string(most), std::to_string(value));
+}
+
+// "tuned.yaml" to "tuned.las.yaml".
+std::string file_of(const std::string& out, const std::string& policy) {
+  std::filesystem::path path(out);
+  const std::string extension = path.extension().string();
+  return path.replace_extension().string() + "." + policy + extension;
+}
+
+Json tuned_json(const Tuned& tuned, const std::string& file) {
+  Json settings = Json::object();
+  for (const Setting& setting : tuned.fixed.entries()) settings[setting.key] = setting.value;
+  for (const auto& [key, value] : tuned.settings) settings[key] = *parse_double(value);
+  return {{"policy", tuned.policy},
+          {"information", level_name(tuned.level)},
+          {"settings", settings},
+          {"evaluated", tuned.evaluated},
+          {"refused", tuned.refused},
+          {"default_mean_jct_s", tuned.default_jct_s},
+          {"mean_jct_s", tuned.mean_jct_s},
+          {"ratio", tuned.mean_jct_s / tuned.default_jct_s},
+          {"file", file.empty() ? Json(nullptr) : Json(file)}};
+}
+
+void print_tuned(const Tuned& tuned) {
+  std::printf("%-16s %-13s %12.1f -> %12.1f s (x %.3f)", tuned.policy.c_str(),
+              level_name(tuned.level), tuned.default_jct_s, tuned.mean_jct_s,
+              tuned.mean_jct_s / tuned.default_jct_s);
+  for (const auto& [key, value] : tuned.settings) {
+    std::printf("  %s=%s", key.c_str(), value.c_str());
+  }
+  std::putchar('\n');
+}
+
+int run_tune(CLI::App& app, int argc, char** argv) {
+  Options options;
+  options.add_to(app);
+  app.add_option("--policy", options.policies, "registered policies, separated by commas")
+      ->required();
+  app.add_option("--budget", options.tune.budget, "candidates for each policy");
+  app.add_option("--replicas", options.tune.replicas, "shaken copies of the arrivals");
+  app.add_option(
+      "--out", options.out,
+      "the best policy's YAML file; of several, each is written to FILE.POLICY.yaml too");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  options.finish(policies);
+  check_count("--budget", options.tune.budget, kMostBudget);
+  check_count("--replicas", options.tune.replicas, kMostBudget);
+  const std::string extension = std::filesystem::path(options.out).extension().string();
+  if (!options.out.empty() && extension != ".yaml" && extension != ".yml") {
+    throw InputError("--out", "a name that ends in .yaml", "'" + options.out + "'");
+  }
+  options.tune.seed = options.scenario.seed;
+  options.tune.progress = progress_log();
+  for (const std::string& policy : policies) PolicyRegistry::info(policy);
+
+  const Scenario scenario = load_scenario(options.scenario);
+  note_scenario(scenario);
+  std::vector<Tuned> all;
+  for (const std::string& policy : policies) {
+    all.push_back(tune(scenario, policy, options.run_of(policy), options.tune));
+  }
+  const auto best = std::min_element(all.begin(), all.end(), [](const Tuned& a, const Tuned& b) {
+    return a.mean_jct_s < b.mean_jct_s;
+  });
+  std::vector<std::string> files(all.size());
+  if (!options.out.empty()) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      files[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
+      write_file_atomic(files[i], tuned_yaml(all[i], scenario, options.tune));
+    }
+    if (all.size() > 1) write_file_atomic(options.out, tuned_yaml(*best, scenario, options.tune));
+  }
+  Json out = {{"tuned", Json::array()}, {"best", best->policy}};
+  for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], files[i]));
+  out["cluster"] = cluster_json(scenario.cluster);
+  out["trace"] = trace_json(scenario);
+  if (options.hand_out(out)) return 0;
+  for (const Tuned& tuned : all) print_tuned(tuned);
+  return 0;
+}
+
+const Command kTune{"tune", "Searches the declared constants of policies, same budget for each.",
+                    run_tune};
+
+}  // namespace
+}  // namespace yard::sim

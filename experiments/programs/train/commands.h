@@ -1,0 +1,10 @@
+// The commands of this program; argv[0] is the command's name.
+#pragma once
+
+namespace yard {
+
+int run_train(int argc, char** argv);
+int run_verify(int argc, char** argv);
+int run_bench_ppo(int argc, char** argv);
+
+}  // namespace yard

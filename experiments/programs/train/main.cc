@@ -1,0 +1,49 @@
+// The program that trains and verifies: what needs LibTorch.
+//
+// LibTorch's BLAS chooses its kernels when it is loaded, and on many virtual machines it falls back to
+// those of 2004 although the processor has AVX2: then the program names the kernel in its environment
+// and begins again.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "env/base/error.h"
+#include "env/base/program.h"
+#include "experiments/programs/train/commands.h"
+
+namespace {
+
+void choose_blas_kernels(char** argv) {
+#if defined(__x86_64__)
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
+  const char* core = __builtin_cpu_supports("avx512vl") ? "SkylakeX"
+                     : __builtin_cpu_supports("avx2")   ? "Haswell"
+                                                        : nullptr;
+  if (core == nullptr) return;
+  setenv("OPENBLAS_CORETYPE", core, 1);
+  setenv("ATEN_CPU_CAPABILITY", __builtin_cpu_supports("avx512vl") ? "avx512" : "avx2", 0);
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  execv("/proc/self/exe", argv);  // on failure it goes on, only slower
+#else
+  (void)argv;
+#endif
+}
+
+int run(int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "train") return yard::run_train(argc - 1, argv + 1);
+  if (name == "verify") return yard::run_verify(argc - 1, argv + 1);
+  if (name == "bench-ppo") return yard::run_bench_ppo(argc - 1, argv + 1);
+  throw yard::InputError("yardmaster-train", "a command: train, verify or bench-ppo",
+                         "'" + std::string(name) + "'");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  choose_blas_kernels(argv);
+  return yard::run_main(argc, argv, run);
+}

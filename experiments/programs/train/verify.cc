@@ -1,0 +1,87 @@
+// `verify --checkpoint DIR`: native inference, LibTorch and the recorded outputs, held together.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "agents/trainer.h"
+#include "env/base/error.h"
+#include "experiments/programs/train/commands.h"
+#include "policies/learned/checkpoint.h"
+#include "policies/learned/job_scorer.h"
+
+namespace yard {
+namespace {
+
+struct Difference {
+  double native = 0;
+  int64_t states = 0;
+  int64_t other_choice = 0;  // golden states in which native inference takes another action
+};
+
+Difference native_difference(const Checkpoint& checkpoint) {
+  const JobScorer net(checkpoint.weights, "model.safetensors");
+  std::vector<float> logits(Dispatch::kActions);
+  Difference out;
+  for (GoldenState& g : unpack_golden(checkpoint.golden, "golden.safetensors")) {
+    net.forward(g.observation(), logits);
+    for (size_t a = 0; a < logits.size(); ++a) {
+      if (g.mask[a]) out.native = std::max<double>(out.native, std::abs(logits[a] - g.logits[a]));
+    }
+    const auto best = [](const std::vector<float>& v) {
+      return std::max_element(v.begin(), v.end()) - v.begin();
+    };
+    out.other_choice += best(logits) != best(g.logits);
+    ++out.states;
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_verify(int argc, char** argv) {
+  std::string folder;
+  bool json = false;
+  // Sums of some hundred float products in another order: a few units in the seventh digit.
+  double tolerance = 1e-4;
+  CLI::App app("native inference against LibTorch on a checkpoint's golden states", "verify");
+  app.add_option("--checkpoint", folder, "checkpoint folder")->required();
+  app.add_option("--tolerance", tolerance, "largest difference of a logit")->capture_default_str();
+  app.add_flag("--json", json, "one JSON document on stdout");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    throw InputError(std::string("verify: ") + e.what() + " (see yardmaster verify --help)");
+  }
+  const Checkpoint checkpoint = load_checkpoint(folder);
+  const Difference d = native_difference(checkpoint);
+  const double torch = torch_difference(checkpoint);
+  const bool ok = d.states > 0 && d.native <= tolerance && torch <= tolerance && d.other_choice == 0;
+  if (json) {
+    const nlohmann::ordered_json out = {{"checkpoint", folder},
+                                        {"digest", checkpoint.digest},
+                                        {"golden_states", d.states},
+                                        {"native_max_difference", d.native},
+                                        {"libtorch_max_difference", torch},
+                                        {"other_choices", d.other_choice},
+                                        {"tolerance", tolerance},
+                                        {"ok", ok}};
+    std::puts(out.dump(2).c_str());
+  } else {
+    std::puts(fmt::format("{} golden states: native {:.2e}, LibTorch {:.2e} from the recorded logits, "
+                          "{} other choices: {}",
+                          d.states, d.native, torch, d.other_choice, ok ? "ok" : "DIFFERENT")
+                  .c_str());
+  }
+  return ok ? 0 : 1;
+}
+
+}  // namespace yard

@@ -1,0 +1,118 @@
+// yardmaster COMMAND: finds the program that knows the command beside itself and becomes it, so
+// that each program links only what it needs. A new command is a row of the table.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "env/base/version.h"
+
+namespace {
+
+struct Command {
+  std::string_view name;
+  const char* program;  // beside this one
+  const char* help;
+};
+
+constexpr Command kCommands[] = {
+    {"simulate", "yardmaster-sim", "replay a workload under one or more policies"},
+    {"evaluate", "yardmaster-sim", "compare a checkpoint with heuristics, with intervals"},
+    {"tune", "yardmaster-sim", "search the declared constants of policies"},
+    {"list", "yardmaster-sim", "what is registered: policies, agents, tasks, traces, rules"},
+    {"trace", "yardmaster-sim", "look at, convert and make workloads"},
+    {"report", "yardmaster-sim", "write a static report of one run or a comparison"},
+    {"train", "yardmaster-train", "train an agent, write a run folder"},
+    {"verify", "yardmaster-train", "native inference against LibTorch on golden states"},
+    {"serve", "yardmaster-serve", "serve a policy to a cluster manager"},
+    {"decide", "yardmaster-serve", "ask a running server for a decision"},
+    {"bench", "yardmaster-bench", "benchmarks; ratios within one run"},
+};
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+std::filesystem::path folder_of_this_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::filesystem::path(".") : self.parent_path();
+}
+
+void print_help(std::FILE* out) {
+  std::fputs(
+      "yardmaster trains schedulers for GPU clusters and puts them to work.\n\n"
+      "usage: yardmaster COMMAND [ARGUMENT...]\n       yardmaster COMMAND --help\n\ncommands:\n",
+      out);
+  const auto folder = folder_of_this_program();
+  for (const Command& command : kCommands) {
+    const bool built = std::filesystem::exists(folder / command.program);
+    std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
+                 built ? "" : " (not in this build)");
+  }
+  std::fputs("  version    what this program was built from and with (--json)\n", out);
+}
+
+int print_version(bool json) {
+  const std::string release(yard::release());
+  const std::string commit(yard::commit());
+  std::printf(json ? "{\"yardmaster\":\"%s\",\"commit\":\"%s\"" : "yardmaster %s (commit %s)\n",
+              release.c_str(), commit.c_str());
+  for (const yard::BuildFact& fact : yard::build_facts()) {
+    std::printf(json ? ",\"%s\":\"%s\"" : "  %-14s %s\n", fact.name.data(), fact.value.data());
+  }
+  if (json) std::puts("}");
+  return std::fflush(stdout) == 0 ? kDone : kFailed;
+}
+
+int run_version(int argc, char** argv) {
+  bool json = false;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--json") {
+      json = true;
+    } else if (argument == "--help" || argument == "-h") {
+      std::puts("usage: yardmaster version [--json]");
+      return kDone;
+    } else {
+      std::fprintf(stderr, "yardmaster: version: expected --json, got '%s'\n", argv[i]);
+      return kBadInput;
+    }
+  }
+  return print_version(json);
+}
+
+// Returns only where the program cannot be started. Its argv[0] is "yardmaster", and argv[1] the
+// command, as the user typed them.
+int become(const Command& command, char** argv) {
+  const std::string program = folder_of_this_program() / command.program;
+  execv(program.c_str(), argv);
+  std::fprintf(stderr, "yardmaster: %s: cannot start %s: %s\n", argv[1], program.c_str(),
+               std::strerror(errno));
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return kBadInput;
+  }
+  const std::string_view name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_help(stdout);
+    return kDone;
+  }
+  if (name == "version" || name == "--version") return run_version(argc, argv);
+  for (const Command& command : kCommands) {
+    if (command.name == name) return become(command, argv);
+  }
+  std::fprintf(stderr, "yardmaster: expected a command (see yardmaster --help), got '%s'\n",
+               argv[1]);
+  return kBadInput;
+}

@@ -1,0 +1,132 @@
+#include "experiments/replay.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "policies/learned/open_policy.h"
+
+namespace yard {
+namespace {
+
+// A policy that sees no more than it is granted: an oracle with noise where it could have none.
+class Granted final : public Decider {
+ public:
+  Granted(const Policy& policy, Level level) : decider_(policy), level_(level) {}
+  Level level() const override { return level_; }
+  void decide(const View& view, Draft& draft) override { decider_.decide(view, draft); }
+
+ private:
+  PolicyDecider decider_;
+  Level level_;
+};
+
+bool is_tuned_file(std::string_view text) {
+  return text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+void check_known(const std::string& kind, const std::string& rules,
+                 const std::vector<std::string>& known, const std::string& name) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw InputError(kind + " under rules '" + rules + "'", "one of: " + join(known),
+                   "'" + name + "'");
+}
+
+Level granted(const std::string& policy, Level declared, const std::optional<Level>& most) {
+  if (!most || declared <= *most) return declared;
+  // Whoever can use exact run times can use inexact ones.
+  if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
+  throw InputError("--information " + std::string(level_name(*most)),
+                   "policies that need no more than that",
+                   "'" + policy + "', which needs " + level_name(declared));
+}
+
+// Returns where the policy's jobs go, "" where it does not let that be chosen; gives it
+// --placement, which a --set of its own overrules.
+std::string choose_placement(const std::string& text, const Policy::Info& info,
+                             const RunOptions& options, Settings& settings) {
+  const std::vector<Field> fields = info.fields();
+  const auto field = std::find_if(fields.begin(), fields.end(),
+                                  [](const Field& f) { return f.key == "placement"; });
+  if (field == fields.end()) {
+    if (options.placement.empty()) return "";
+    throw InputError("--placement", "policies that let it be chosen", "'" + text + "'");
+  }
+  if (const Setting* set = settings.find("placement")) return set->value;
+  if (!options.placement.empty()) {
+    settings.set("placement", options.placement, "--placement");
+    return options.placement;
+  }
+  if (is_tuned_file(text)) {
+    const Settings file = Settings::from_yaml(text);
+    if (const Setting* set = file.find("settings.placement")) return set->value;
+  }
+  return field->value;
+}
+
+}  // namespace
+
+Contestant prepare(const std::string& policy, const RunOptions& options) {
+  const Pacing::Info& rules = PacingRegistry::info(options.rules);
+  Contestant who;
+  who.name = policy;
+  if (rules.policies.empty()) {
+    Settings settings = options.policy;
+    OpenedPolicy opened = open_policy(policy, settings);
+    who.placement = choose_placement(policy, opened.info, options, settings);
+    if (!options.placement.empty()) opened = open_policy(policy, settings);
+    who.policy = std::move(opened.policy);
+    who.servable = opened.info.servable;
+    who.digest = opened.digest;
+    who.level = granted(policy, who.policy->level(), options.information);
+    return who;
+  }
+  check_known("policy", options.rules, rules.policies, policy);
+  who.placement = options.placement;
+  if (who.placement.empty() && !rules.placements.empty()) who.placement = rules.placements.front();
+  if (!rules.placements.empty()) {
+    check_known("placement", options.rules, rules.placements, who.placement);
+  }
+  const bool oracle = std::count(rules.oracles.begin(), rules.oracles.end(), policy) > 0;
+  who.level = oracle ? Level::kOracle : Level::kBlind;
+  if (granted(policy, who.level, options.information) != who.level) {
+    throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
+  }
+  return who;
+}
+
+Run run_prepared(const Scenario& scenario, const Contestant& contestant,
+                 const RunOptions& options) {
+  std::optional<Granted> decider;
+  if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
+  const Replay replay{.fixed = scenario.fixed,
+                      .workload = scenario.workload,
+                      .first_job = 0,
+                      .end_job = scenario.workload.size(),
+                      .policy = contestant.name,
+                      .placement = contestant.placement,
+                      .settings = options.policy,
+                      .decider = decider ? &*decider : nullptr,
+                      .oracle_noise = options.oracle_noise,
+                      .seed = options.seed,
+                      .watch = options.watch};
+  Run run;
+  run.policy = contestant.name;
+  run.rules = options.rules;
+  run.placement = contestant.placement;
+  run.level = contestant.level;
+  const auto pacing = PacingRegistry::make(options.rules, options.pacing);
+  const auto begin = std::chrono::steady_clock::now();
+  run.outcome = pacing->replay(replay);
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.summary = summarise(scenario.trace, scenario.fixed, run.outcome);
+  return run;
+}
+
+Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options) {
+  return run_prepared(scenario, prepare(policy, options), options);
+}
+
+}  // namespace yard

@@ -1,0 +1,61 @@
+// One policy through one scenario: who decides, under which rules, knowing how much.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/sim/metrics.h"
+#include "experiments/scenario.h"
+#include "policies/policy.h"
+
+namespace yard {
+
+struct RunOptions {
+  std::string rules = "default";
+  std::string placement;             // empty: the policy's, or the rule set's first
+  std::optional<Level> information;  // the most that a policy may see; empty: what it declares
+  double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
+  uint64_t seed = 1;
+  Settings policy;                                 // of the policy
+  Settings pacing;                                 // of the rules
+  std::function<void(const ClusterState&)> watch;  // after every decision
+};
+
+struct Run {
+  std::string policy;
+  std::string rules;
+  std::string placement;  // empty: the policy has no choice of placements
+  Level level = Level::kBlind;
+  Outcome outcome;
+  Summary summary;
+  double wall_s = 0;  // of the replay alone
+};
+
+// Whether a policy of this level is a bound, not a competitor.
+inline bool is_bound(Level level) { return level >= Level::kNoisyOracle; }
+
+// A policy ready to run: checked against the rules, with its settings. `policy` is empty under
+// rules that bring their own schedulers.
+struct Contestant {
+  std::string name;       // as given
+  std::string placement;  // as in Run
+  Level level = Level::kBlind;
+  std::unique_ptr<Policy> policy;
+  bool servable = false;
+  std::string digest;  // of a checkpoint
+};
+
+// Throws InputError: unknown policy, placement, rules or key; more information than allowed. An
+// oracle allowed only noisy run times is told those.
+Contestant prepare(const std::string& policy, const RunOptions& options);
+
+// Requires: `contestant` comes from prepare() with the same options.
+Run run_prepared(const Scenario& scenario, const Contestant& contestant, const RunOptions& options);
+
+Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options);
+
+}  // namespace yard

@@ -1,0 +1,237 @@
+// Charts: learning curves, completion times, the cluster over time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "experiments/report/chart.h"
+#include "experiments/report/html.h"
+#include "experiments/report/sections.h"
+
+namespace yard::report {
+namespace {
+
+constexpr size_t kMostPoints = 240;  // of a line: more would not be seen
+
+// Means over groups of neighbours, so that at most `most` points are left.
+std::vector<Point> thinned(const std::vector<Point>& all, size_t most) {
+  std::vector<Point> out;
+  const size_t group = std::max<size_t>(1, (all.size() + most - 1) / most);
+  for (size_t at = 0; at < all.size(); at += group) {
+    const size_t end = std::min(at + group, all.size());
+    Point sum{0, 0};
+    for (size_t i = at; i < end; ++i) {
+      sum.x += all[i].x;
+      sum.y += all[i].y;
+    }
+    const auto n = static_cast<double>(end - at);
+    out.push_back({sum.x / n, sum.y / n});
+  }
+  return out;
+}
+
+// A run's metric as a line.
+Line metric_line(const RunRecord& run, size_t column) {
+  const MetricsCsv& metrics = *run.metrics;
+  std::vector<Point> all;
+  for (size_t row = 0; row < metrics.rows(); ++row) {
+    const auto value = metrics.value(row, column);
+    if (value) all.push_back({static_cast<double>(metrics.step(row)), *value});
+  }
+  return {.name = run.name, .points = thinned(all, kMostPoints)};
+}
+
+Chart metric_chart(const std::string& column) {
+  Chart chart{.title = column, .x = {.label = "update"}, .y = {.label = ""}, .lines = {}};
+  if (column.ends_with("_s") && !column.ends_with("per_s")) chart.y.unit = Unit::kSeconds;
+  if (column.ends_with("/ratio")) {
+    chart.mark_y = 1;
+    chart.note = "To the policy it started from; below 1 is better.";
+  }
+  return chart;
+}
+
+bool tells_how_good(const std::string& column) {
+  return column.starts_with("validation/") || column.find("return") != column.npos ||
+         column.find("jct") != column.npos;
+}
+
+// The charts of every column that `wanted` accepts, one line a run.
+template <class F>
+std::string metric_charts(const Runs& runs, F wanted) {
+  std::vector<std::string> columns;
+  for (const RunRecord* run : runs) {
+    if (!run->metrics) continue;
+    for (size_t c = 1; c < run->metrics->columns().size(); ++c) {
+      const std::string& column = run->metrics->columns()[c];
+      if (wanted(column) && std::ranges::find(columns, column) == columns.end()) {
+        columns.push_back(column);
+      }
+    }
+  }
+  // What was validated comes before what was met in training.
+  std::ranges::stable_partition(columns, [](auto& c) { return c.starts_with("validation/"); });
+  std::string out;
+  for (const std::string& column : columns) {
+    Chart chart = metric_chart(column);
+    for (size_t r = 0; r < runs.size(); ++r) {
+      if (!runs[r]->metrics) continue;
+      const auto& names = runs[r]->metrics->columns();
+      const auto at = std::ranges::find(names, column);
+      if (at == names.end()) continue;
+      chart.lines.push_back(metric_line(*runs[r], static_cast<size_t>(at - names.begin())));
+      chart.lines.back().colour = static_cast<int>(r) % kColours;
+    }
+    out += render(chart);
+  }
+  return out;
+}
+
+// The share of jobs that ended within a time, at the times of equally many jobs each.
+std::vector<Point> ended_within(const JobTimes& of) {
+  std::vector<Point> points;
+  const size_t n = of.jct_s.size();
+  const size_t group = std::max<size_t>(1, n / kMostPoints);
+  for (size_t i = 0; i < n; i += group) {
+    const size_t at = i + group >= n ? n - 1 : i;
+    points.push_back(
+        {std::max(of.jct_s[at], 1.0), static_cast<double>(at + 1) / static_cast<double>(of.jobs)});
+  }
+  return points;
+}
+
+// The share of jobs that took longer; the last percent by single jobs.
+std::vector<Point> took_longer(const JobTimes& of) {
+  std::vector<Point> points;
+  const size_t n = of.jct_s.size();
+  for (size_t i = 0; i < n;) {
+    const auto longer = static_cast<double>(of.jobs - i - 1) / static_cast<double>(of.jobs);
+    points.push_back({std::max(of.jct_s[i], 1.0), longer});
+    i += std::max<size_t>(1, (n - i) / 60);
+  }
+  return points;
+}
+
+// Charts show at most as many lines as there are colours, the trained policy first.
+std::string too_many(size_t lines) {
+  if (lines <= kColours) return "";
+  return fmt::format("The first {} of {}; the tables have all.", kColours, lines);
+}
+
+template <class T, class F>
+std::vector<T> trained_first(std::vector<T> items, F policy) {
+  std::ranges::stable_partition(
+      items, [&](auto& item) { return policy(item).starts_with("checkpoint:"); });
+  if (items.size() > kColours) items.resize(kColours);
+  return items;
+}
+
+}  // namespace
+
+std::string Names::short_of(const std::string& policy) {
+  const std::filesystem::path path =
+      policy.substr(policy.starts_with("checkpoint:") ? policy.find(':') + 1 : 0);
+  if (policy.starts_with("checkpoint:")) {
+    return (path.filename().empty() ? path.parent_path() : path).filename().string();
+  }
+  return policy.ends_with(".yaml") ? path.stem().string() : policy;
+}
+
+std::string Names::label(const RunRecord& run, const std::string& policy) {
+  const std::string name = short_of(policy);
+  if (!policy.starts_with("checkpoint:")) return name;
+  return (run.agent().empty() ? "checkpoint" : run.agent()) + " (" + name + ")";
+}
+
+int Names::colour(const std::string& label) {
+  return colours_.emplace(label, static_cast<int>(colours_.size()) % kColours).first->second;
+}
+
+std::string learning(const Runs& runs) {
+  const std::string charts = metric_charts(runs, tells_how_good);
+  if (charts.empty()) return "";
+  return "<section><h2>Learning curve</h2>\n<div class='charts'>" + charts + "</div></section>\n";
+}
+
+std::string all_metrics(const RunRecord& run) {
+  const std::string charts =
+      metric_charts({&run}, [](const std::string& column) { return !tells_how_good(column); });
+  if (charts.empty()) return "";
+  return "<details><summary>What training measured besides</summary>\n<div class='charts'>" +
+         charts + "</div></details>\n";
+}
+
+std::string completion_times(const RunRecord& run, Names& names) {
+  std::string out;
+  for (const JobsFile& file : run.jobs) {
+    Chart within{.title = "Job completion times",
+                 .note = too_many(file.policies.size()),
+                 .x = {.label = "job completion time", .unit = Unit::kSeconds, .log = true},
+                 .y = {.label = "share of jobs that ended within",
+                       .unit = Unit::kPercent,
+                       .from = 0,
+                       .to = 1},
+                 .lines = {}};
+    Chart longer = within;
+    longer.title = "The longest jobs";
+    longer.y = {.label = "share of jobs that took longer", .unit = Unit::kPercent, .log = true};
+    for (const JobTimes& of :
+         trained_first(file.policies, [](const JobTimes& of) { return of.policy; })) {
+      const std::string label = Names::label(run, of.policy);
+      const int colour = names.colour(label);
+      const bool bound = run.bounds.contains(of.policy);
+      within.lines.push_back({label, ended_within(of), colour, bound});
+      longer.lines.push_back({label, took_longer(of), colour, bound});
+    }
+    if (run.jobs.size() > 1) out += "<h3>" + escape(file.file) + "</h3>\n";
+    out += "<div class='charts'>" + render(within) + render(longer) + "</div>\n";
+  }
+  return out.empty() ? "" : "<section><h2>Completion times</h2>\n" + out + "</section>\n";
+}
+
+std::string over_time(const RunRecord& run, Names& names) {
+  std::string out;
+  for (const Document& document : run.series) {
+    const std::vector<Json> all(document.json["series"].begin(), document.json["series"].end());
+    if (all.empty()) continue;
+    Chart held{
+        .title = "Utilisation",
+        .note = too_many(all.size()),
+        .x = {.label = "time of the trace; shaded: scored jobs arrive", .unit = Unit::kSeconds},
+        .y = {.label = "GPUs held", .unit = Unit::kPercent, .from = 0, .to = 1},
+        .lines = {}};
+    Chart waiting = held;
+    waiting.title = "Queue";
+    waiting.y = {.label = "jobs waiting", .from = 0};
+    double begin = INFINITY, end = -INFINITY;
+    for (const Json& one :
+         trained_first(all, [](const Json& one) { return RunRecord::text(one, "policy"); })) {
+      const std::string label = Names::label(run, RunRecord::text(one, "policy"));
+      const bool bound = run.bounds.contains(RunRecord::text(one, "policy"));
+      Line line{.name = label, .points = {}, .colour = names.colour(label), .dashed = bound};
+      Line queue = line;
+      const double gpus = std::max(1.0, RunRecord::number(one, "gpus").value_or(1));
+      for (size_t i = 0; i < one["t_s"].size(); ++i) {
+        const double t = one["t_s"][i];
+        line.points.push_back({t, one["held_gpus"][i].get<double>() / gpus});
+        queue.points.push_back({t, one["waiting"][i].get<double>()});
+        begin = std::min(begin, t);
+        end = std::max(end, t);
+      }
+      line.points = thinned(line.points, 48);  // many lines lie close to each other
+      queue.points = thinned(queue.points, 120);
+      held.lines.push_back(line);
+      waiting.lines.push_back(queue);
+    }
+    const auto from = RunRecord::number(all[0], "from_s"), to = RunRecord::number(all[0], "to_s");
+    if (from && to && *to > begin && *from < end) {
+      held.band = waiting.band = {std::max(*from, begin), std::min(*to, end)};
+    }
+    if (run.series.size() > 1) out += "<h3>" + escape(document.file) + "</h3>\n";
+    out += "<div class='charts'>" + render(held) + render(waiting) + "</div>\n";
+  }
+  return out.empty() ? "" : "<section><h2>Cluster over time</h2>\n" + out + "</section>\n";
+}
+
+}  // namespace yard::report

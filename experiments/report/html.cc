@@ -1,0 +1,93 @@
+#include "experiments/report/html.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "env/base/text.h"
+
+namespace yard::report {
+namespace {
+
+// Sets commas between thousands.
+std::string grouped(std::string digits) {
+  const size_t begin = digits.starts_with('-') ? 1 : 0;
+  size_t at = std::min(digits.find('.'), digits.size());
+  while (at > begin + 3) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+// Without zeros at the end of a fraction.
+std::string trimmed(std::string digits) {
+  if (digits.find('.') == digits.npos) return digits;
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.ends_with('.')) digits.pop_back();
+  return digits;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string number_text(std::optional<double> value, int decimals) {
+  if (!value || !std::isfinite(*value)) return std::string(kAbsent);
+  const std::string digits = fmt::format("{:.{}f}", *value, decimals);
+  return std::abs(*value) < 1e15 ? grouped(digits) : fmt::format("{:.3g}", *value);
+}
+
+std::string duration_text(double seconds) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+  for (const Unit& unit : kUnits) {
+    if (std::abs(seconds) < unit.seconds) continue;
+    const double value = seconds / unit.seconds;
+    const int decimals = std::abs(value) < 10 ? 2 : std::abs(value) < 100 ? 1 : 0;
+    return grouped(trimmed(fmt::format("{:.{}f}", value, decimals))) + " " + unit.name;
+  }
+  return trimmed(fmt::format("{:.3f}", seconds)) + " s";
+}
+
+std::string tick_text(double value) {
+  const double size = std::abs(value);
+  if (size < 1e-12) return "0";
+  if (size >= 1e7 || size < 1e-3) return fmt::format("{:.3g}", value);
+  return grouped(trimmed(fmt::format("{:.{}f}", value, size < 1 ? 4 : size < 100 ? 2 : 0)));
+}
+
+std::string facts(const std::vector<std::pair<std::string, std::string>>& what) {
+  std::string out = "<ul class='facts'>";
+  for (const auto& [name, value] : what) {
+    if (value.empty() || value == kAbsent) continue;
+    out += "<li><b>" + escape(name) + "</b> " + escape(value) + "</li>";
+  }
+  return out + "</ul>\n";
+}
+
+}  // namespace yard::report

@@ -1,0 +1,64 @@
+#include "experiments/report/page.h"
+
+#include "env/base/check.h"
+#include "env/base/version.h"
+#include "experiments/report/html.h"
+#include "experiments/report/sections.h"
+#include "experiments/report/style.h"
+#include "experiments/run/machine.h"
+
+namespace yard::report {
+namespace {
+
+std::string title_of(const Runs& runs) {
+  std::string out;
+  for (const RunRecord* run : runs) out += (out.empty() ? "" : ", ") + run->name;
+  if (runs.size() == 1 && !runs[0]->agent().empty()) return runs[0]->agent() + ", run " + out;
+  return (runs.size() == 1 ? "Run " : "Runs ") + out;
+}
+
+// What is told of each run alone.
+std::string own_sections(const RunRecord& run) {
+  Names names;
+  for (const JobsFile& file : run.jobs) {  // the trained policy has the first colour
+    for (const JobTimes& of : file.policies) {
+      if (of.policy.starts_with("checkpoint:")) names.colour(Names::label(run, of.policy));
+    }
+  }
+  return cells(run) + replays(run) + completion_times(run, names) + over_time(run, names) +
+         all_metrics(run) + settings(run);
+}
+
+std::string body(const Runs& runs) {
+  if (runs.size() == 1) {
+    return provenance(*runs[0]) + comparison(runs) + learning(runs) + own_sections(*runs[0]);
+  }
+  std::string out = runs_table(runs) + comparison(runs) + learning(runs) + settings_apart(runs);
+  for (const RunRecord* run : runs) {
+    out += "<article><h1>" + escape(run->name) + "</h1>\n" + provenance(*run) + own_sections(*run) +
+           "</article>\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_page(const std::vector<RunRecord>& records) {
+  YARD_CHECK(!records.empty(), "a report is about at least one run");
+  Runs runs;
+  for (const RunRecord& record : records) runs.push_back(&record);
+  const std::string title = escape(title_of(runs));
+  std::string out =
+      "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
+      "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
+      // The page asks for nothing, and a browser holds it to that.
+      "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\"/>\n<title>Yardmaster: " +
+      title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
+      "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
+      " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
+      ". What the figures mean: docs/metrics.md.</footer>\n</body></html>\n";
+  return out;
+}
+
+}  // namespace yard::report

@@ -1,0 +1,153 @@
+// Tables: provenance, settings, replays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/report/html.h"
+#include "experiments/report/sections.h"
+#include "experiments/report/table.h"
+
+namespace yard::report {
+namespace {
+
+const auto text = RunRecord::text;
+const auto number = RunRecord::number;
+const auto is_bound = RunRecord::is_bound;
+
+std::string cell(const Json& row, const char* key, int decimals) {
+  return number_text(number(row, key), decimals);
+}
+
+std::string or_absent(const std::string& value) {
+  return value.empty() ? std::string(kAbsent) : escape(value);
+}
+
+}  // namespace
+
+std::string replays(const RunRecord& run) {
+  std::string out;
+  for (const Document& document : run.replays) {
+    const Json& json = document.json;
+    Table table({"policy", "placement", "information", "jobs", "unfinished", "mean JCT s",
+                 "p50 JCT s", "p99 JCT s", "mean wait s", "makespan s", "utilisation",
+                 "preemptions"});
+    const auto add = [&](const Json& row) {
+      const std::string policy = text(row, "policy");
+      table.row({escape(Names::label(run, policy)), or_absent(text(row, "placement")),
+                 or_absent(text(row, "information")), cell(row, "jobs", 0),
+                 cell(row, "unfinished", 0), cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0),
+                 cell(row, "p99_jct_s", 0), cell(row, "mean_wait_s", 0), cell(row, "makespan_s", 0),
+                 cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
+                policy.starts_with("checkpoint:") ? "ours" : "");
+    };
+    bool bounds = false;
+    for (const Json& row : json["runs"]) {
+      if (is_bound(row))
+        bounds = true;
+      else
+        add(row);
+    }
+    if (bounds) table.heading("Bounds, no competitors: these are told run times in advance");
+    for (const Json& row : json["runs"]) {
+      if (is_bound(row)) add(row);
+    }
+    const Json none = Json::object();
+    const Json& trace = json.contains("trace") ? json["trace"] : none;
+    const Json& cluster = json.contains("cluster") ? json["cluster"] : none;
+    out += "<h3>" + escape(text(trace, "source") + " on " + text(cluster, "text")) + "</h3>\n";
+    out += facts({{"scored jobs", number_text(number(trace, "jobs_scored"), 0)},
+                  {"load", number_text(number(trace, "load"), 3)},
+                  {"file", document.file}}) +
+           table.html();
+  }
+  return out.empty() ? "" : "<section><h2>Replays</h2>\n" + out + "</section>\n";
+}
+
+std::string runs_table(const Runs& runs) {
+  Table table({"run", "agent", "seed", "state", "started", "ended", "version"});
+  for (const RunRecord* run : runs) {
+    const Json& of = run->run;
+    const Json version = of.contains("yardmaster") ? of["yardmaster"] : Json::object();
+    table.row({escape(run->name), or_absent(run->agent()), or_absent(text(of, "seed")),
+               or_absent(text(of, "state")), or_absent(text(of, "started")),
+               or_absent(text(of, "ended")),
+               escape(text(version, "release") + " " + text(version, "commit"))});
+  }
+  return "<section><h2>Runs</h2>\n" + table.html() + "</section>\n";
+}
+
+std::string settings_apart(const Runs& runs) {
+  std::vector<std::string> keys, headings = {"setting"};
+  for (const RunRecord* run : runs) {
+    headings.push_back(run->name);
+    for (const auto& [key, value] : run->config) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  for (std::string& heading : headings) std::ranges::replace(heading, '|', ' ');
+  Table table(headings);
+  bool any = false;
+  for (const std::string& key : keys) {
+    std::vector<std::string> cells = {escape(key)};
+    std::set<std::string> values;
+    for (const RunRecord* run : runs) {
+      const auto at =
+          std::ranges::find_if(run->config, [&](auto& one) { return one.first == key; });
+      cells.push_back(at == run->config.end() ? std::string(kAbsent) : escape(at->second));
+      values.insert(cells.back());
+    }
+    if (values.size() == 1) continue;
+    any = true;
+    table.row(cells);
+  }
+  if (!any) return "";
+  return "<section><h2>Settings that differ</h2>\n" + table.html() + "</section>\n";
+}
+
+std::string provenance(const RunRecord& run) {
+  const Json& of = run.run;
+  std::string out = "<dl class='provenance'>";
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
+  };
+  const Json none = Json::object();
+  const auto part = [&](const char* key) -> const Json& {
+    return of.contains(key) ? of[key] : none;
+  };
+  line("agent", escape(run.agent()));
+  line("seed", escape(text(of, "seed")));
+  line("state", escape(text(of, "state")));
+  std::string when = text(of, "started");
+  if (!text(of, "ended").empty()) when += " to " + text(of, "ended");
+  if (part("resumed").size() > 0) when += fmt::format(", resumed {} times", part("resumed").size());
+  line("when", escape(when));
+  std::string built;
+  for (const auto& [key, value] : part("yardmaster").items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (key == "release" || key == "commit") continue;
+    built += (built.empty() ? "" : ", ") + key + " " + text;
+  }
+  const std::string commit = text(part("yardmaster"), "commit");
+  line("version",
+       escape("yardmaster " + text(part("yardmaster"), "release") + ", commit " + commit));
+  line("built with", escape(built));
+  line("machine", escape(text(part("machine"), "cpu") + ", " + text(part("machine"), "cores") +
+                         " cores, " + text(part("machine"), "memory_gib") + " GiB"));
+  for (const Json& trace : part("traces")) {
+    const std::string sha = text(trace, "sha256");
+    line(("trace, " + escape(text(trace, "used_as"))).c_str(),
+         escape(text(trace, "source")) +
+             (sha.empty() ? "" : " <code>sha256 " + escape(sha) + "</code>"));
+  }
+  return out + "</dl>\n";
+}
+
+std::string settings(const RunRecord& run) {
+  if (run.config.empty()) return "";
+  Table table({"setting", "value"});
+  for (const auto& [key, value] : run.config) table.row({escape(key), or_absent(value)});
+  return "<details><summary>All settings</summary>\n" + table.html() + "</details>\n";
+}
+
+}  // namespace yard::report

@@ -1,0 +1,216 @@
+#include "experiments/run/run_folder.h"
+
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "env/base/check.h"
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/interrupt.h"
+#include "env/base/version.h"
+#include "experiments/run/append_file.h"
+#include "experiments/run/machine.h"
+#include "experiments/run/metrics_csv.h"
+#include "experiments/run/tensorboard.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+// Dotted keys, one a line: Settings::from_yaml() reads back what was written.
+std::string yaml_of(const RunFolder::Config& config) {
+  YAML::Emitter out;
+  out << YAML::BeginMap;
+  for (const auto& [key, value] : config) out << YAML::Key << key << YAML::Value << value;
+  out << YAML::EndMap;
+  YARD_CHECK(out.good(), out.GetLastError());
+  return std::string(out.c_str()) + "\n";
+}
+
+Json version_json() {
+  Json out = {{"release", release()}, {"commit", commit()}};
+  for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
+  return out;
+}
+
+Json machine_json() {
+  const Machine machine = this_machine();
+  return {{"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}};
+}
+
+// The folders before a trace's name say where it lay on one machine, not what it is.
+Json trace_json(const TraceSeen& trace) {
+  const bool generated = trace.source.starts_with("synthetic:");
+  return {{"source", generated ? trace.source : fs::path(trace.source).filename().string()},
+          {"sha256", trace.sha256},
+          {"used_as", trace.used_as}};
+}
+
+Json new_run_json(const RunInfo& info) {
+  Json traces = Json::array();
+  for (const TraceSeen& trace : info.traces) traces.push_back(trace_json(trace));
+  return {{"format", kFormat},
+          {"command", info.command},
+          {"agent", info.agent},
+          {"seed", info.seed},
+          {"state", name_of(RunState::kRunning)},
+          {"started", utc_now()},
+          {"ended", nullptr},
+          {"resumed", Json::array()},
+          {"traces", traces},
+          {"machine", machine_json()},
+          {"yardmaster", version_json()}};
+}
+
+void write_json(const fs::path& path, const Json& json) {
+  write_file_atomic(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+bool holds_anything(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return false;
+  return !fs::is_directory(path, error) || !fs::is_empty(path, error);
+}
+
+// Throws InputError that says what lies where a new run should go.
+[[noreturn]] void refuse(const fs::path& path) {
+  const bool run = fs::exists(path / "run.json");
+  throw InputError(path.string(), "a new or empty folder for a run",
+                   run ? "a run (--resume goes on with it)" : "something else that is there");
+}
+
+}  // namespace
+
+std::string_view name_of(RunState state) {
+  constexpr std::string_view kNames[] = {"running", "done", "interrupted", "failed"};
+  return kNames[static_cast<int>(state)];
+}
+
+struct RunFolder::Impl {
+  fs::path path;
+  RunInfo info;
+  Json run;
+  AppendFile log;
+  MetricsCsv metrics;
+  std::optional<EventFile> events;
+
+  void save() const { write_json(path / "run.json", run); }
+  EventFile& tensorboard() {
+    if (!events) events.emplace(path);
+    return *events;
+  }
+};
+
+RunFolder::RunFolder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunFolder::RunFolder(RunFolder&&) noexcept = default;
+
+RunFolder::~RunFolder() {
+  if (!impl_ || impl_->run["state"] != name_of(RunState::kRunning)) return;
+  try {
+    set_state(interrupted() ? RunState::kInterrupted : RunState::kFailed);
+  } catch (const std::exception&) {  // the first failure is the one to be told
+  }
+}
+
+RunFolder RunFolder::create(const fs::path& given, const Config& config, const RunInfo& info) {
+  const fs::path path = given.has_filename() ? given : given.parent_path();
+  if (path.empty()) throw InputError("run folder", "a path", "nothing");
+  if (holds_anything(path)) refuse(path);
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) throw InputError(parent.string(), "a folder that can be made", error.message());
+  {
+    // The folder appears with its first files in it; renaming fails where another run came first.
+    AtomicDirectory fresh(path);
+    write_file_atomic(fresh.path() / "config.yaml", yaml_of(config));
+    write_json(fresh.path() / "run.json", new_run_json(info));
+    write_file_atomic(fresh.path() / "log.txt", "");
+    fs::create_directory(fresh.path() / "checkpoints");
+    fs::create_directory(fresh.path() / "evaluations");
+    if (::rename(fresh.path().c_str(), path.c_str()) != 0) {
+      if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) refuse(path);
+      throw RunError(path.string() + ": " + std::strerror(errno));
+    }
+  }
+  RunFolder run = open(path);
+  run.impl_->run["resumed"] = Json::array();
+  run.impl_->save();
+  run.impl_->tensorboard();
+  return run;
+}
+
+RunFolder RunFolder::open(const fs::path& path) {
+  const fs::path file = path / "run.json";
+  if (!fs::exists(file)) {
+    throw InputError(path.string(), "a run folder, with run.json", "none");
+  }
+  Json run = Json::parse(read_file(file), nullptr, false);
+  RunInfo info;
+  try {
+    if (run.at("format") != kFormat) {
+      throw InputError(file.string(), "format " + std::to_string(kFormat), run.at("format").dump());
+    }
+    info.command = run.at("command");
+    info.agent = run.at("agent");
+    info.seed = run.at("seed");
+    for (const Json& trace : run.at("traces")) {
+      info.traces.push_back({trace.at("source"), trace.at("sha256"), trace.at("used_as")});
+    }
+    run.at("resumed").push_back({{"at", utc_now()}, {"commit", commit()}});
+  } catch (const Json::exception& error) {
+    throw InputError(file.string(), "what a run writes into it", error.what());
+  }
+  AppendFile log(path / "log.txt");
+  if (!log.lock()) {
+    throw InputError(path.string(), "a run that no other process writes", "one that runs");
+  }
+  run["state"] = name_of(RunState::kRunning);
+  run["ended"] = nullptr;
+  RunFolder opened(
+      std::make_unique<Impl>(Impl{path, std::move(info), std::move(run), std::move(log),
+                                  MetricsCsv(path / "metrics.csv"), std::nullopt}));
+  opened.impl_->save();
+  return opened;
+}
+
+const fs::path& RunFolder::path() const { return impl_->path; }
+const RunInfo& RunFolder::info() const { return impl_->info; }
+
+void RunFolder::log(std::string_view line) {
+  impl_->log.write(utc_now() + " " + std::string(line) + "\n");
+}
+
+void RunFolder::add_metrics(int64_t step, const Metrics& values) {
+  impl_->metrics.add(step, values);
+  impl_->tensorboard().scalars(step, values);
+}
+
+void RunFolder::drop_metrics_after(int64_t step) {
+  impl_->metrics.drop_after(step);
+  impl_->tensorboard().restart(step + 1);
+}
+
+void RunFolder::add_trace(const TraceSeen& trace) {
+  impl_->info.traces.push_back(trace);
+  impl_->run["traces"].push_back(trace_json(trace));
+  impl_->save();
+}
+
+void RunFolder::set_state(RunState state) {
+  impl_->run["state"] = name_of(state);
+  impl_->run["ended"] = state == RunState::kRunning ? Json(nullptr) : Json(utc_now());
+  impl_->save();
+}
+
+}  // namespace yard

@@ -1,0 +1,123 @@
+#include "experiments/scenario.h"
+
+#include <cmath>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "experiments/congestion.h"
+
+namespace yard {
+namespace {
+
+constexpr double kTestShare = 0.8;  // what comes after it in a recorded trace is the test split
+constexpr int64_t kJitterUs = 600'000'000;
+constexpr double kLoadJitter = 0.04;
+constexpr uint64_t kReplicaStream = 0x7265706C69636173;
+
+Costs scaled(double scale) {
+  Costs costs;
+  const auto times = [scale](int64_t us) { return std::llround(static_cast<double>(us) * scale); };
+  costs.save_us = times(costs.save_us);
+  costs.restore_us = times(costs.restore_us);
+  costs.restore_large_us = times(costs.restore_large_us);
+  return costs;
+}
+
+bool recorded(const Trace& trace) { return !trace.source.starts_with("synthetic:"); }
+
+// The time at which the test split begins. Requires: jobs by rising submission.
+int64_t test_from_us(const Trace& trace) {
+  const int64_t first_us = trace.jobs.front().submit_us;
+  const int64_t span_us = trace.jobs.back().submit_us + 1 - first_us;
+  return first_us + std::llround(kTestShare * static_cast<double>(span_us));
+}
+
+// Where a window by time ends; asked of a copy, since selecting changes the trace.
+int64_t window_end_us(Trace trace, WindowOptions options) {
+  options.after = AfterWindow::kNothing;
+  return select_window(trace, options).to_us;
+}
+
+Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& window) {
+  Scenario replica(std::move(trace), window, scenario.cluster, scenario.cost_scale);
+  replica.factor = scenario.factor;
+  replica.congestion = scenario.congestion;
+  replica.opens_test = scenario.opens_test;
+  return replica;
+}
+
+}  // namespace
+
+Source load_source(const ScenarioOptions& options) {
+  Source source;
+  source.cluster = load_cluster(options.cluster);
+  const int gpus = source.cluster.total_gpus();
+  source.trace = load_trace(options.trace, {.format = options.format,
+                                            .skip_unusable = options.skip_unusable,
+                                            .seed = options.seed,
+                                            .jobs = options.generate_jobs,
+                                            .cluster_gpus = gpus,
+                                            .settings = options.generator});
+  check_fits(source.trace, gpus, options.skip_unusable);
+  return source;
+}
+
+Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_in, double scale)
+    : trace(std::move(trace_in)),
+      window(window_in),
+      cluster(std::move(cluster_in)),
+      cost_scale(scale),
+      load(offered_load(trace, window, cluster.total_gpus())),
+      spec(cluster),
+      workload(trace),
+      fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {}
+
+Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
+                       double cost_scale) {
+  Trace& trace = source.trace;
+  const int64_t test_us = test_from_us(trace);
+  if (recorded(trace) && !options.to.empty() && window_end_us(trace, options) <= test_us) {
+    options.after = AfterWindow::kRepeat;
+  }
+  Window window = select_window(trace, options);
+  const bool opens_test = recorded(trace) && window.to_us > test_us;
+  Calibration found;
+  if (congestion) {
+    found = calibrate(trace, window, source.cluster, *congestion);
+    scale_arrivals(trace, window, found.factor);
+  }
+  Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale);
+  scenario.factor = found.factor;
+  scenario.congestion = found.congestion;
+  scenario.opens_test = opens_test;
+  return scenario;
+}
+
+Scenario load_scenario(const ScenarioOptions& options) {
+  return make_scenario(load_source(options), options.window, options.congestion,
+                       options.cost_scale);
+}
+
+Scenario replica_of(const Scenario& scenario, const Rng& rng) {
+  Trace trace = scenario.trace;
+  Window window = scenario.window;
+  jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
+  return with_arrivals(scenario, std::move(trace), window);
+}
+
+std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed) {
+  std::vector<Scenario> replicas;
+  replicas.reserve(static_cast<size_t>(count));
+  if (count == 1) {
+    replicas.push_back(with_arrivals(scenario, scenario.trace, scenario.window));
+    return replicas;
+  }
+  const Rng rng = Rng(seed).split(kReplicaStream);
+  for (int r = 0; r < count; ++r) {
+    replicas.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(r))));
+  }
+  return replicas;
+}
+
+}  // namespace yard

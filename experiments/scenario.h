@@ -1,0 +1,77 @@
+// What a run plays: a trace, the window of it that counts, a cluster, and their tables.
+//
+//   Scenario scenario = load_scenario({.trace = "cluster02.csv.gz", .cluster = "16x8"});
+//   Scenario replica = replica_of(scenario, Rng(seed).split(0));
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/base/settings.h"
+#include "env/cluster/spec.h"
+#include "env/sim/workload.h"
+#include "env/trace/reader.h"
+#include "env/trace/window.h"
+
+namespace yard {
+
+struct ScenarioOptions {
+  std::string trace;
+  std::string format;  // empty: recognised
+  std::string cluster;
+  WindowOptions window;  // `after` is set by load_source()
+  std::optional<double> congestion;
+  double cost_scale = 1;
+  bool skip_unusable = false;
+  uint64_t seed = 1;      // of a generator
+  int generate_jobs = 0;  // how many a generator makes; 0: its own number
+  Settings generator;
+};
+
+// A trace that fits a cluster, before a window is cut out.
+struct Source {
+  Trace trace;
+  ClusterSpec cluster;
+};
+
+// A generator's arrivals are scaled to the cluster.
+// Throws InputError, also about the first job larger than the cluster.
+Source load_source(const ScenarioOptions& options);
+
+// Movable, not copyable: `fixed` points into the tables.
+struct Scenario {
+  Scenario(Trace trace, const Window& window, ClusterSpec cluster, double cost_scale);
+  Scenario(Scenario&&) = default;
+  Scenario(const Scenario&) = delete;
+
+  Trace trace;
+  Window window;
+  ClusterSpec cluster;
+  double cost_scale = 1;
+  double factor = 1;        // by which distances between arrivals were multiplied
+  double congestion = 0;    // as measured; 0 where nobody asked
+  double load = 0;          // GPU time that scored jobs ask for, over what the window offers
+  bool opens_test = false;  // the window reaches into the last fifth of a recorded trace
+  SpecTable spec;
+  Workload workload;
+  Fixed fixed;
+};
+
+// Cuts out the window and scales arrivals to the congestion, where one is given. What follows the
+// window are the trace's next jobs; but where it ends before the last fifth of a recorded trace,
+// which is for the final test alone, its own jobs come again instead.
+Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
+                       double cost_scale);
+
+Scenario load_scenario(const ScenarioOptions& options);
+
+// The same jobs with arrivals moved by up to 10 minutes and the load by up to 4 %.
+Scenario replica_of(const Scenario& scenario, const Rng& rng);
+
+// `count` of them, the same for the same seed; a single one is the scenario as it is.
+std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed);
+
+}  // namespace yard

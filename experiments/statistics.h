@@ -1,0 +1,71 @@
+// How sure a ratio of mean JCTs is: blocks of time as the unit, neighbours merged until they tell
+// different stories, intervals by Efron's BCa ("Better Bootstrap Confidence Intervals", JASA 1987)
+// or, where there are few blocks, by Student's t over the jackknife. Dims: S training seeds, B
+// blocks.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "env/base/rng.h"
+
+namespace yard {
+
+// NaN where there is too little to tell.
+struct Interval {
+  double lo = 0, hi = 0;
+};
+
+double normal_cdf(double z);
+double normal_quantile(double p);                // Requires: 0 < p < 1
+double student_quantile(double p, int degrees);  // Requires: 0 < p < 1, degrees >= 1
+
+// Which members of each independent group a statistic is to use, with repetitions.
+using Picks = std::vector<std::vector<int>>;
+using Statistic = std::function<double(const Picks&)>;
+
+// Returns the BCa interval of a statistic over groups of these sizes, each drawn with replacement.
+// `level`: 0.95 for 95 %. Groups of one are constants. Requires: a group of at least 2.
+Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic, double level,
+                      const Rng& rng, int draws = 4000);
+
+// Returns statistic +- t * standard error, both by the jackknife over each group; degrees of
+// freedom are the smallest group's (of those above one) less one.
+Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& statistic,
+                            double level);
+
+// Pearson correlation of each value with the next; 0 where fewer than 3 or all equal.
+double lag1_correlation(std::span<const double> values);
+
+// Sums of JCT over the same jobs, by block.
+struct BlockSums {
+  std::vector<std::vector<double>> ours;  // (S, B)
+  std::vector<double> theirs;             // (B)
+
+  int blocks() const { return static_cast<int>(theirs.size()); }
+  // Ours, averaged over seeds, over theirs, all blocks together.
+  double ratio() const;
+  std::vector<double> log_ratios() const;  // (B)
+};
+
+// Adds every second block to the one before it; an odd last one joins the last pair.
+BlockSums halved(const BlockSums& sums);
+
+// Merges neighbours in pairs while the lag-1 correlation of log ratios is above 0.2 and at least 4
+// blocks are left.
+BlockSums merged(BlockSums sums);
+
+// The 95 % interval of sums.ratio() over seeds and blocks.
+Interval ratio_interval(const BlockSums& sums, const Rng& rng);
+
+// Sum of ln(ours / theirs) over cells, over the sum of ln(bound / theirs), and its 95 % interval.
+// All cells draw the same blocks and seeds. Requires: cells alike in S and B.
+struct Cell {
+  BlockSums sums;
+  std::vector<double> bound;  // (B)
+};
+double captured_of(const std::vector<Cell>& cells);
+Interval captured_interval(const std::vector<Cell>& cells, const Rng& rng);
+
+}  // namespace yard

@@ -1,0 +1,53 @@
+#include "experiments/test_log.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "experiments/run/append_file.h"
+
+namespace yard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int64_t count_lines(const std::filesystem::path& log, const std::string& sha256) {
+  const std::string text = read_file(log);
+  int64_t count = 0;
+  int line_number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++line_number;
+    if (trim(line).empty()) continue;
+    const Json entry = Json::parse(line, nullptr, false);
+    if (!entry.is_object()) {
+      throw InputError(log.string() + ":" + std::to_string(line_number), "a JSON object",
+                       "'" + std::string(line.substr(0, 60)) + "'");
+    }
+    count += entry.value("sha256", "") == sha256;
+  }
+  return count;
+}
+
+}  // namespace
+
+int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  const Json entry = {{"unix_s", now.count()},
+                      {"trace", opening.trace},
+                      {"sha256", opening.sha256},
+                      {"cluster", opening.cluster},
+                      {"from_s", opening.from},
+                      {"to_s", opening.to},
+                      {"candidates", opening.candidates},
+                      {"digests", opening.digests}};
+  std::error_code error;
+  if (!log.parent_path().empty()) std::filesystem::create_directories(log.parent_path(), error);
+  AppendFile file(log);
+  file.write(entry.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return count_lines(log, opening.sha256);
+}
+
+}  // namespace yard

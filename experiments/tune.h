@@ -1,0 +1,49 @@
+// Searches the numbers that a policy declares, on one workload: first at random over their whole
+// ranges and around their defaults, then around the best found in shrinking steps. Every candidate
+// meets the same arrivals, every policy gets the same number of candidates.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/replay.h"
+#include "experiments/scenario.h"
+
+namespace yard {
+
+struct TuneOptions {
+  int budget = 64;  // candidates a policy, its defaults among them
+  int replicas = 2;
+  uint64_t seed = 1;
+  std::function<void(const std::string& line)> progress;  // may be empty
+};
+
+struct Tuned {
+  std::string policy;
+  Level level = Level::kBlind;
+  std::vector<std::pair<std::string, std::string>> settings;  // every number that it declares
+  Settings fixed;                                             // what was given and not searched
+  int evaluated = 0;  // candidates, of which the policy refused some
+  int refused = 0;
+  double default_jct_s = 0;  // mean JCT over replicas, with its defaults
+  double mean_jct_s = 0;     // with the settings found
+};
+
+// Numbers already set in `run.policy` are kept. Throws InputError for a policy that is not
+// registered, or that declares no number; Interrupted.
+Tuned tune(const Scenario& scenario, const std::string& policy, const RunOptions& run,
+           const TuneOptions& options);
+
+// Where between the ends of its range a value lies, and back. Ranges over two decades or more are
+// searched by logarithm; one that begins at 0 as if it began three decades below its end, with 0
+// itself at the lower end.
+double to_unit(const Field& field, double value);
+double from_unit(const Field& field, double unit);
+
+// Returns a policy's file: its name, its settings, and where they come from.
+std::string tuned_yaml(const Tuned& tuned, const Scenario& scenario, const TuneOptions& options);
+
+}  // namespace yard

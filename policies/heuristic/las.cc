@@ -1,0 +1,96 @@
+// Tiresias' discretised two-dimensional LAS (Gu et al., NSDI 2019): jobs sink through queues as
+// their attained service (time x GPUs) passes the limits; the upper queue goes first, and in a
+// queue what runs goes before what waits, then by submission. Needs no knowledge of run times.
+
+#include <array>
+#include <cmath>
+
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  double limit_1_gpu_s = 3250;  // the limits of Tiresias' simulator
+  double limit_2_gpu_s = 7200;
+  double gpu_exponent = 1;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9, "attained service that ends the first queue");
+    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9, "attained service that ends the second queue");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "service is time x GPUs to this power");
+  }
+};
+
+class Las final : public Policy {
+ public:
+  explicit Las(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    rule_.placement = parse_placement(config.placement);
+    exponent_ = config.gpu_exponent;
+    limits_us_ = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6};
+    if (limits_us_[1] < limits_us_[0]) {
+      throw InputError("las.limit_2_gpu_s",
+                       "at least limit_1_gpu_s (" + shortest(config.limit_1_gpu_s) + ")",
+                       shortest(config.limit_2_gpu_s));
+    }
+  }
+
+  Level level() const override { return Level::kBlind; }
+
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    const auto waiting = [&](int32_t slot) { return static_cast<double>(queue_of(view, slot)); };
+    const auto held = [&](int32_t slot) { return queue_of(view, slot) - 0.5; };
+    decide_in_order(view, memory.data(), rule_, waiting, held, draft);
+    wake_at_next_demotion(view, draft);
+  }
+
+ private:
+  double weight(const View& view, int32_t slot) const {
+    const int32_t gpus = view.gpus(slot);
+    return exponent_ == 1 ? gpus : std::pow(gpus, exponent_);
+  }
+
+  int32_t queue_of(const View& view, int32_t slot) const {
+    const double service_us = static_cast<double>(view.attained_us(slot)) * weight(view, slot);
+    return (service_us >= limits_us_[0]) + (service_us >= limits_us_[1]);
+  }
+
+  // Nothing happens by itself when a running job passes a limit, so somebody has to look.
+  void wake_at_next_demotion(const View& view, Draft& draft) const {
+    if (view.num_waiting() == 0) return;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      const int32_t queue = queue_of(view, slot);
+      if (queue >= 2) continue;
+      const double limit_us = limits_us_[static_cast<size_t>(queue)] / weight(view, slot);
+      // At least 1: where the quotient was rounded, the limit may still be a hair away.
+      const auto left_us =
+          std::max<int64_t>(1, static_cast<int64_t>(std::ceil(limit_us)) - view.attained_us(slot));
+      const int64_t runs_from_us =
+          view.phase(slot) == Phase::kStarting ? view.until_us(slot) : view.now_us();
+      draft.wake_at(runs_from_us + left_us);
+    }
+  }
+
+  PreemptionRule rule_;
+  double exponent_;
+  std::array<double, 2> limits_us_;
+};
+
+const PolicyRegistry::Add<Las> kLas{
+    "las",
+    {.about = "discretised 2D least attained service",
+     .source = "Tiresias, NSDI 2019",
+     .fidelity = "its queues and limits; no promotion of starved jobs, placement apart",
+     .level = Level::kBlind,
+     .servable = true,
+     .preemptive = true,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,49 @@
+// Shortest remaining service first: time left times GPUs, preemptive, by the true run time. An
+// oracle.
+
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  double margin = 0;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("margin", margin, 0.0, 100.0, "by how much better a job must be to preempt, relative");
+  }
+};
+
+class Srsf final : public Policy {
+ public:
+  explicit Srsf(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    rule_ = {parse_placement(config.placement), config.margin};
+  }
+
+  Level level() const override { return Level::kOracle; }
+
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    const auto key = [&](int32_t slot) { return view.left_us(slot) * view.gpus(slot); };
+    decide_in_order(view, memory.data(), rule_, key, key, draft);
+  }
+
+ private:
+  PreemptionRule rule_;
+};
+
+const PolicyRegistry::Add<Srsf> kSrsf{"srsf",
+                                      {.about = "shortest remaining service first by true run time",
+                                       .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
+                                       .fidelity = "exact but for gangs, see policies/order.h",
+                                       .level = Level::kOracle,
+                                       .servable = false,
+                                       .preemptive = true,
+                                       .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

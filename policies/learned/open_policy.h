@@ -1,0 +1,22 @@
+// A policy by what a user writes: a registered name, `checkpoint:DIR`, or the YAML file of a tuned one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/base/settings.h"
+#include "policies/policy.h"
+
+namespace yard {
+
+struct OpenedPolicy {
+  std::unique_ptr<Policy> policy;
+  std::string name;     // for tables: the registered name, the agent, or the file
+  Policy::Info info;
+  std::string digest;   // of a checkpoint, else empty
+};
+
+// `settings` overlay a tuned file's own. Throws InputError.
+OpenedPolicy open_policy(const std::string& text, const Settings& settings);
+
+}  // namespace yard

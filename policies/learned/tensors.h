@@ -1,0 +1,25 @@
+// Named float tensors in a file of the safetensors format: eight bytes of header length, a JSON header
+// with type, shape and place of every tensor, then the numbers, little-endian.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yard {
+
+struct Tensor {
+  std::vector<int64_t> shape;
+  std::vector<float> data;  // row-major
+};
+
+using Tensors = std::map<std::string, Tensor>;
+
+std::string to_safetensors(const Tensors& tensors);
+
+// Throws InputError naming `where` for anything but well-formed float32 tensors that fill the file.
+Tensors from_safetensors(std::string_view bytes, const std::string& where);
+
+}  // namespace yard

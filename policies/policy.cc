@@ -1,0 +1,31 @@
+#include "policies/policy.h"
+
+#include <array>
+
+namespace yard {
+namespace {
+
+constexpr std::array<const char*, 6> kLevelNames = {"blind",    "history",      "distribution",
+                                                    "estimate", "noisy-oracle", "oracle"};
+
+}  // namespace
+
+const char* level_name(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+
+Level parse_level(const std::string& name) {
+  for (size_t i = 0; i < kLevelNames.size(); ++i) {
+    if (name == kLevelNames[i]) return static_cast<Level>(i);
+  }
+  throw InputError("level of information", "one of: " + join({kLevelNames.begin(), kLevelNames.end()}),
+                   "'" + name + "'");
+}
+
+void PolicyDecider::decide(const View& view, Draft& draft) {
+  if (!ready_) {
+    memory_.reset(policy_->memory_bytes(view));
+    ready_ = true;
+  }
+  policy_->decide(view, memory_, draft);
+}
+
+}  // namespace yard

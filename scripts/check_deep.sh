@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
+# TSan over what runs on threads, mutations of the rules, the rules under nvcc, a second LibTorch, formatting and lint.
+# What the machine lacks is skipped by name. Ends with a table; fails where any check failed.
+#   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these
+# shellcheck disable=SC2317  # check() calls the functions by name
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+jobs=${1:-$(nproc)}
+only=${YARD_DEEP:-asan tsan mutate cuda torch format tidy}
+table=()
+failed=0
+
+check() {  # check NAME COMMAND...: runs it, notes how it ended and how long it took
+  local name=$1 begin=$SECONDS verdict=ok
+  shift
+  [[ " $only " == *" $name "* ]] || return 0
+  echo "== $name"
+  "$@" || verdict=FAILED
+  [[ $verdict == ok ]] || failed=1
+  table+=("$(printf '%-8s %-8s %4d s' "$name" "$verdict" $((SECONDS - begin)))")
+}
+
+skip() {  # skip NAME REASON
+  [[ " $only " == *" $1 "* ]] && table+=("$(printf '%-8s skipped: %s' "$1" "$2")")
+}
+
+asan() {
+  scripts/build.sh asan "$jobs" && scripts/test.sh build/asan "$jobs"
+}
+
+# The sanitizer of GCC 12 cannot place its shadow where address randomisation is at its strongest.
+tsan() {
+  local plain=()
+  if setarch "$(uname -m)" -R true 2>/dev/null; then plain=(setarch "$(uname -m)" -R); fi
+  scripts/build.sh tsan "$jobs" &&
+    "${plain[@]}" scripts/test.sh build/tsan "$jobs" -L 'batch|serving'
+}
+
+cuda() {
+  YARD_REQUIRE=cuda scripts/test.sh build "$jobs" -R 'house.Cuda'
+}
+
+second_torch() {
+  cmake --preset release -B build/torch "-DYARD_TORCH_ROOT=$YARD_TORCH_ROOT" -DYARD_SERVING=OFF &&
+    cmake --build build/torch --parallel "$jobs" && scripts/test.sh build/torch "$jobs" -L agents
+}
+
+# What was deleted but not yet committed is listed by git, and left out.
+sources() {
+  git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' |
+    while read -r file; do [[ -f $file ]] && echo "$file"; done
+}
+
+formatted() {
+  sources | xargs clang-format --dry-run -Werror
+}
+
+# The clang of Debian 12 cannot read LibTorch's headers as C++20, so agents are left to the compiler.
+tidied() {
+  sources | grep '\.cc$' | grep -v -e '^tests/' -e '^agents/' -e 'yardmaster-train' |
+    xargs -P "$jobs" -n 4 clang-tidy -p build --quiet --extra-arg=-Wno-unknown-warning-option
+}
+
+check asan asan
+check tsan tsan
+check mutate scripts/mutate.sh "$jobs"
+if command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]]; then
+  check cuda cuda
+else
+  skip cuda "no CUDA toolkit"
+fi
+if [[ -n ${YARD_TORCH_ROOT:-} ]]; then
+  check torch second_torch
+else
+  skip torch "YARD_TORCH_ROOT names no second LibTorch"
+fi
+if command -v clang-format >/dev/null; then
+  check format formatted
+else
+  skip format "no clang-format"
+fi
+if command -v clang-tidy >/dev/null; then
+  check tidy tidied
+else
+  skip tidy "no clang-tidy"
+fi
+
+echo
+printf '%s\n' "${table[@]}"
+exit "$failed"

@@ -1,0 +1,173 @@
+#!/bin/sh
+# demo.sh: trains `pilot` on the embedded workload, compares it with heuristics on jobs it has not
+# seen, serves it, takes its model away, then the server, and writes a report. All of it lies in
+# runs/demo; what an earlier call has finished, and the programs have not changed since, is kept.
+#   YARD_BIN=...  where the programs are (build/bin)
+set -eu
+cd "$(dirname "$0")/.."
+bin=${YARD_BIN:-build/bin}
+yard=$bin/yardmaster
+config=experiments/configs/demo.yaml
+snapshot=experiments/snapshots/idle.json
+run=runs/demo
+stamp=runs/demo.stamp  # says that runs/demo is ours, and of which trainer
+found=$run/evaluations
+model=$run/serving/model
+server=
+
+# The jobs of evaluations come from other seeds than those of training and validation.
+unseen="--trace synthetic:habits --cluster 8x8 --seed 7001 --generate-jobs 3000 --from 15% --to 85%"
+heuristics=fifo,backfill,las,srtf-history,srsf-history
+
+# ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
+# Seconds that each step took on 2 cores; the time left follows how fast the earlier ones were.
+began=$(date +%s)
+number=0
+planned=0        # of the steps that were begun and ended
+left=205         # of those to come: 150 40 5 2 3 3 2
+seconds_of_step=0
+
+clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+step() {  # step SECONDS TEXT
+  planned=$((planned + seconds_of_step))
+  seconds_of_step=$1
+  number=$((number + 1))
+  spent=$(($(date +%s) - began))
+  eta=$left
+  if [ "$planned" -ge 30 ]; then eta=$((left * spent / planned)); fi
+  left=$((left - $1))
+  printf '\n[%d/7] %s  %s, about %s left\n' "$number" "$(clock "$spent")" "$2" "$(clock "$eta")"
+}
+
+kept() {
+  echo "      kept from an earlier call"
+  seconds_of_step=0  # says nothing of how fast this machine is
+}
+
+# ---- Ends: the server goes with the script, Ctrl-C leaves what --resume needs --------------------
+stop_server() {
+  [ -n "$server" ] || return 0
+  # Asked again and again: a signal between the shell's fork and the program's start is lost.
+  tries=0
+  while kill -0 "$server" 2>/dev/null; do
+    if [ "$tries" -lt 50 ]; then kill "$server" 2>/dev/null; else kill -9 "$server"; fi || true
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+  wait "$server" 2>/dev/null || true
+  server=
+}
+trap stop_server EXIT
+trap 'echo; echo "demo: interrupted; make demo goes on from here"; exit 130' INT TERM
+
+fail() {
+  echo "demo: $1" >&2
+  exit 1
+}
+
+# ---- 1. Train ------------------------------------------------------------------------------------
+# A folder of another trainer or other settings is made anew, one that is not ours is left alone.
+print_stamp() { cat "$bin/yardmaster-train" "$config" | cksum; }
+if [ -e "$run" ] && [ ! -e "$stamp" ]; then
+  echo "demo: expected no folder $run, or one that make demo made; got one without $stamp" >&2
+  exit 2
+fi
+if [ -e "$run" ] && [ "$(cat "$stamp")" != "$(print_stamp)" ]; then
+  echo "$run is of other settings or another build, and is made anew"
+  rm -rf "$run"
+fi
+
+step 150 "training pilot on the embedded workload"
+if grep -q '"state": "done"' "$run/run.json" 2>/dev/null; then
+  kept
+elif [ -e "$run/checkpoints/training_state" ]; then
+  echo "      going on where it was interrupted"
+  "$yard" train --resume "$run" >/dev/null
+else
+  rm -rf "$run"
+  mkdir -p runs
+  print_stamp >"$stamp"
+  "$yard" train "$config" --out "$run" >/dev/null
+fi
+best=$run/checkpoints/best
+mkdir -p "$run/serving"
+
+# ---- 2, 3. Compare -------------------------------------------------------------------------------
+# outdated FILE: whether it has to be made, being absent, or older than the programs or the policy
+outdated() {
+  # shellcheck disable=SC3013  # the shells of Debian know -nt
+  [ ! -e "$1" ] || [ "$bin/yardmaster-sim" -nt "$1" ] || [ "$best/manifest.json" -nt "$1" ]
+}
+
+step 40 "comparing it with heuristics on jobs it has not seen"
+# shellcheck disable=SC2086  # $unseen is several arguments
+if outdated "$found/unseen.json"; then
+  "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --json \
+    >"$run/serving/evaluate.json"
+  mv "$run/serving/evaluate.json" "$found/unseen.json"
+else
+  kept
+fi
+
+step 5 "replaying one course of those jobs for the charts"
+# shellcheck disable=SC2086
+if outdated "$found/replay.csv"; then
+  "$yard" simulate --policy "checkpoint:$best,$heuristics,srsf" $unseen \
+    --series-out "$found/replay.series.json" --jobs-out "$run/serving/replay.csv"
+  mv "$run/serving/replay.csv" "$found/replay.csv"
+else
+  kept
+fi
+
+# ---- 4 to 6. Serve -------------------------------------------------------------------------------
+step 2 "serving it"
+rm -rf "$model"
+cp -r "$best" "$model"
+: >"$run/serving/address.txt"
+"$bin/yardmaster-serve" serve --checkpoint "$model" --name pilot --listen 127.0.0.1:0 \
+  --http 127.0.0.1:0 --grace 0 >"$run/serving/address.txt" 2>"$run/serving/log.txt" &
+server=$!
+address=
+tries=0
+while [ -z "$address" ]; do
+  address=$(sed -n 's/^listening grpc=\([^ ]*\).*/\1/p' "$run/serving/address.txt")
+  tries=$((tries + 1))
+  if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
+    cat "$run/serving/log.txt" >&2
+    fail "the server did not start"
+  fi
+  sleep 0.1
+done
+echo "      the server listens on $address"
+
+ask() {  # ask SOURCE: shows a decision, and holds it to its source
+  "$yard" decide --server "$address" --snapshot "$snapshot" >"$run/serving/decision.txt"
+  grep -q "^source $1\b" "$run/serving/decision.txt"
+}
+show() { sed 's/^/      /' "$run/serving/decision.txt"; }
+
+echo "      asking it what to do with $snapshot:"
+ask POLICY || { show; fail "expected a decision by the policy"; }
+show
+
+step 3 "damaging the file of its model: a heuristic answers, and says why"
+printf 'not a weight' | dd of="$model/model.safetensors" bs=1 seek=64 conv=notrunc 2>/dev/null
+kill -HUP "$server"
+tries=0
+until ask HEURISTIC; do
+  tries=$((tries + 1))
+  if [ "$tries" -gt 50 ]; then show; fail "expected a decision by the heuristic"; fi
+  sleep 0.1
+done
+show
+
+step 3 "stopping the server: the client answers by itself"
+stop_server
+ask CLIENT_HEURISTIC || { show; fail "expected a decision by the client"; }
+show
+
+# ---- 7. Report -----------------------------------------------------------------------------------
+step 2 "writing the report"
+report=$("$yard" report "$run")
+printf '\nDone after %s. The report: %s/%s\n' "$(clock $(($(date +%s) - began)))" "$(pwd)" "$report"

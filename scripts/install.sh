@@ -1,0 +1,47 @@
+#!/bin/sh
+# Installs the Debian packages that the build needs and that are missing, after naming them.
+# Where all are present it does nothing, and needs neither root nor a network.
+set -eu
+
+packages="cmake g++ git make ninja-build ccache pkg-config
+  libtorch-dev libgloo-dev libopenblas0-pthread
+  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
+  libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
+  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libspdlog-dev libfmt-dev
+  libgtest-dev libgmock-dev libbenchmark-dev"
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2
+  exit 0
+fi
+
+missing=
+for package in $packages; do
+  # shellcheck disable=SC2016  # the format is dpkg-query's, not the shell's
+  status=$(dpkg-query -W -f='${db:Status-Status} ' "$package" 2>/dev/null || true)
+  case " $status" in
+    *" installed "*) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+if [ -z "$missing" ]; then
+  exit 0
+fi
+echo "Installing the missing system packages:$missing"
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "install.sh: neither root nor sudo; run as root: apt-get install$missing" >&2
+    exit 1
+  fi
+  sudo=sudo
+fi
+apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null; }
+
+# Recommended packages are left out: they triple the download and the build uses none of them.
+# shellcheck disable=SC2086  # one argument a package
+if ! { apt update && apt install -y --no-install-recommends $missing >/dev/null; }; then
+  echo "install.sh: apt-get could not install:$missing" >&2
+  exit 1
+fi

@@ -1,0 +1,119 @@
+#include "serving/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "env/base/error.h"
+#include "serving/ask.h"
+#include "serving/guard.h"
+#include "serving/http_side.h"
+#include "serving/model_store.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard {
+namespace {
+
+// A call on its way. The library's thread may finish it after we have stopped to wait.
+struct Pending {
+  grpc::ClientContext context;
+  pb::DecideRequest request;
+  pb::DecideResponse response;
+
+  std::mutex mutex;
+  std::condition_variable news;
+  bool over = false;
+  grpc::Status status;
+};
+
+}  // namespace
+
+struct Client::Impl {
+  explicit Impl(const ClientOptions& given)
+      : options(given), fallback(open_servable(given.fallback).policy) {
+    parse_address("--server", given.server);
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    // A server that comes back is found again soon.
+    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    stub = pb::PolicyService::NewStub(grpc::CreateCustomChannel(
+        given.server, grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  pb::DecideResponse answer_ourselves(const pb::DecideRequest& request, Answer&& own,
+                                      pb::Reason reason, const std::string& detail) const {
+    pb::DecideResponse out = std::move(own.response);
+    out.set_request_id(request.request_id());
+    out.set_source(pb::CLIENT_HEURISTIC);
+    out.set_reason(reason);
+    out.set_detail(detail);
+    out.set_model(request.model());
+    out.set_decided_by(options.fallback);
+    if (own.reason != pb::NONE) {
+      // No decision is the only one left that cannot be wrong.
+      out.clear_actions();
+      out.clear_wake_after_s();
+      out.clear_decided_by();
+      out.set_detail(detail + "; the heuristic failed: " + own.detail);
+    }
+    out.mutable_timings()->set_heuristic_ms(own.took_ms);
+    return out;
+  }
+
+  const ClientOptions options;
+  const std::unique_ptr<const Policy> fallback;
+  std::unique_ptr<pb::PolicyService::Stub> stub;
+};
+
+Client::Client(const ClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Client::~Client() = default;
+
+pb::DecideResponse Client::decide(const pb::DecideRequest& request,
+                                  std::chrono::milliseconds deadline) {
+  // What is left at the end is for handing over our own answer.
+  const std::chrono::microseconds all = deadline;
+  const auto wait = all - std::min<std::chrono::microseconds>(std::chrono::milliseconds(1), all / 10);
+  const auto until = std::chrono::steady_clock::now() + wait;
+  const Snapshot snapshot(request);
+
+  const auto call = std::make_shared<Pending>();
+  call->request = request;
+  call->context.set_deadline(std::chrono::system_clock::now() + wait);
+  impl_->stub->async()->Decide(&call->context, &call->request, &call->response,
+                               [call](const grpc::Status& status) {
+                                 const std::lock_guard lock(call->mutex);
+                                 call->status = status;
+                                 call->over = true;
+                                 call->news.notify_one();
+                               });
+  Answer own = ask(*impl_->fallback, snapshot, request);
+
+  std::unique_lock lock(call->mutex);
+  if (!call->news.wait_until(lock, until, [&] { return call->over; })) {
+    lock.unlock();
+    call->context.TryCancel();
+    return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
+                                   "no answer from the server in time");
+  }
+  switch (call->status.error_code()) {
+    case grpc::StatusCode::OK: {
+      const std::string refused = why_refused(request, call->response);
+      if (refused.empty()) return std::move(call->response);
+      return impl_->answer_ourselves(request, std::move(own), pb::INVALID_ACTION,
+                                     "the server's answer: " + refused);
+    }
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      throw InputError(call->status.error_message());
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
+                                     "no answer from the server in time");
+    default:
+      return impl_->answer_ourselves(request, std::move(own), pb::UNAVAILABLE,
+                                     call->status.error_message());
+  }
+}
+
+}  // namespace yard

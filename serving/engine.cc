@@ -1,0 +1,179 @@
+#include "serving/engine.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "serving/ask.h"
+#include "serving/snapshot.h"
+
+namespace yard {
+namespace {
+
+// What stays for the way back to the caller.
+constexpr std::chrono::milliseconds kMargin{2};
+constexpr double kMostBudgetMs = 3.6e6;
+
+double ms_since(Engine::Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Engine::Clock::now() - begin).count();
+}
+
+}  // namespace
+
+// One request on its way. The thread that took it, the worker and the alarm share it, since each may
+// be the last to look at it; the first of them to have an answer that counts gives it.
+struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
+  Call(Engine& owner, pb::DecideRequest&& told, Done&& then)
+      : engine(&owner), done(std::move(then)), request(std::move(told)), snapshot(request) {}
+
+  // The engine may be gone once an answer went out: who comes later only drops its reference.
+  Engine* const engine;
+  Done done;
+  const Clock::time_point begin = Clock::now();
+  const pb::DecideRequest request;
+  const Snapshot snapshot;
+  ModelStore::Current current;
+  double read_ms = 0;
+
+  std::mutex mutex;
+  bool answered = false;
+  bool policy_pending = false;
+  pb::Reason reason = pb::NONE;
+  std::string detail;
+  double policy_ms = 0;
+  std::optional<Answer> heuristic;
+  std::shared_ptr<Workers::Ticket> ticket;
+
+  void fail(pb::Reason why, std::string words) {
+    reason = why;
+    detail = std::move(words);
+  }
+
+  void on_policy(Answer&& answer) {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    policy_pending = false;
+    policy_ms = answer.took_ms;
+    if (answer.reason == pb::NONE) {
+      finish(lock, std::move(answer.response), pb::POLICY, current.name);
+    } else {
+      fail(answer.reason, std::move(answer.detail));
+      if (heuristic) finish_without_policy(lock);
+    }
+  }
+
+  void on_heuristic(Answer&& answer) {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    heuristic = std::move(answer);
+    if (!policy_pending) finish_without_policy(lock);
+  }
+
+  void on_deadline() {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    if (policy_pending) fail(pb::DEADLINE, "the policy was not done in time");
+    if (ticket) ticket->give_up();
+    finish_without_policy(lock);
+  }
+
+  bool is_answered() {
+    const std::lock_guard lock(mutex);
+    return answered;
+  }
+
+ private:
+  void finish_without_policy(std::unique_lock<std::mutex>& lock) {
+    if (heuristic && heuristic->reason == pb::NONE) {
+      finish(lock, std::move(heuristic->response), pb::HEURISTIC, engine->options_.fallback);
+      return;
+    }
+    detail += detail.empty() ? "" : "; ";
+    detail += heuristic ? "the heuristic failed: " + heuristic->detail
+                        : "the heuristic was not done in time";
+    if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
+    finish(lock, {}, pb::SAFE_DEFAULT, "");
+  }
+
+  void finish(std::unique_lock<std::mutex>& lock, pb::DecideResponse&& response, pb::Source source,
+              const std::string& by) {
+    answered = true;
+    response.set_decision_id(engine->next_id());
+    response.set_request_id(request.request_id());
+    response.set_source(source);
+    response.set_reason(reason);
+    response.set_detail(detail);
+    response.set_model(current.name);
+    response.set_model_digest(current.digest);
+    response.set_decided_by(by);
+    pb::Timings& timings = *response.mutable_timings();
+    timings.set_read_ms(read_ms);
+    timings.set_policy_ms(policy_ms);
+    timings.set_heuristic_ms(heuristic ? heuristic->took_ms : 0);
+    timings.set_total_ms(ms_since(begin));
+    const Done then = std::move(done);
+    engine->seen_(response);
+    --engine->under_way_;
+    lock.unlock();
+    then(std::move(response));
+  }
+};
+
+Engine::Engine(const EngineOptions& options, const ModelStore& models,
+               std::function<void(const pb::DecideResponse&)> seen)
+    : options_(options), models_(models), seen_(std::move(seen)),
+      fallback_(open_servable(options.fallback).policy),
+      first_id_(static_cast<uint64_t>(
+          std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1))),
+      workers_(options.threads, options.most_waiting) {}
+
+Engine::~Engine() = default;
+
+Engine::Clock::time_point Engine::time_of_answer(const Call& call,
+                                                 Clock::time_point deadline) const {
+  const double asked_ms = call.request.budget_ms();
+  const std::chrono::duration<double, std::milli> budget(
+      std::min(asked_ms > 0 ? asked_ms : options_.budget_ms, kMostBudgetMs));
+  const Clock::duration left = deadline - call.begin;
+  // Of a deadline that is nearly over, half is for the way back.
+  const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
+  return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
+}
+
+std::string Engine::next_id() {
+  return std::to_string(first_id_) + "-" + std::to_string(++ids_);
+}
+
+void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done done) {
+  auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));
+  ++under_way_;
+  call->read_ms = ms_since(call->begin);
+  call->current = models_.current(call->request.model());
+  if (call->current.model == nullptr) {
+    call->fail(call->current.reason, call->current.detail);
+  } else if (call->request.jobs_size() > options_.most_jobs ||
+             call->snapshot.fixed().spec.total_gpus > options_.most_gpus) {
+    call->fail(pb::TOO_LARGE,
+               std::to_string(call->request.jobs_size()) + " jobs, " +
+                   std::to_string(call->snapshot.fixed().spec.total_gpus) + " GPUs");
+  } else {
+    call->policy_pending = true;
+    call->ticket = workers_.submit([call] {
+      if (call->is_answered()) return;
+      call->on_policy(ask(*call->current.model->policy, call->snapshot, call->request));
+    });
+    if (call->ticket == nullptr) {
+      call->policy_pending = false;
+      call->fail(pb::QUEUE_FULL, "too many decisions wait or hang");
+    }
+  }
+  alarm_.at(time_of_answer(*call, deadline), [weak = std::weak_ptr<Call>(call)] {
+    if (const auto late = weak.lock()) late->on_deadline();
+  });
+  // Worked out in any case: it must be there when the policy turns out to be late.
+  if (!call->is_answered()) {
+    call->on_heuristic(ask(*fallback_, call->snapshot, call->request));
+  }
+}
+
+}  // namespace yard

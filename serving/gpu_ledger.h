@@ -1,0 +1,59 @@
+// Who holds which GPU of which node, as a snapshot tells it: every claim is checked against the ones
+// before, so that what comes out can be.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "env/sim/columns.h"
+#include "env/sim/restore.h"
+#include "serving/messages.h"
+
+namespace yard {
+
+class GpuLedger {
+ public:
+  // Throws InputError: no nodes or too many, a name twice, an impossible number of GPUs.
+  explicit GpuLedger(const pb::DecideRequest& request, int64_t now_us);
+
+  // Claims that say which GPUs come first: those that do not take what is left.
+  // Throw InputError beginning with `where`. Bits are those of the request's own GPU numbers.
+  std::vector<LivePart> hold(const std::string& where, const pb::Job& job);
+  void vacate(const std::string& where, const pb::Job& job, int64_t until_us);
+
+  int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
+  int32_t installed_gpus() const { return installed_; }
+  bool touches_down(const std::vector<LivePart>& parts) const;
+
+  // GPUs that count: not down, or in use all the same.
+  uint64_t usable(int32_t node) const { return nodes_[node].all & ~(nodes_[node].down & ~held(node)); }
+  // The same GPUs numbered without the gaps.
+  uint64_t packed(int32_t node, uint64_t mask) const;
+  // When each GPU will have been left, by its own number; at most now: it is free of others.
+  const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
+    return nodes_[node].until_us;
+  }
+
+ private:
+  struct Node {
+    uint64_t all = 0, down = 0, starting = 0, running = 0, leaving = 0;
+    std::array<int64_t, kMaxNodeGpus> until_us;
+  };
+
+  uint64_t held(int32_t node) const { return nodes_[node].starting | nodes_[node].running; }
+  void read_node(const std::string& where, const pb::Node& told, int64_t now_us);
+  int32_t find(const std::string& where, const pb::Piece& piece) const;
+  uint64_t named_gpus(const std::string& where, const pb::Piece& piece, int32_t node) const;
+
+  std::vector<Node> nodes_;
+  std::unordered_map<std::string, int32_t> by_name_;
+  int32_t installed_ = 0;
+};
+
+// Returns microseconds. Throws InputError unless 0 <= seconds <= kMostSeconds.
+int64_t read_seconds(const std::string& where, const char* what, double seconds);
+
+}  // namespace yard

@@ -1,0 +1,94 @@
+#include "serving/http_side.h"
+
+#include <httplib.h>
+
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/base/version.h"
+
+namespace yard {
+namespace {
+
+std::string version_json() {
+  nlohmann::ordered_json out = {{"yardmaster", release()}, {"commit", commit()}};
+  for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
+  return out.dump() + "\n";
+}
+
+// Without SO_REUSEPORT, by which two servers could share a port unnoticed.
+void own_port(socket_t socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+}
+
+}  // namespace
+
+HostPort parse_address(const std::string& option, const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt
+                                               : parse_int(std::string_view(text).substr(colon + 1));
+  if (!port || *port < 0 || *port > 65535 || colon == 0) {
+    throw InputError(option, "HOST:PORT", "'" + text + "'");
+  }
+  return {text.substr(0, colon), static_cast<int>(*port)};
+}
+
+struct HttpSide::Impl {
+  httplib::Server server;
+  std::string address;
+  std::thread thread;
+};
+
+HttpSide::HttpSide(const std::string& address, size_t most_bytes, HttpAnswers answers)
+    : impl_(std::make_unique<Impl>()) {
+  HostPort at = parse_address("--http", address);
+  httplib::Server& server = impl_->server;
+  server.set_socket_options(own_port);
+  server.set_payload_max_length(most_bytes);
+  server.set_keep_alive_timeout(1);
+  server.new_task_queue = [] { return new httplib::ThreadPool(4); };
+  constexpr const char* kText = "text/plain; charset=utf-8";
+  constexpr const char* kJson = "application/json";
+  server.Get("/livez", [=](const httplib::Request&, httplib::Response& out) {
+    out.set_content("alive\n", kText);
+  });
+  server.Get("/readyz", [=](const httplib::Request&, httplib::Response& out) {
+    const bool ready = answers.ready();
+    out.status = ready ? 200 : 503;
+    out.set_content(ready ? "ready\n" : "draining\n", kText);
+  });
+  server.Get("/version", [=](const httplib::Request&, httplib::Response& out) {
+    out.set_content(version_json(), kJson);
+  });
+  server.Get("/metrics", [=](const httplib::Request&, httplib::Response& out) {
+    out.set_content(answers.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  server.Post("/v1/decide", [=](const httplib::Request& in, httplib::Response& out) {
+    const HttpAnswers::Decided decided = answers.decide(in.body);
+    out.status = decided.status;
+    out.set_content(decided.body, kJson);
+  });
+  if (at.port == 0) {
+    at.port = server.bind_to_any_port(at.host);
+  } else if (!server.bind_to_port(at.host, at.port)) {
+    at.port = -1;
+  }
+  if (at.port < 0) throw InputError("--http", "an address and port that are free", "'" + address + "'");
+  impl_->address = at.host + ":" + std::to_string(at.port);
+  impl_->thread = std::thread([&server] { server.listen_after_bind(); });
+  // stop() before the loop began would be forgotten.
+  while (!server.is_running()) std::this_thread::yield();
+}
+
+HttpSide::~HttpSide() {
+  impl_->server.stop();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+const std::string& HttpSide::address() const { return impl_->address; }
+
+}  // namespace yard

@@ -1,0 +1,121 @@
+#include "serving/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <mutex>
+
+#include "env/base/version.h"
+
+namespace yard {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+const Histogram::BucketBoundaries kSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                              0.01,   0.025,   0.05,   0.1,   0.25,   1};
+
+}  // namespace
+
+struct Metrics::Families {
+  prometheus::Registry registry;
+  Family<Counter>& decisions = prometheus::BuildCounter()
+                                   .Name("yardmaster_decisions_total")
+                                   .Help("Decisions by who made them and why not the policy.")
+                                   .Register(registry);
+  Family<Histogram>& duration = prometheus::BuildHistogram()
+                                    .Name("yardmaster_decision_duration_seconds")
+                                    .Help("From the request to the answer, inside the server.")
+                                    .Register(registry);
+  Counter& refused = prometheus::BuildCounter()
+                         .Name("yardmaster_refused_requests_total")
+                         .Help("Requests that described no possible cluster.")
+                         .Register(registry)
+                         .Add({});
+  Gauge& under_way = prometheus::BuildGauge()
+                         .Name("yardmaster_decisions_in_progress")
+                         .Help("Requests that were not answered yet.")
+                         .Register(registry)
+                         .Add({});
+  Gauge& hanging = prometheus::BuildGauge()
+                       .Name("yardmaster_hanging_policies")
+                       .Help("Policies that go on deciding after their request was answered.")
+                       .Register(registry)
+                       .Add({});
+  Gauge& ready = prometheus::BuildGauge()
+                     .Name("yardmaster_ready")
+                     .Help("1: takes requests, 0: about to stop.")
+                     .Register(registry)
+                     .Add({});
+  Family<Gauge>& serving = prometheus::BuildGauge()
+                               .Name("yardmaster_model_serving")
+                               .Help("1: this model decides, 0: the heuristic does in its place.")
+                               .Register(registry);
+  Family<Gauge>& info = prometheus::BuildGauge()
+                            .Name("yardmaster_model_info")
+                            .Help("The version that is served.")
+                            .Register(registry);
+  Family<Counter>& loads = prometheus::BuildCounter()
+                               .Name("yardmaster_model_loads_total")
+                               .Help("Versions that were looked at, by what came of it.")
+                               .Register(registry);
+  std::mutex text_mutex;
+  Gauge* last_info = nullptr;
+  std::string last_digest;
+};
+
+Metrics::Metrics() : families_(std::make_unique<Families>()) {
+  prometheus::BuildGauge()
+      .Name("yardmaster_build_info")
+      .Help("What this server was built from.")
+      .Register(families_->registry)
+      .Add({{"version", std::string(release())}, {"commit", std::string(commit())}})
+      .Set(1);
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::decided(const pb::DecideResponse& response, const std::string& known) {
+  const std::string model = response.model() == known ? known : "unknown";
+  const std::string& source = pb::Source_Name(response.source());
+  families_->decisions
+      .Add({{"model", model}, {"source", source}, {"reason", pb::Reason_Name(response.reason())}})
+      .Increment();
+  families_->duration.Add({{"source", source}}, kSeconds)
+      .Observe(response.timings().total_ms() * 1e-3);
+}
+
+void Metrics::refused_request() { families_->refused.Increment(); }
+
+std::string Metrics::text(const Gauges& now) {
+  Families& f = *families_;
+  const std::lock_guard lock(f.text_mutex);
+  f.under_way.Set(now.under_way);
+  f.hanging.Set(now.hanging);
+  f.ready.Set(now.ready ? 1 : 0);
+  const ModelStore::Current& current = now.models.current;
+  if (!current.name.empty()) {
+    f.serving.Add({{"model", current.name}}).Set(current.model != nullptr ? 1 : 0);
+    const auto catch_up = [&](const char* result, uint64_t count) {
+      Counter& counter = f.loads.Add({{"model", current.name}, {"result", result}});
+      counter.Increment(static_cast<double>(count) - counter.Value());
+    };
+    catch_up("loaded", now.models.loads);
+    catch_up("refused", now.models.refusals);
+    if (f.last_info == nullptr || f.last_digest != current.digest) {
+      if (f.last_info != nullptr) f.info.Remove(f.last_info);
+      f.last_digest = current.digest;
+      f.last_info = &f.info.Add({{"model", current.name}, {"digest", current.digest}});
+      f.last_info->Set(1);
+    }
+  }
+  return prometheus::TextSerializer().Serialize(f.registry.Collect());
+}
+
+}  // namespace yard

@@ -1,0 +1,36 @@
+// What Prometheus is told. Names follow its rules: base units, `_total` for counters.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "serving/messages.h"
+#include "serving/model_store.h"
+
+namespace yard {
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  // Thread-safe, all of them. `known`: the name of the model that there is; others are not repeated,
+  // since clients may send anything.
+  void decided(const pb::DecideResponse& response, const std::string& known);
+  void refused_request();
+
+  struct Gauges {
+    int under_way = 0;
+    int hanging = 0;
+    bool ready = false;
+    ModelStore::Status models;
+  };
+  // Returns the text of /metrics.
+  std::string text(const Gauges& now);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace yard

@@ -1,0 +1,169 @@
+#include "serving/model_store.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "env/base/error.h"
+#include "policies/learned/open_policy.h"
+#include "serving/warm_up.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCheckpoint = "checkpoint:";
+// Between the two renames that replace a folder it is absent; after this pause it is there again.
+constexpr std::chrono::milliseconds kReplacing{100};
+
+fs::path folder_of(const std::string& text) {
+  if (!text.starts_with(kCheckpoint)) return {};
+  return fs::path(text.substr(kCheckpoint.size())).lexically_normal();
+}
+
+std::string name_of(const std::string& text, const fs::path& folder) {
+  if (!folder.empty()) {
+    const fs::path last = folder.has_filename() ? folder : folder.parent_path();
+    return last.filename();
+  }
+  return text.ends_with(".yaml") || text.ends_with(".yml") ? fs::path(text).stem().string() : text;
+}
+
+}  // namespace
+
+Model open_servable(const std::string& text) {
+  OpenedPolicy opened = open_policy(text, {});
+  if (!opened.info.servable) {
+    throw InputError("policy", "one that can serve live clusters",
+                     "'" + text + "', which needs the information level " +
+                         level_name(opened.policy->level()));
+  }
+  return {std::move(opened.policy), std::move(opened.digest)};
+}
+
+ModelStore::ModelStore(const std::string& text, const std::string& name)
+    : text_(text), folder_(folder_of(text)),
+      name_(name.empty() ? name_of(text, folder_) : name) {
+  status_.current.name = name_;
+  if (text_.empty()) {
+    take_out(pb::NO_MODEL, "the server was given none");
+  } else if (folder_.empty()) {
+    last_good_ = status_.current.model = std::make_shared<const Model>(open_servable(text_));
+    status_.loads = 1;
+  } else {
+    if (!fs::is_directory(folder_)) {
+      throw InputError("checkpoint", "a folder", "'" + folder_.string() + "'");
+    }
+    reload();
+  }
+}
+
+ModelStore::Current ModelStore::current(const std::string& asked) const {
+  const std::lock_guard lock(mutex_);
+  if (asked.empty() || asked == name_) return status_.current;
+  Current none;
+  none.reason = pb::NO_MODEL;
+  none.detail = "no model '" + asked + "' here" + (name_.empty() ? "" : ", only '" + name_ + "'");
+  none.name = asked;
+  return none;
+}
+
+ModelStore::Status ModelStore::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void ModelStore::reload() {
+  if (folder_.empty()) return;
+  const std::lock_guard looking(looking_);
+  seen_ = fingerprint();
+  look();
+}
+
+void ModelStore::reload_if_changed() {
+  if (folder_.empty()) return;
+  const std::lock_guard looking(looking_);
+  const std::string now = fingerprint();
+  if (now == seen_) return;
+  seen_ = now;
+  look();
+}
+
+// Damaged files are no longer the model that was checked, whatever still lies in memory: it is taken
+// out. A whole new version that does not work leaves the one in service where it is.
+void ModelStore::look() {
+  std::string damage = why_damaged(folder_);
+  if (!damage.empty()) {
+    std::this_thread::sleep_for(kReplacing);
+    seen_ = fingerprint();
+    damage = why_damaged(folder_);
+  }
+  if (!damage.empty()) {
+    take_out(pb::MODEL_CORRUPT, damage);
+    return;
+  }
+  try {
+    auto model = std::make_shared<const Model>(open_servable(text_));
+    warm_up(*model->policy, folder_);
+    const std::lock_guard lock(mutex_);
+    const bool fresh = last_good_ == nullptr || last_good_->digest != model->digest;
+    if (!fresh) model = last_good_;
+    status_.loads += fresh || status_.current.model == nullptr;
+    last_good_ = model;
+    status_.current.model = model;
+    status_.current.reason = pb::NONE;
+    status_.current.detail.clear();
+    status_.current.digest = model->digest;
+    status_.refused = pb::NONE;
+    status_.refused_detail.clear();
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    ++status_.refusals;
+    status_.refused = pb::MODEL_INCOMPATIBLE;
+    status_.refused_detail = error.what();
+    if (last_good_ != nullptr) {
+      status_.current.model = last_good_;
+      status_.current.reason = pb::NONE;
+      status_.current.detail.clear();
+    } else {
+      status_.current.reason = pb::MODEL_INCOMPATIBLE;
+      status_.current.detail = error.what();
+    }
+  }
+}
+
+void ModelStore::take_out(pb::Reason reason, const std::string& detail) {
+  const std::lock_guard lock(mutex_);
+  status_.refusals += reason == pb::MODEL_CORRUPT;
+  status_.current.model = nullptr;
+  status_.current.reason = status_.refused = reason;
+  status_.current.detail = status_.refused_detail = detail;
+}
+
+// Names, sizes, inodes and times of change of all files: cheap to look at every second.
+std::string ModelStore::fingerprint() const {
+  std::set<std::string> lines;
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    struct stat about {};
+    if (stat(it->path().c_str(), &about) != 0) continue;
+    std::string line = it->path().filename();
+    for (const auto number : {static_cast<int64_t>(about.st_size),
+                              static_cast<int64_t>(about.st_ino),
+                              static_cast<int64_t>(about.st_mtim.tv_sec),
+                              static_cast<int64_t>(about.st_mtim.tv_nsec),
+                              static_cast<int64_t>(about.st_ctim.tv_sec),
+                              static_cast<int64_t>(about.st_ctim.tv_nsec)}) {
+      line += " " + std::to_string(number);
+    }
+    lines.insert(std::move(line));
+  }
+  std::string all = error ? "unreadable" : "";
+  for (const std::string& line : lines) all += line + "\n";
+  return all;
+}
+
+}  // namespace yard

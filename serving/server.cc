@@ -1,0 +1,199 @@
+#include "serving/server.h"
+
+#include <google/protobuf/stubs/logging.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <future>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "serving/http_side.h"
+#include "serving/metrics.h"
+#include "serving/rpc.h"
+#include "serving/snapshot.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kService = "yardmaster.v1.PolicyService";
+constexpr std::chrono::seconds kWatch{1};      // between looks at the model's files
+constexpr std::chrono::seconds kLastCalls{5};  // for what is under way when the ports close
+
+struct Listening {
+  std::unique_ptr<grpc::Server> server;
+  std::string address;
+};
+
+Listening listen(const std::string& option, const std::string& text, grpc::Service& service,
+                 int max_message_mib) {
+  const HostPort at = parse_address(option, text);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  // Otherwise two servers share a port, each getting some of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddListeningPort(text, grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  builder.SetMaxReceiveMessageSize(max_message_mib << 20);
+  Listening out{builder.BuildAndStart(), ""};
+  if (out.server == nullptr || port == 0) {
+    throw InputError(option, "an address and port that are free", "'" + text + "'");
+  }
+  out.address = at.host + ":" + std::to_string(port);
+  return out;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  explicit Impl(const ServerOptions& given)
+      : options(given), models(given.policy, given.name),
+        engine(given.engine, models,
+               [this](const pb::DecideResponse& response) {
+                 metrics.decided(response, models.name());
+               }),
+        rpc(engine, [this] { metrics.refused_request(); }),
+        admin_rpc({[this] { return status(); }, [this] { reload(); }}) {
+    grpc::EnableDefaultHealthCheckService(true);
+    [[maybe_unused]] static const bool once = [] {
+      grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+      // What clients send wrongly is answered, not written to our log.
+      google::protobuf::SetLogHandler(nullptr);
+      return true;
+    }();
+    main = listen("--listen", options.listen, rpc, options.max_message_mib);
+    if (!options.admin.empty()) {
+      admin = listen("--admin", options.admin, admin_rpc, options.max_message_mib);
+    }
+    if (!options.http.empty()) {
+      http = std::make_unique<HttpSide>(
+          options.http, static_cast<size_t>(options.max_message_mib) << 20,
+          HttpAnswers{[this] { return !draining.load(); }, [this] { return metrics_text(); },
+                      [this](const std::string& body) { return decide(body); }});
+    }
+    tell_health();
+    watch = std::thread([this] { keep_watch(); });
+  }
+
+  ~Impl() {
+    stop();
+    {
+      const std::lock_guard lock(watch_mutex);
+      watch_ending = true;
+    }
+    watch_news.notify_one();
+    watch.join();
+  }
+
+  void stop() {
+    http.reset();
+    const auto until = std::chrono::system_clock::now() + kLastCalls;
+    for (Listening* one : {&main, &admin}) {
+      if (one->server == nullptr) continue;
+      one->server->Shutdown(until);
+      one->server->Wait();
+    }
+  }
+
+  void drain() {
+    draining = true;
+    tell_health();
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.grace_s));
+    stop();
+  }
+
+  void reload() {
+    models.reload();
+    tell_health();
+  }
+
+  void tell_health() {
+    const bool up = !draining.load();
+    grpc::HealthCheckServiceInterface& health = *main.server->GetHealthCheckService();
+    health.SetServingStatus("", up);
+    health.SetServingStatus(kService, up);
+    const ModelStore::Status now = models.status();
+    if (now.current.name.empty()) return;
+    health.SetServingStatus("policy/" + now.current.name, up && now.current.model != nullptr);
+  }
+
+  void keep_watch() {
+    std::unique_lock lock(watch_mutex);
+    while (!watch_news.wait_for(lock, kWatch, [this] { return watch_ending; })) {
+      models.reload_if_changed();
+      tell_health();
+    }
+  }
+
+  pb::StatusResponse status() const {
+    const ModelStore::Status now = models.status();
+    pb::StatusResponse out;
+    out.set_model(now.current.name);
+    out.set_digest(now.current.digest);
+    out.set_serving(now.current.model != nullptr);
+    out.set_reason(pb::Reason_Name(now.refused));
+    out.set_detail(now.refused_detail);
+    out.set_fallback(options.engine.fallback);
+    out.set_loads(now.loads);
+    out.set_refusals(now.refusals);
+    out.set_draining(draining.load());
+    return out;
+  }
+
+  std::string metrics_text() {
+    return metrics.text({.under_way = engine.under_way(),
+                         .hanging = engine.hanging(),
+                         .ready = !draining.load(),
+                         .models = models.status()});
+  }
+
+  HttpAnswers::Decided decide(const std::string& body) {
+    const auto error = [](int status, const char* what) {
+      return HttpAnswers::Decided{status, nlohmann::json{{"error", what}}.dump(
+                                              -1, ' ', false,
+                                              nlohmann::json::error_handler_t::replace) +
+                                              "\n"};
+    };
+    std::promise<pb::DecideResponse> answer;
+    try {
+      engine.decide(parse_snapshot(body, "body"),
+                    steady_deadline(std::chrono::system_clock::time_point::max()),
+                    [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
+      return {200, to_json(answer.get_future().get())};
+    } catch (const InputError& bad) {
+      metrics.refused_request();
+      return error(400, bad.what());
+    } catch (const std::exception& failed) {
+      return error(500, failed.what());
+    }
+  }
+
+  const ServerOptions options;
+  Metrics metrics;
+  ModelStore models;
+  Engine engine;
+  PolicyRpc rpc;
+  AdminRpc admin_rpc;
+  std::atomic<bool> draining = false;
+  Listening main, admin;
+  std::unique_ptr<HttpSide> http;
+
+  std::mutex watch_mutex;
+  std::condition_variable watch_news;
+  bool watch_ending = false;
+  std::thread watch;
+};
+
+Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Server::~Server() = default;
+
+std::string Server::address() const { return impl_->main.address; }
+std::string Server::http_address() const { return impl_->http ? impl_->http->address() : ""; }
+std::string Server::admin_address() const { return impl_->admin.address; }
+ModelStore::Status Server::model() const { return impl_->models.status(); }
+void Server::reload() { impl_->reload(); }
+void Server::drain() { impl_->drain(); }
+bool Server::hangs() const { return impl_->engine.hanging() > 0; }
+
+}  // namespace yard

@@ -1,0 +1,90 @@
+#include "serving/warm_up.h"
+
+#include <array>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "policies/learned/checkpoint.h"
+#include "policies/learned/job_scorer.h"
+#include "serving/ask.h"
+
+namespace yard {
+namespace {
+
+// Recorded by LibTorch, worked out here: another order of additions in float over sums of some
+// hundred terms. A wrong weight is off by far more.
+constexpr float kTolerance = 1e-3F;
+
+void check_golden(const std::filesystem::path& folder) {
+  const Checkpoint checkpoint = load_checkpoint(folder);
+  const JobScorer network(checkpoint.weights, folder.string());
+  const std::string where = (folder / "golden.safetensors").string();
+  for (GoldenState& state : unpack_golden(checkpoint.golden, where)) {
+    std::array<float, Dispatch::kActions> logits;
+    network.forward(state.observation(), logits);
+    for (size_t a = 0; a < logits.size(); ++a) {
+      if (state.mask[a] == 0) continue;
+      const float off = std::fabs(logits[a] - state.logits[a]);
+      if (off <= kTolerance * (1 + std::fabs(state.logits[a]))) continue;  // false for NaN
+      throw InputError(where, "the recorded output " + shortest(state.logits[a]),
+                       shortest(logits[a]));
+    }
+  }
+}
+
+// Two nodes, one job that runs and two that wait, one of which fits.
+pb::DecideRequest small_request() {
+  pb::DecideRequest request;
+  request.set_time_s(1000);
+  for (const char* name : {"a", "b"}) {
+    pb::Node& node = *request.add_nodes();
+    node.set_name(name);
+    node.set_gpus(8);
+  }
+  for (const uint32_t gpus : {8U, 4U, 16U}) {
+    pb::Job& job = *request.add_jobs();
+    job.set_id(std::to_string(request.jobs_size()));
+    job.set_gpus(gpus);
+    job.set_state(gpus == 8 ? pb::RUNNING : pb::WAITING);
+    job.set_submit_s(10 * request.jobs_size());
+    job.set_user("u");
+  }
+  request.mutable_jobs(0)->set_attained_s(100);
+  pb::Piece& piece = *request.mutable_jobs(0)->add_placement();
+  piece.set_node("a");
+  piece.set_gpus(8);
+  return request;
+}
+
+}  // namespace
+
+std::string why_damaged(const std::filesystem::path& folder) {
+  try {
+    const auto manifest = nlohmann::json::parse(read_file(folder / "manifest.json"));
+    for (const auto& [name, hash] : manifest.at("sha256").items()) {
+      if (sha256_hex(read_file(folder / name)) != hash.get<std::string>()) {
+        return (folder / name).string() + ": not the file that the manifest names";
+      }
+    }
+    return "";
+  } catch (const nlohmann::json::exception& error) {
+    return (folder / "manifest.json").string() + ": " + error.what();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+void warm_up(const Policy& policy, const std::filesystem::path& folder) {
+  check_golden(folder);
+  const pb::DecideRequest request = small_request();
+  const Answer answer = ask(policy, Snapshot(request), request);
+  if (answer.reason == pb::NONE) return;
+  throw InputError(folder.string(), "a legal decision on a small cluster",
+                   pb::Reason_Name(answer.reason) + ": " + answer.detail);
+}
+
+}  // namespace yard

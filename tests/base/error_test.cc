@@ -1,0 +1,22 @@
+#include "env/base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+namespace yard {
+namespace {
+
+TEST(Error, InputErrorSaysWhereExpectedAndGot) {
+  EXPECT_STREQ(InputError("a.csv:3", "a number", "'x'").what(),
+               "a.csv:3: expected a number, got 'x'");
+  EXPECT_STREQ(InputError("ready text").what(), "ready text");
+}
+
+TEST(Error, TheTwoKindsAreNotTakenForEachOther) {
+  EXPECT_FALSE((std::is_base_of_v<RunError, InputError>));
+  EXPECT_FALSE((std::is_base_of_v<InputError, RunError>));
+}
+
+}  // namespace
+}  // namespace yard

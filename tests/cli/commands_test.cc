@@ -1,0 +1,171 @@
+// The other commands from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(Commands, EachHasHelp) {
+  for (const std::string command : {"simulate", "evaluate", "tune", "list", "trace"}) {
+    const Result result = shell("yardmaster " + command + " --help");
+    EXPECT_EQ(result.code, 0) << command;
+    EXPECT_THAT(result.out, HasSubstr("--help")) << command;
+    EXPECT_EQ(result.err, "") << command;
+  }
+}
+
+TEST(Commands, AnUnknownOneIsRefused) {
+  const Result result = shell("yardmaster bogus");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("bogus"));
+}
+
+TEST(List, NamesWhatIsRegistered) {
+  for (const std::string kind : {"policies", "traces", "rules"}) {
+    const Result table = shell("yardmaster list " + kind);
+    ASSERT_EQ(table.code, 0) << table.err;
+    const Result result = shell("yardmaster list " + kind + " --json");
+    const Json rows = Json::parse(result.out)[kind];
+    EXPECT_GE(rows.size(), 2u);
+    for (const Json& row : rows) {
+      for (const char* key : {"name", "information", "source", "fidelity"}) {
+        EXPECT_TRUE(row.contains(key)) << kind << " " << key;
+      }
+      EXPECT_THAT(table.out, HasSubstr(row["name"].get<std::string>()));
+    }
+  }
+  EXPECT_EQ(shell("yardmaster list everything").code, 2);
+}
+
+TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
+  const Folder folder;
+  ASSERT_EQ(
+      shell("yardmaster trace generate synthetic:habits --jobs 200 --seed 3 --out a.csv").code, 0);
+  ASSERT_EQ(shell("yardmaster trace convert a.csv --out b.csv").code, 0);
+  EXPECT_EQ(read_file("a.csv"), read_file("b.csv"));
+  const Json made = Json::parse(
+      shell("yardmaster trace describe synthetic:habits --jobs 200 --seed 3 --json").out);
+  const Json read = Json::parse(shell("yardmaster trace describe b.csv --json").out);
+  for (const char* key : {"jobs", "users", "last_submit_s", "gpu_hours", "run_s", "jobs_by_gpus"}) {
+    EXPECT_EQ(made[key], read[key]) << key;
+  }
+  EXPECT_EQ(read["format"], "yardmaster");
+  EXPECT_EQ(shell("yardmaster trace describe b.csv").code, 0);
+  EXPECT_EQ(shell("yardmaster trace generate b.csv --out c.csv").code, 2);
+  EXPECT_FALSE(folder.has("c.csv"));
+}
+
+TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
+  const Folder folder;
+  const Result result = shell(
+      "yardmaster evaluate --candidate las --against fifo,backfill --trace synthetic:habits "
+      "--generate-jobs 300 --cluster 2x8 --replicas 2 --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  ASSERT_EQ(json["cells"].size(), 1u);
+  for (const char* key : {"trace",
+                          "cluster",
+                          "congestion",
+                          "load",
+                          "rules",
+                          "cost_scale",
+                          "policy",
+                          "information",
+                          "jobs",
+                          "unfinished",
+                          "judged",
+                          "mean_jct_s",
+                          "p99_jct_s",
+                          "ratio",
+                          "lo",
+                          "hi",
+                          "ratio_hindsight",
+                          "captured",
+                          "p99_ratio",
+                          "largest_class",
+                          "largest_class_jct_ratio",
+                          "max_wait_ratio",
+                          "preemptions_ratio",
+                          "seeds",
+                          "blocks",
+                          "replicas",
+                          "yardstick",
+                          "best_hindsight",
+                          "hindsight_count",
+                          "oracle",
+                          "headroom",
+                          "headroom_hindsight",
+                          "test_openings"}) {
+    EXPECT_TRUE(json["cells"][0].contains(key)) << key;
+  }
+  EXPECT_EQ(json["summary"].size(), 1u);
+  EXPECT_FALSE(folder.has("evaluations"));
+}
+
+TEST(Evaluate, AnOpenedTestSplitIsWrittenDownAndCounted) {
+  const Folder folder;
+  ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 300 --out jobs.csv").code, 0);
+  const std::string base =
+      "yardmaster evaluate --candidate las --against fifo --trace jobs.csv --cluster 16x8 "
+      "--replicas 1 --json ";
+  const auto openings = [&](const std::string& window) {
+    const Result result = shell(base + window);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out)["cells"][0]["test_openings"].get<int>();
+  };
+  EXPECT_EQ(openings("--from 40% --to 80%"), 0);
+  EXPECT_FALSE(folder.has("evaluations"));
+  EXPECT_EQ(openings("--from 80%"), 1);
+  EXPECT_EQ(openings("--from 50% --to 90%"), 2);
+  EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
+}
+
+TEST(Evaluate, RefusesWhatContradictsItself) {
+  const std::string base = "yardmaster evaluate --trace synthetic:habits --cluster 2x8 ";
+  for (const std::string& wrong :
+       {std::string(), std::string("--candidate las --checkpoint x"),
+        std::string("--candidate nobody"), std::string("--candidate las --against srtf"),
+        std::string("--candidate las --replicas 0"), std::string("--checkpoint no-such-folder"),
+        std::string("--candidate las --validate-from 10%")}) {
+    const Result result = shell(base + wrong);
+    EXPECT_EQ(result.code, 2) << wrong << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(Tune, WritesAPolicyForEachAndTheBest) {
+  const Folder folder;
+  const Result result = shell(
+      "yardmaster tune --policy las,srsf-history --budget 12 --trace synthetic:habits "
+      "--generate-jobs 200 --cluster 2x8 --out best.yaml --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  ASSERT_EQ(json["tuned"].size(), 2u);
+  for (const Json& tuned : json["tuned"]) {
+    EXPECT_EQ(tuned["evaluated"], 12);
+    EXPECT_LE(tuned["ratio"].get<double>(), 1);
+  }
+  const Result played = shell(
+      "yardmaster simulate --policy best.yaml,best.las.yaml,best.srsf-history.yaml --json "
+      "--trace synthetic:habits --generate-jobs 200 --cluster 2x8");
+  ASSERT_EQ(played.code, 0) << played.err;
+  EXPECT_EQ(Json::parse(played.out)["runs"].size(), 3u);
+  EXPECT_EQ(shell("yardmaster tune --policy fifo --trace synthetic:habits --cluster 2x8").code, 2);
+  EXPECT_EQ(
+      shell("yardmaster tune --policy las --budget 0 --trace synthetic:habits --cluster 2x8").code,
+      2);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,204 @@
+// `simulate` from outside: what it prints, what it writes, and what it says to bad input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* kJobs =
+    "job_id,submission_time,duration,num_gpu\n"
+    "a,0,100,2\n"
+    "b,10,50,4\n"
+    "c,20,5,1\n";
+
+// Exit code 2 and one line that says all of this.
+void expect_refused(const Result& result, const std::vector<std::string>& said) {
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
+}
+
+TEST(Simulate, PrintsOneJsonDocument) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  const Result result = shell(
+      "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo,srtf --json "
+      "--jobs-out jobs-out.csv");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  ASSERT_EQ(json["runs"].size(), 2u);
+  for (const Json& run : json["runs"]) {
+    for (const char* key :
+         {"policy", "rules", "placement", "information", "jobs", "finished", "sum_jct_s",
+          "mean_jct_s", "p50_jct_s", "p95_jct_s", "p99_jct_s", "mean_wait_s", "makespan_s",
+          "utilisation", "preemptions", "events", "decisions", "wall_s"}) {
+      EXPECT_TRUE(run.contains(key)) << key;
+    }
+    EXPECT_EQ(run["jobs"], 3);
+    EXPECT_EQ(run["finished"], 3);
+  }
+  // fifo: a runs to 100, b from 100 to 150, c from 150 to 155.
+  EXPECT_EQ(json["runs"][0]["sum_jct_s"], 100 + 140 + 135);
+  EXPECT_EQ(json["runs"][0]["information"], "blind");
+  EXPECT_EQ(json["runs"][1]["information"], "oracle");
+  EXPECT_EQ(json["cluster"]["gpus"], 4);
+  EXPECT_EQ(json["trace"]["skipped"], 0);
+
+  const auto lines = split(read_file("jobs-out.csv"), '\n');
+  ASSERT_EQ(lines.size(), 8u);  // a header, two runs of three jobs, the end
+  EXPECT_EQ(lines[2], "fifo,b,4,10,100,150,90,140,0,0,finished");
+}
+
+TEST(Simulate, PrintsATableWithBoundsApart) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  const Result result =
+      shell("yardmaster simulate --trace jobs.csv --cluster 1x4 --policy srtf,fifo");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const size_t fifo = result.out.find("\nfifo "), bounds = result.out.find("\nbounds"),
+               srtf = result.out.find("\nsrtf ");
+  EXPECT_LT(fifo, bounds);
+  EXPECT_LT(bounds, srtf);
+  EXPECT_NE(srtf, std::string::npos);
+}
+
+TEST(Simulate, RunsTheRulesOfTiresias) {
+  const Result result = shell(
+      "yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules tiresias "
+      "--policy fifo --placement yarn --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 32014621);
+}
+
+TEST(Simulate, SettingsReachPolicyGeneratorAndNobodyElse) {
+  const std::string base =
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 200 --cluster 2x8 --json ";
+  const Result plain = shell(base + "--policy las");
+  const Result set = shell(base + "--policy las --set las.limit_1_gpu_s=60");
+  const Result load = shell(base + "--policy las --set trace.load=0.2");
+  ASSERT_EQ(set.code, 0) << set.err;
+  ASSERT_EQ(load.code, 0) << load.err;
+  const auto sum = [](const Result& result) {
+    return Json::parse(result.out)["runs"][0]["sum_jct_s"];
+  };
+  EXPECT_NE(sum(plain), sum(set));
+  EXPECT_LT(sum(load), sum(plain));
+  expect_refused(shell(base + "--policy las --set fifo.x=1"), {"fifo.x", "las"});
+  expect_refused(shell(base + "--policy las --set las.limt=1"), {"limt", "limit_1_gpu_s"});
+  expect_refused(shell(base + "--policy las --set las.limit_1_gpu_s=much"), {"much"});
+}
+
+TEST(Simulate, RefusesWhatItDoesNotKnow) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x4 ";
+  expect_refused(shell(base + "--policy nobody"), {"nobody", "fifo"});
+  expect_refused(shell(base + "--policy fifo --placement nowhere"), {"nowhere", "first-fit"});
+  expect_refused(shell(base + "--policy fifo --rules none"), {"none", "tiresias"});
+  expect_refused(shell(base + "--policy fifo --information some"), {"some", "blind"});
+  expect_refused(shell(base + "--policy srtf --information blind"), {"srtf", "blind"});
+  expect_refused(shell(base + "--policy fifo --bogus"), {"--bogus", "--help"});
+  expect_refused(shell(base), {"--policy"});
+  expect_refused(shell(base + "--policy fifo,fifo"), {"fifo", "twice"});
+  expect_refused(shell(base + "--policy fifo --cost-scale -1"), {"--cost-scale", "-1"});
+  expect_refused(shell(base + "--policy fifo --congestion 0"), {"--congestion"});
+  expect_refused(shell(base + "--policy fifo --jobs-from 9"), {"--jobs-from", "9"});
+  expect_refused(shell(base + "--policy tuned.yaml"), {"tuned.yaml"});
+  expect_refused(shell(base + "--policy checkpoint:none"), {"none"});
+  expect_refused(shell("yardmaster simulate --trace jobs.csv --cluster 0x4 --policy fifo"),
+                 {"0x4"});
+  expect_refused(shell("yardmaster simulate --trace none.csv --cluster 1x4 --policy fifo"),
+                 {"none.csv", "No such file"});
+}
+
+TEST(Simulate, RefusesBrokenTracesAndWritesNothing) {
+  const Folder folder;
+  folder.write("negative.csv", std::string(kJobs) + "d,30,-5,1\ne,40,-6,1\n");
+  folder.write("large.csv", std::string(kJobs) + "d,30,5,64\ne,40,6,32\n");
+  gzFile packed = gzopen("cut.csv.gz", "wb");
+  std::string many = kJobs;
+  for (int i = 0; i < 2000; ++i)
+    many += std::to_string(i) + "," + std::to_string(i * 7) + ",50,1\n";
+  gzwrite(packed, many.data(), static_cast<unsigned>(many.size()));
+  gzclose(packed);
+  const std::string whole_gzip = [] {
+    std::ifstream file("cut.csv.gz", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  folder.write("cut.csv.gz", whole_gzip.substr(0, whole_gzip.size() / 2));
+  const std::string rest = " --cluster 1x8 --policy fifo --jobs-out out.csv --timeline t.json";
+  const auto run = [&](const std::string& trace) {
+    return shell("yardmaster simulate --trace " + trace + rest);
+  };
+  expect_refused(run("negative.csv"), {"negative.csv:5", "-5", "2 unusable rows"});
+  expect_refused(run("cut.csv.gz"), {"cut.csv.gz", "truncated"});
+  expect_refused(run("large.csv"), {"large.csv:5", "64", "2 such jobs", "--skip-unusable"});
+  EXPECT_FALSE(folder.has("out.csv"));
+  EXPECT_FALSE(folder.has("t.json"));
+  EXPECT_EQ(folder.leftovers(), 0);
+
+  const Result skipped = run("large.csv --skip-unusable --json");
+  ASSERT_EQ(skipped.code, 0) << skipped.err;
+  const Json json = Json::parse(skipped.out);
+  EXPECT_EQ(json["trace"]["skipped"], 2);
+  EXPECT_EQ(json["runs"][0]["jobs"], 3);
+  EXPECT_THAT(skipped.err, HasSubstr("left out: 2"));
+  EXPECT_TRUE(folder.has("out.csv"));
+  EXPECT_EQ(Json::parse(read_file("t.json"))["traceEvents"].empty(), false);
+}
+
+TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
+  const Folder folder;
+  folder.write("out.csv", "old\n");
+  const std::string command =
+      "yardmaster simulate --trace synthetic:xv --cluster 8x8 --policy fifo ";
+  const Result full = shell(command + ">/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("standard output"));
+  // 4 KiB are too few for 480 rows.
+  const Result small = shell("trap '' XFSZ; ulimit -f 8; " + command + "--jobs-out out.csv");
+  EXPECT_EQ(small.code, 1);
+  EXPECT_THAT(small.err, HasSubstr("out.csv"));
+  EXPECT_EQ(small.out, "");
+  EXPECT_EQ(read_file("out.csv"), "old\n");
+  EXPECT_EQ(folder.leftovers(), 0);
+}
+
+TEST(Simulate, ATimelineNeedsRulesThatPlaceJobs) {
+  const Folder folder;
+  const Result result = shell(
+      "yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules tiresias --policy fifo "
+      "--placement count --timeline t.json");
+  expect_refused(result, {"--timeline", "tiresias"});
+  EXPECT_FALSE(folder.has("t.json"));
+}
+
+// Waits until the handler stands before it sends the signal.
+TEST(Simulate, AnInterruptedRunWritesNothing) {
+  const Folder folder;
+  const Result result = shell(
+      "yardmaster tune --policy las --trace synthetic:habits --cluster 8x8 --budget 1000000 "
+      "--out t.yaml & P=$!\n"
+      "while ! grep -qs 'SigCgt:.*[2367abef]$' /proc/$P/status; do sleep 0.05; done\n"
+      "kill -INT $P; wait $P");
+  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_EQ(result.err, "yardmaster: interrupted\n");
+  EXPECT_FALSE(folder.has("t.yaml"));
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,88 @@
+// Every rule in a kernel: what one world does on the CPU it must be able to do on a GPU. Compiled,
+// not run; that both agree bit for bit is a matter of the batch tests. Dims: N worlds, one a
+// thread.
+
+#include "env/base/rng.h"
+#include "env/sim/advance.h"
+#include "env/sim/choose.h"
+#include "env/sim/view.h"
+
+namespace yard {
+namespace {
+
+// Starts what fits in order of submission and stops whoever ran longest, as a stand-in for a
+// policy.
+__device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rng& rng,
+                       Piece* pieces) {
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
+    const auto placement = static_cast<Placement>(rng.below(3));
+    const int32_t n = place(view, placement, view.gpus(slot), pieces);
+    if (n == 0 || !legal_start(fixed, s, slot, pieces, n)) break;
+    start(fixed, s, slot, pieces, n);
+  }
+  int32_t oldest = kNone;
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    const int32_t slot = view.held(i);
+    if (oldest == kNone || view.attained_us(slot) > view.attained_us(oldest)) oldest = slot;
+  }
+  if (view.num_waiting() > 0 && oldest != kNone && legal_preempt(s, oldest)) {
+    preempt(fixed, s, oldest);
+  }
+}
+
+// All that a view can be asked.
+__device__ double read_all(const View& view) {
+  double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
+               view.num_live() + view.num_classes() + view.num_users() + view.high_water() +
+               view.capacity() + view.costs().restore(8) + static_cast<int>(view.level());
+  for (int32_t k = 0; k < view.num_classes(); ++k) {
+    sum += view.class_gpus(k);
+    for (int32_t slot = view.class_head(k); slot != kNone; slot = view.class_next(slot)) {
+      sum += view.queue_rank(slot) + view.size_class(slot) + view.preemptible(slot);
+    }
+  }
+  for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free(node);
+  for (int32_t i = 0; i < view.num_changed(); ++i) {
+    const int32_t slot = view.changed(i);
+    const JobRef ref = view.ref(slot);
+    sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
+           view.since_us(slot) + view.until_us(slot) + view.preempted(slot) + view.started(slot) +
+           static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.left_us(slot);
+    for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
+      sum += view.part_node(p) + count_bits(view.part_mask(p));
+    }
+  }
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) sum += slot;
+  return sum + can_place(view, Placement::kConsolidate, 8) + largest_free(view);
+}
+
+__global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,
+                     Piece* scratch, double* out, int32_t worlds) {
+  const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (n >= worlds) return;
+  std::byte* block = blocks + static_cast<size_t>(n) * 2 * stride;
+  ClusterState s = state_at(block, sizes);
+  ClusterState fork = state_at(block + stride, sizes);
+  Agenda agenda = Agenda::at(block + state_bytes(sizes), sizes.slots);
+  Agenda fork_agenda = Agenda::at(block + stride + state_bytes(sizes), sizes.slots);
+  reset(fixed, s, sizes, agenda, 0, fixed.jobs.num_jobs);
+  Rng rng = Rng(1).split(static_cast<uint64_t>(n));
+  double sum = 0;
+  while (!all_done(s) && advance(fixed, truth, s, agenda)) {
+    const View view(fixed, s, Level::kOracle, truth.work_us);
+    sum += read_all(view);
+    decide(fixed, view, s, rng, scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes);
+  }
+  copy_state(sizes, s, fork);
+  fork_agenda.clear(sizes.slots);
+  out[n] = sum + static_cast<double>(next_event_us(fixed, truth, fork, fork_agenda));
+}
+
+}  // namespace
+
+void launch(const Fixed& fixed, const Truth& truth, const StateSizes& sizes, std::byte* blocks,
+            size_t stride, Piece* scratch, double* out, int32_t worlds) {
+  play<<<(worlds + 127) / 128, 128>>>(fixed, truth, sizes, blocks, stride, scratch, out, worlds);
+}
+
+}  // namespace yard

@@ -1,0 +1,70 @@
+// The bitmaps of nodes by free count against a walk over all nodes.
+#include "env/sim/free_map.h"
+
+#include <gtest/gtest.h>
+
+#include "env/sim/rules.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+int32_t first_by_walk(const Fixed& f, const ClusterState& s, int32_t count, int32_t from) {
+  for (int32_t m = from; m < f.spec.num_nodes; ++m) {
+    if (s.free_count[m] == count) return m;
+  }
+  return kNone;
+}
+
+// One word, two words, and so many nodes that the summary has two words, never a multiple of 64.
+class FreeMapOf : public ::testing::TestWithParam<int> {};
+
+TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
+  const int nodes = GetParam();
+  const Scene scene(std::to_string(nodes) + "x4", {});
+  World world(scene.fixed(), 1);
+  ClusterState& s = world.state();
+  const FreeMap map(scene.fixed().spec);
+  Rng rng = Rng(1).split(static_cast<uint64_t>(nodes));
+  const auto any_node = [&] {
+    // Half of the time near the ends of words, where a shift can go wrong.
+    const auto n = static_cast<int32_t>(rng.below(static_cast<uint32_t>(nodes)));
+    return rng.below(2) == 0 ? n : std::min(n / 64 * 64 + (n % 2 == 0 ? 0 : 63), nodes - 1);
+  };
+  for (int round = 0; round < 3; ++round) {
+    // Few nodes of a kind, so that most words are empty; then more and more.
+    const int changes = nodes / (round == 0 ? 50 : 4) + 3;
+    for (int i = 0; i < changes; ++i) {
+      set_free(scene.fixed(), s, any_node(), low_mask(static_cast<int32_t>(rng.below(5))));
+    }
+    for (int i = 0; i < 2000; ++i) {
+      const auto count = static_cast<int32_t>(rng.below(5));
+      const int32_t from = any_node();
+      ASSERT_EQ(map.first(s, count, from), first_by_walk(scene.fixed(), s, count, from))
+          << count << " free from node " << from;
+    }
+    for (int32_t count = 0; count <= 4; ++count) {
+      ASSERT_EQ(map.first(s, count), first_by_walk(scene.fixed(), s, count, 0));
+      ASSERT_EQ(map.first(s, count, nodes), kNone);
+    }
+  }
+  int32_t free = 0;
+  for (int32_t m = 0; m < nodes; ++m) free += s.free_count[m];
+  EXPECT_EQ(s.head->free_gpus, free);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, FreeMapOf, ::testing::Values(1, 63, 64, 65, 130, 4095, 4097, 9001));
+
+TEST(FreeMap, AWholeNodeOf64GpusIsOneWord) {
+  const Scene scene("2x64", {});
+  World world(scene.fixed(), 1);
+  const FreeMap map(scene.fixed().spec);
+  EXPECT_EQ(world.state().free_mask[0], ~uint64_t{0});
+  EXPECT_EQ(map.first(world.state(), 64), 0);
+  set_free(scene.fixed(), world.state(), 0, 0);
+  EXPECT_EQ(map.first(world.state(), 64), 1);
+  EXPECT_EQ(map.first(world.state(), 0), 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

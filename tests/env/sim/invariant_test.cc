@@ -1,0 +1,81 @@
+// broken_invariant() is what every simulated test leans on: damage of each kind must be seen.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "env/sim/rules.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+struct Damage {
+  std::string name;
+  std::function<void(ClusterState&)> does;
+};
+
+int32_t some_slot(const ClusterState& s, Phase phase) {
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    if (s.phase[slot] == phase) return slot;
+  }
+  ADD_FAILURE() << "no job in phase " << static_cast<int>(phase);
+  return 0;
+}
+
+class Seen : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(Seen, AsABrokenInvariant) {
+  const Scene scene("2x4",
+                    jobs_of({{0, 2, 100}, {0, 4, 100}, {0, 1, 100}, {0, 4, 10}, {0, 4, 10}}));
+  const auto policy = make_policy("backfill");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  ASSERT_EQ(player.view().num_waiting(), 2);
+  ASSERT_EQ(player.view().num_held(), 3);
+  ASSERT_EQ(player.view().free_gpus(), 1);
+  ASSERT_EQ(broken_invariant(scene.fixed(), player.state()), "");
+  GetParam().does(player.world().state());
+  EXPECT_NE(broken_invariant(scene.fixed(), player.state()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Damage, Seen,
+    ::testing::ValuesIn(std::vector<Damage>{
+        {"AGpuHeldTwice",
+         [](ClusterState& s) {
+           const int32_t a = s.first_part[s.held_list[0]], b = s.first_part[s.held_list[2]];
+           s.part_node[a] = s.part_node[b];
+           s.part_mask[a] |= s.part_mask[b];
+         }},
+        {"AGpuLost", [](ClusterState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
+        {"AGpuTooFew", [](ClusterState& s) { ++s.gpus[s.held_list[0]]; }},
+        {"AFreeGpuTooMany", [](ClusterState& s) { s.free_mask[0] |= 1; }},
+        {"AFreeCount", [](ClusterState& s) { ++s.free_count[0]; }},
+        {"ASumOfFreeGpus", [](ClusterState& s) { --s.head->free_gpus; }},
+        {"ABitmap", [](ClusterState& s) { s.free_bits[s.free_count[0]] &= ~uint64_t{1}; }},
+        {"AQueueWithoutItsHead",
+         [](ClusterState& s) { s.head->queue_head = s.queue_next[s.head->queue_head]; }},
+        {"AQueueWithALoop",
+         [](ClusterState& s) { s.queue_next[s.head->queue_tail] = s.head->queue_head; }},
+        {"AQueueOutOfOrder", [](ClusterState& s) { s.queue_rank[s.head->queue_head] = 1000; }},
+        {"AQueuedJobThatRuns",
+         [](ClusterState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
+        {"AListOfHolders", [](ClusterState& s) { std::swap(s.held_list[0], s.held_list[1]); }},
+        {"ACountOfHolders", [](ClusterState& s) { --s.head->held; }},
+        {"ACountOfJobs", [](ClusterState& s) { ++s.head->live; }},
+        {"AJobForgotten", [](ClusterState& s) { ++s.head->arrived; }},
+        {"NegativeWork", [](ClusterState& s) { s.done_us[some_slot(s, Phase::kRunning)] = -1; }},
+        {"AClassListWithoutItsHead",
+         [](ClusterState& s) {
+           const int32_t k = s.size_class[s.head->queue_head];
+           s.class_head[k] = s.class_next[s.class_head[k]];
+         }},
+        {"ACountOfAClass", [](ClusterState& s) { ++s.class_count[0]; }},
+    }),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace yard::testing

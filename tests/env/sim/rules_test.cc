@@ -1,0 +1,320 @@
+// What the rules charge and when: each case small enough to be worked out by hand.
+// The costs are those of `default`: a save takes 10 s, a restore 30 s, of more than 8 GPUs 60 s.
+#include "env/sim/rules.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// A policy that acts at given times: what is to be done stands in the test.
+struct Script final : Policy {
+  using Act = std::function<void(const View&, Draft&)>;
+  std::map<double, Act> acts;  // by seconds
+
+  Level level() const override { return Level::kBlind; }
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    const double now_s = static_cast<double>(view.now_us()) / kSecond;
+    if (const auto it = acts.find(now_s); it != acts.end()) it->second(view, draft);
+    const auto next = acts.upper_bound(now_s);
+    if (next != acts.end()) draft.wake_at(static_cast<int64_t>(next->first * kSecond));
+  }
+};
+
+// Slots of a world where nobody has finished yet are the jobs' indices.
+Script::Act start_on(int32_t slot, std::vector<Piece> pieces) {
+  return [=](const View&, Draft& draft) {
+    EXPECT_TRUE(draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size())));
+  };
+}
+
+Script::Act stop(int32_t slot) {
+  return [=](const View&, Draft& draft) { EXPECT_TRUE(draft.preempt(slot)); };
+}
+
+Script::Act both(Script::Act a, Script::Act b) {
+  return [=](const View& view, Draft& draft) {
+    a(view, draft);
+    b(view, draft);
+  };
+}
+
+TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {
+  const Scene scene("1x8", jobs_of({{0, 8, 100}, {0, 1, 1000}}));
+  Script script;
+  script.acts = {{0, start_on(0, {{0, 8}})},
+                 {40, both(stop(0), start_on(1, {{0, 1}}))},  // its GPU is free at 50
+                 {60, start_on(0, {})}};
+  script.acts[60] = [](const View& view, Draft& draft) {
+    const Piece piece{0, 8};
+    EXPECT_FALSE(draft.start(0, &piece, 1)) << "seven GPUs are free";
+    EXPECT_EQ(view.phase(0), Phase::kWaiting) << "saved at 50";
+  };
+  script.acts[70] = both(stop(1), start_on(0, {{0, 8}}));  // free at 80, restored at 110
+  script.acts[200] = start_on(1, {{0, 1}});
+  Player player(scene, script);
+  std::map<double, Phase> phase_of_0;
+  while (player.step()) {
+    phase_of_0[static_cast<double>(player.view().now_us()) / kSecond] = player.state().phase[0];
+  }
+  EXPECT_EQ(phase_of_0[40], Phase::kStopping);
+  EXPECT_EQ(phase_of_0[50], Phase::kWaiting);
+  EXPECT_EQ(phase_of_0[70], Phase::kStarting);
+  EXPECT_EQ(phase_of_0[110], Phase::kRunning);
+  EXPECT_EQ(player.jobs()[0].end_us, 170 * kSecond);  // 40 s were done, 60 are left at 110
+  // It ran from 50 to 70 (20 s done), goes on at 200 + 30: 980 s are left.
+  EXPECT_EQ(player.jobs()[1].start_us, 40 * kSecond) << "from when GPUs are its own";
+  EXPECT_EQ(player.jobs()[1].end_us, 1210 * kSecond);
+  EXPECT_EQ(player.jobs()[1].preemptions, 1);
+  EXPECT_EQ(player.jobs()[1].restarts, 1);
+}
+
+TEST(Rules, RestoringTakesLongerBeyondEightGpus) {
+  for (const auto& [gpus, restore_s] : {std::pair{8, 30}, std::pair{9, 60}}) {
+    const Scene scene("2x8", jobs_of({{0, gpus, 100}}));
+    Script script;
+    const std::vector<Piece> pieces =
+        gpus == 8 ? std::vector<Piece>{{1, 8}} : std::vector<Piece>{{0, 4}, {1, 5}};
+    script.acts = {{0, start_on(0, pieces)}, {30, stop(0)}, {50, start_on(0, pieces)}};
+    Player player(scene, script);
+    player.play();
+    EXPECT_EQ(player.jobs()[0].end_us, (50 + restore_s + 70) * kSecond);
+  }
+}
+
+TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
+  const Scene scene("1x1", jobs_of({{0, 1, 100}}));
+  Script script;
+  script.acts = {{0, start_on(0, {{0, 1}})}};
+  Player player(scene, script);
+  ASSERT_TRUE(player.advance());
+  ClusterState& s = player.world().state();
+  const Piece piece{0, 1};
+  start(scene.fixed(), s, 0, &piece, 1);
+  preempt(scene.fixed(), s, 0);
+  EXPECT_EQ(s.phase[0], Phase::kStopping) << "a running job saves, however little it did";
+  ASSERT_TRUE(player.world().advance(scene.truth()));
+  EXPECT_EQ(s.head->now_us, 10 * kSecond);
+  start(scene.fixed(), s, 0, &piece, 1);
+  EXPECT_EQ(s.phase[0], Phase::kRunning) << "no work was done, so none is restored";
+}
+
+TEST(Rules, AStartWaitsForTheLastOfItsGpus) {
+  // Job 2 wants GPUs that jobs 0 and 1 leave at 20 and 30.
+  const Scene scene("2x2", jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 4, 100}}));
+  Script script;
+  script.acts = {{0, both(start_on(0, {{0, 2}}), start_on(1, {{1, 2}}))},
+                 {10, stop(0)},
+                 {20, both(stop(1), start_on(2, {{0, 2}, {1, 2}}))},
+                 {300, both(start_on(0, {{0, 2}}), start_on(1, {{1, 2}}))}};
+  Player player(scene, script);
+  player.play();
+  EXPECT_EQ(player.jobs()[2].start_us, 20 * kSecond);
+  EXPECT_EQ(player.jobs()[2].end_us, 130 * kSecond);
+  EXPECT_EQ(player.jobs()[0].end_us, (300 + 30 + 90) * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, (300 + 30 + 80) * kSecond);
+}
+
+TEST(Rules, GpusThatAreReallyFreeAreTakenBeforeThoseStillBeingLeft) {
+  const Scene scene("1x4", jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 1, 100}}));
+  Script script;
+  script.acts = {{0, start_on(0, {{0, 2}})},
+                 {10, both(stop(0), both(start_on(1, {{0, 2}}), start_on(2, {{0, 1}})))},
+                 {15, start_on(0, {})}};
+  script.acts.erase(15);
+  script.acts[300] = start_on(0, {{0, 2}});
+  Player player(scene, script);
+  while (player.step()) {
+    if (player.view().now_us() == 10 * kSecond) {
+      EXPECT_EQ(player.state().part_mask[player.state().first_part[1]], 0b1100u);
+      EXPECT_EQ(player.state().phase[1], Phase::kRunning);
+      EXPECT_EQ(player.state().phase[2], Phase::kStarting);
+    }
+  }
+  EXPECT_EQ(player.jobs()[1].end_us, 110 * kSecond);
+  EXPECT_EQ(player.jobs()[2].end_us, 120 * kSecond) << "its GPU was left at 20";
+}
+
+TEST(Rules, AJobMovesInOnePlan) {
+  const Scene scene("2x4", jobs_of({{0, 4, 100}}));
+  Script script;
+  script.acts = {{0, start_on(0, {{0, 4}})}, {50, both(stop(0), start_on(0, {{1, 4}}))}};
+  Player player(scene, script);
+  player.play();
+  // Saved at 60, restored at 90 elsewhere, 50 s left.
+  EXPECT_EQ(player.jobs()[0].end_us, 140 * kSecond);
+  EXPECT_EQ(player.jobs()[0].preemptions, 1);
+  EXPECT_EQ(player.jobs()[0].restarts, 1);
+}
+
+TEST(Rules, AMoveThatIsStoppedDoesNotOvertakeItsOwnSave) {
+  const Scene scene("3x4", jobs_of({{0, 4, 100}}));
+  Script script;
+  script.acts = {
+      {0, start_on(0, {{0, 4}})}, {50, both(stop(0), start_on(0, {{1, 4}}))}, {52, stop(0)}};
+  script.acts[54] = [](const View& view, Draft& draft) {
+    EXPECT_EQ(view.phase(0), Phase::kStopping) << "the save goes on until 60";
+    const Piece piece{2, 4};
+    EXPECT_TRUE(draft.start(0, &piece, 1));
+  };
+  Player player(scene, script);
+  player.play();
+  EXPECT_EQ(player.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
+}
+
+TEST(Rules, TwoJobsSwapTheirNodesInOnePlan) {
+  const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 4, 200}}));
+  Script script;
+  script.acts = {
+      {0, both(start_on(0, {{0, 4}}), start_on(1, {{1, 4}}))},
+      {50, both(both(stop(0), stop(1)), both(start_on(0, {{1, 4}}), start_on(1, {{0, 4}})))}};
+  Player player(scene, script);
+  player.play();
+  EXPECT_EQ(player.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, (60 + 30 + 150) * kSecond);
+}
+
+TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
+  ClusterSpec spec = load_cluster("1x2:fast+1x2:slow");
+  Trace trace;
+  trace.jobs = jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 4, 100}});
+  spec.types[0].speed = 2;
+  spec.types[1].speed = 0.5;
+  const SpecTable table(spec);
+  const Workload workload(trace);
+  const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
+  World world(fixed, 3);
+  world.reset(0, 3);
+  ClusterState& s = world.state();
+  ASSERT_TRUE(world.advance(workload.truth()));
+  const Piece fast{0, 2}, slow{1, 2};
+  start(fixed, s, 0, &fast, 1);
+  start(fixed, s, 1, &slow, 1);
+  ASSERT_TRUE(world.advance(workload.truth()));
+  EXPECT_EQ(s.head->now_us, 50 * kSecond);
+  EXPECT_EQ(s.phase[0], Phase::kDone);
+  EXPECT_EQ(s.attained_us[0], 50 * kSecond);
+  EXPECT_EQ(s.done_us[0], 100e6);
+  preempt(fixed, s, 1);  // a quarter is done
+  ASSERT_TRUE(world.advance(workload.truth()));
+  const Piece whole[] = {{0, 2}, {1, 2}};
+  start(fixed, s, 2, whole, 2);
+  ASSERT_TRUE(world.advance(workload.truth()));
+  EXPECT_EQ(s.head->now_us, 260 * kSecond) << "60 + 100 at half speed";
+  start(fixed, s, 1, &fast, 1);
+  ASSERT_TRUE(world.advance(workload.truth()));  // restored
+  ASSERT_TRUE(world.advance(workload.truth()));
+  EXPECT_EQ(s.head->now_us, 260 * kSecond + 30 * kSecond + 37'500'000) << "75 s at twice the speed";
+  EXPECT_TRUE(all_done(s));
+}
+
+TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
+  // At a third of the speed 1 us of work takes 3.0000000000000004 us by the doubles' reckoning.
+  for (const int64_t work_us : {1, 2, 3, 7, 1000003}) {
+    ClusterSpec spec = load_cluster("1x1");
+    spec.types[0].speed = 1.0 / 3;
+    Trace trace;
+    trace.jobs = jobs_of({{0, 1, 1}});
+    trace.jobs[0].run_us = work_us;
+    const SpecTable table(spec);
+    const Workload workload(trace);
+    const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
+    World world(fixed, 1);
+    world.reset(0, 1);
+    ASSERT_TRUE(world.advance(workload.truth()));
+    const Piece piece{0, 1};
+    start(fixed, world.state(), 0, &piece, 1);
+    ASSERT_TRUE(world.advance(workload.truth()));
+    EXPECT_GE(world.state().done_us[0], static_cast<double>(work_us));
+    EXPECT_LE(world.state().head->now_us, 3 * work_us + 1);
+  }
+}
+
+TEST(Rules, EndsComeBeforeArrivalsAndInTheOrderOfTheJobs) {
+  // At 100 two jobs end and one arrives; it finds their GPUs free.
+  const Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 100}, {100, 2, 10}}));
+  const auto fifo = make_policy("fifo");
+  Player player(scene, *fifo);
+  ASSERT_TRUE(player.step());
+  ASSERT_TRUE(player.advance());
+  const ClusterState& s = player.state();
+  ASSERT_EQ(s.head->num_changed, 3);
+  EXPECT_EQ(s.job[s.changed[0]], 0);
+  EXPECT_EQ(s.job[s.changed[1]], 1);
+  EXPECT_EQ(s.job[s.changed[2]], 2);
+  EXPECT_EQ(s.head->free_gpus, 2);
+  ASSERT_TRUE(player.decide());
+  player.play();
+  EXPECT_EQ(player.jobs()[2].end_us, 110 * kSecond);
+}
+
+TEST(Rules, AJobOfNoWorkEndsAtTheMomentItStarts) {
+  const Scene scene("1x1", jobs_of({{5, 1, 0}, {5, 1, 3}}));
+  const auto fifo = make_policy("fifo");
+  Player player(scene, *fifo);
+  player.play();
+  EXPECT_EQ(player.jobs()[0].end_us, 5 * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, 8 * kSecond);
+}
+
+TEST(Rules, TheClockJumpsToATimerAndForgetsIt) {
+  const Scene scene("1x1", jobs_of({{0, 1, 100}}));
+  Script script;
+  script.acts = {{0, start_on(0, {{0, 1}})}, {33, [](const View&, Draft&) {}}};
+  Player player(scene, script);
+  std::vector<int64_t> times;
+  while (player.step()) times.push_back(player.view().now_us() / kSecond);
+  EXPECT_EQ(times, (std::vector<int64_t>{0, 33, 100}));
+}
+
+TEST(Rules, IntegralsAreOfJobsInTheSystemAndOfGpusHeld) {
+  const Scene scene("1x4", jobs_of({{0, 4, 100}, {50, 2, 100}}), no_costs());
+  const auto fifo = make_policy("fifo");
+  Player player(scene, *fifo);
+  player.play();
+  EXPECT_EQ(player.state().head->job_time_us, (100 + 150) * kSecond);
+  EXPECT_EQ(player.state().head->held_time_us, (4 * 100 + 2 * 100) * kSecond);
+}
+
+TEST(Rules, WhatIsNotAllowedIsRefused) {
+  const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 2, 100}}));
+  Script script;
+  Player player(scene, script);
+  ASSERT_TRUE(player.advance());
+  ClusterState& s = player.world().state();
+  const auto may = [&](int32_t slot, std::vector<Piece> pieces) {
+    return legal_start(scene.fixed(), s, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
+  };
+  EXPECT_TRUE(may(0, {{0, 4}}));
+  EXPECT_TRUE(may(0, {{0, 3}, {1, 1}}));
+  EXPECT_FALSE(may(0, {}));
+  EXPECT_FALSE(may(0, {{0, 3}})) << "too few";
+  EXPECT_FALSE(may(0, {{0, 4}, {1, 1}})) << "too many";
+  EXPECT_FALSE(may(0, {{0, 5}})) << "more than the node has";
+  EXPECT_FALSE(may(0, {{0, 2}, {0, 2}})) << "one node twice";
+  EXPECT_FALSE(may(0, {{0, 4}, {1, 0}})) << "an empty piece";
+  EXPECT_FALSE(may(0, {{2, 4}})) << "no such node";
+  EXPECT_FALSE(may(0, {{-1, 4}})) << "no such node";
+  EXPECT_FALSE(may(2, {{0, 4}})) << "no such slot";
+  EXPECT_FALSE(may(-1, {{0, 4}})) << "no such slot";
+  EXPECT_FALSE(legal_preempt(s, 0)) << "it does not run";
+  EXPECT_FALSE(legal_preempt(s, -1));
+  EXPECT_FALSE(legal_preempt(s, 2));
+  const Piece piece{0, 4};
+  start(scene.fixed(), s, 0, &piece, 1);
+  EXPECT_FALSE(may(0, {{1, 4}})) << "it runs";
+  EXPECT_FALSE(may(1, {{0, 2}})) << "held by another";
+  EXPECT_TRUE(legal_preempt(s, 0));
+  s.pinned[0] = 1;
+  EXPECT_FALSE(legal_preempt(s, 0)) << "pinned";
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,198 @@
+// The block of a state: how it is laid out, copied and compared, and that playing allocates
+// nothing.
+#include "env/sim/state.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "tests/support/scene.h"
+
+namespace {
+
+std::atomic<int64_t> num_allocations{0};
+
+void* counted(size_t bytes, size_t align) {
+  ++num_allocations;
+  void* block = align <= alignof(std::max_align_t)
+                    ? std::malloc(bytes == 0 ? 1 : bytes)
+                    : std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+// Of the whole test program: allocations are counted, nothing else changes.
+void* operator new(size_t bytes) { return counted(bytes, 1); }
+void* operator new[](size_t bytes) { return counted(bytes, 1); }
+void* operator new(size_t bytes, std::align_val_t a) { return counted(bytes, size_t(a)); }
+void* operator new[](size_t bytes, std::align_val_t a) { return counted(bytes, size_t(a)); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  ++num_allocations;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new[](size_t bytes, const std::nothrow_t& t) noexcept {
+  return operator new(bytes, t);
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept { std::free(block); }
+void operator delete[](void* block, size_t) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept { std::free(block); }
+void operator delete[](void* block, size_t, std::align_val_t) noexcept { std::free(block); }
+
+namespace yard::testing {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<ClusterState> && std::is_trivially_copyable_v<Head>);
+
+TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
+  for (const StateSizes z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
+                             StateSizes{1000, 4097, 32776, 7, 64}}) {
+    auto* base = reinterpret_cast<std::byte*>(kColumnAlign);  // an address to count from
+    ClusterState s = state_at(base, z);
+    const std::byte* end = base;
+    int columns = 0;
+    for_each_column(s, z, [&](auto* column, int64_t length, Extent) {
+      const auto* at = reinterpret_cast<const std::byte*>(column);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % kColumnAlign, 0u);
+      EXPECT_GE(at, end) << "columns overlap";
+      EXPECT_LT(at - end, static_cast<int64_t>(kColumnAlign)) << "a hole";
+      end = at + static_cast<size_t>(length) * sizeof(*column);
+      ++columns;
+    });
+    EXPECT_LE(static_cast<size_t>(end - base), state_bytes(z));
+    EXPECT_LT(state_bytes(z), static_cast<size_t>(end - base) + kColumnAlign);
+    // A column that the list forgets is a null pointer here, and garbage everywhere else.
+    EXPECT_EQ(sizeof(ClusterState), static_cast<size_t>(columns) * sizeof(void*));
+  }
+}
+
+class GoOn : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
+  const Scene scene("3x4+1x8", random_jobs(Rng(6), {.count = 30}));
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  Player copy(scene, *policy);
+  int event = 0;
+  while (player.step()) {
+    copy.copy_from(player);
+    ASSERT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
+    if (event++ % 5 != 0) continue;
+    Player other(scene, *policy);
+    other.copy_from(player);
+    while (copy.step()) {
+      ASSERT_TRUE(other.step());
+      ASSERT_EQ(digest(scene.fixed(), other.state()), digest(scene.fixed(), copy.state()));
+    }
+  }
+  ASSERT_FALSE(player.failed());
+  // Every copy ends as the original does, so the last one stands for all.
+  EXPECT_EQ(total_jct_us(scene, copy.jobs()), total_jct_us(scene, player.jobs()));
+  EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("backfill", "srtf", "las"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(State, ACopyComesFromWhatIsAliveAlone) {
+  const Scene scene("2x4", random_jobs(Rng(7), {.count = 200}));
+  const auto policy = make_policy("backfill");
+  Player player(scene, *policy);
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(player.step());
+  const StateSizes z = player.world().sizes();
+  std::vector<uint64_t> words(state_bytes(z) / 8 + 16, 0xABABABABABABABABu);
+  auto* base =
+      reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(words.data()) + 63) / 64 * 64);
+  ClusterState to = state_at(base, z);
+  copy_state(z, player.state(), to);
+  EXPECT_EQ(digest(scene.fixed(), to), digest(scene.fixed(), player.state()));
+  EXPECT_EQ(broken_invariant(scene.fixed(), to), "");
+  ASSERT_LT(to.head->high_water, z.slots);
+  EXPECT_EQ(to.job[z.slots - 1], static_cast<int32_t>(0xABABABABu))
+      << "a slot never used was copied";
+}
+
+TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
+  // Two jobs wait, the later one in the lower slot in one world and in the higher in the other.
+  const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 2, 100}, {0, 3, 100}}));
+  World a(scene.fixed(), 3), b(scene.fixed(), 3);
+  a.reset(0, 3);
+  b.reset(0, 3);
+  for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), a.state(), j);
+  // Slots 0 and 1 were in use before and come back in the reverse order.
+  ClusterState& s = b.state();
+  for (int i = 0; i < 2; ++i) take_slot(s);
+  for (const int32_t slot : {0, 1}) {
+    s.phase[slot] = Phase::kDone;
+    free_slot(s, slot);
+  }
+  for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), s, j);
+  for (World* world : {&a, &b}) {
+    world->state().head->arrived = 3;
+    EXPECT_EQ(broken_invariant(scene.fixed(), world->state()), "");
+  }
+  EXPECT_NE(a.state().job[0], b.state().job[0]) << "the histories should differ";
+  EXPECT_EQ(digest(scene.fixed(), a.state()), digest(scene.fixed(), b.state()));
+
+  const auto slot_of = [](const World& w, int32_t j) {
+    for (int32_t slot = 0;; ++slot) {
+      if (w.state().job[slot] == j) return slot;
+    }
+  };
+  const Piece piece{0, 2};
+  start(scene.fixed(), a.state(), slot_of(a, 1), &piece, 1);
+  EXPECT_NE(digest(scene.fixed(), a.state()), digest(scene.fixed(), b.state()));
+  start(scene.fixed(), b.state(), slot_of(b, 1), &piece, 1);
+  EXPECT_EQ(digest(scene.fixed(), a.state()), digest(scene.fixed(), b.state()));
+  preempt(scene.fixed(), a.state(), slot_of(a, 1));
+  EXPECT_NE(digest(scene.fixed(), a.state()), digest(scene.fixed(), b.state()));
+}
+
+TEST(Digest, SeesTheOrderOfTheQueue) {
+  const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}}));
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ClusterState& s = world.state();
+  for (const int32_t j : {0, 1}) arrive(scene.fixed(), s, j);
+  const uint64_t before = digest(scene.fixed(), s);
+  queue_remove(s, 0);
+  queue_append(s, 0);
+  EXPECT_NE(digest(scene.fixed(), s), before);
+}
+
+TEST(World, AllocatesNothingAfterItsFirstEpisode) {
+  // Enough nodes and jobs that a buffer that grew would show.
+  const Scene scene("20x8", random_jobs(Rng(8), {.count = 500, .mean_gap_s = 10}));
+  World world(scene.fixed(), scene.size());
+  Draft draft(world.fixed(), world.state());
+  const View view(world.fixed(), world.state(), Level::kBlind);
+  const auto fifo = make_policy("fifo");
+  Memory memory;
+  const Truth truth = scene.truth();
+  int64_t allocated = -1;
+  for (int episode = 0; episode < 2; ++episode) {
+    const int64_t before = num_allocations;
+    world.reset(0, scene.size());
+    int32_t preempted = 0;
+    while (!all_done(world.state())) {
+      ASSERT_TRUE(world.advance(truth));
+      draft.reset();
+      if (view.num_held() > 0 && preempted < 50) preempted += draft.preempt(view.held(0));
+      fifo->decide(view, memory, draft);
+    }
+    allocated = num_allocations - before;
+  }
+  EXPECT_EQ(allocated, 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,115 @@
+// Metrics of a handful of jobs, worked out by hand.
+#include "env/sim/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "env/sim/workload.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kS = 1'000'000;
+
+Job job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus, bool scored = true) {
+  Job out;
+  out.id = id;
+  out.submit_us = submit_s * kS;
+  out.run_us = run_s * kS;
+  out.gpus = gpus;
+  out.scored = scored;
+  return out;
+}
+
+struct Case {
+  explicit Case(std::vector<Job> jobs, const std::string& cluster_text = "1x4")
+      : cluster(load_cluster(cluster_text)), spec(cluster) {
+    trace.jobs = std::move(jobs);
+    workload.emplace(trace);
+    fixed = {spec.columns(), workload->jobs().columns(), {}};
+  }
+
+  Trace trace;
+  ClusterSpec cluster;
+  SpecTable spec;
+  std::optional<Workload> workload;
+  Fixed fixed;
+};
+
+TEST(Metrics, OfFourJobsByHand) {
+  const Case it({job("warm", 0, 500, 4, false), job("a", 100, 10, 1), job("b", 200, 100, 1),
+                 job("c", 300, 4, 2), job("d", 400, 50, 1)});
+  Outcome outcome;
+  outcome.begin_us = 0;
+  outcome.end_us = 1000 * kS;
+  outcome.held_time_us = 2000 * kS;
+  outcome.jobs = {{0, 500 * kS, 9, 9},         // unscored: in no number
+                  {110 * kS, 120 * kS, 0, 0},  // JCT 20, wait 10
+                  {200 * kS, 360 * kS, 2, 2},  // JCT 160, wait 60
+                  {300 * kS, 304 * kS, 0, 0},  // JCT 4, wait 0
+                  {kNone, kNone, 1, 0}};       // did not end
+  const Summary s = summarise(it.trace, it.fixed, outcome);
+  EXPECT_EQ(s.all.jobs, 4);
+  EXPECT_EQ(s.all.finished, 3);
+  EXPECT_EQ(s.all.sum_jct_us, 184 * kS);
+  EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 184.0 / 3);
+  EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 20);
+  EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 160);
+  EXPECT_DOUBLE_EQ(s.all.p99_jct_s, 160);
+  EXPECT_DOUBLE_EQ(s.all.mean_wait_s, 70.0 / 3);
+  EXPECT_DOUBLE_EQ(s.all.max_wait_s, 60);
+  EXPECT_DOUBLE_EQ(s.all.mean_run_s, 38);
+  // 20 / 10; 160 / 100; 4 s count as 10 s, so that 4 / 10 counts as 1.
+  EXPECT_DOUBLE_EQ(s.mean_slowdown, (2 + 1.6 + 1) / 3);
+  EXPECT_DOUBLE_EQ(s.makespan_s, 260);
+  EXPECT_DOUBLE_EQ(s.utilisation, 0.5);
+  EXPECT_EQ(s.preemptions, 3);
+  EXPECT_EQ(s.restarts, 2);
+  ASSERT_EQ(s.classes.size(), 2u);
+  EXPECT_EQ(s.classes[0].gpus, 1);
+  EXPECT_EQ(s.classes[0].all.jobs, 3);
+  EXPECT_EQ(s.classes[0].all.finished, 2);
+  EXPECT_EQ(s.classes[0].all.sum_jct_us, 180 * kS);
+  EXPECT_EQ(s.classes[1].gpus, 2);
+  EXPECT_DOUBLE_EQ(s.classes[1].all.mean_jct_s, 4);
+}
+
+TEST(Metrics, NearestRankOfAHundred) {
+  std::vector<Job> jobs;
+  Outcome outcome;
+  for (int i = 1; i <= 100; ++i) {
+    jobs.push_back(job(std::to_string(i), 0, i, 1));
+    outcome.jobs.push_back({0, i * kS, 0, 0});
+  }
+  const Case it(jobs);
+  const Summary s = summarise(it.trace, it.fixed, outcome);
+  EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 50);
+  EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 95);
+  EXPECT_DOUBLE_EQ(s.all.p99_jct_s, 99);
+}
+
+TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
+  Case it({job("a", 0, 100, 1)}, "1x2:slow+1x4:fast");
+  it.cluster.types[0].speed = 0.5;
+  it.cluster.types[1].speed = 2;
+  const SpecTable spec(it.cluster);
+  const RunAlone run_alone(spec.columns());
+  EXPECT_EQ(run_alone(job("a", 0, 100, 1)), 50 * kS);
+  EXPECT_EQ(run_alone(job("b", 0, 100, 4)), 50 * kS);
+  EXPECT_EQ(run_alone(job("c", 0, 100, 6)), 200 * kS);  // one member sits on a slow GPU
+}
+
+TEST(Metrics, NothingFinishedIsNoNumber) {
+  const Case it({job("a", 0, 10, 1)});
+  Outcome outcome;
+  outcome.jobs = {{}};
+  const Summary s = summarise(it.trace, it.fixed, outcome);
+  EXPECT_EQ(s.all.jobs, 1);
+  EXPECT_EQ(s.all.finished, 0);
+  EXPECT_EQ(s.all.sum_jct_us, 0);
+  EXPECT_EQ(s.makespan_s, 0);
+}
+
+}  // namespace
+}  // namespace yard

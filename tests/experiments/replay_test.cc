@@ -1,0 +1,197 @@
+// Who may run, knowing what, and what is written about it.
+#include "experiments/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "experiments/jobs_csv.h"
+#include "experiments/timeline.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kS = 1'000'000;
+
+Scenario habits(int jobs) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "2x8";
+  options.generate_jobs = jobs;
+  return load_scenario(options);
+}
+
+Scenario of(const std::vector<Job>& jobs, const std::string& cluster) {
+  Trace trace;
+  trace.source = "jobs.csv";
+  trace.jobs = jobs;
+  return Scenario(trace, {0, 0, 1000 * kS, static_cast<int64_t>(jobs.size())},
+                  load_cluster(cluster), 1);
+}
+
+std::string refusal(const std::string& policy, const RunOptions& options) {
+  try {
+    prepare(policy, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Replay, MoreInformationThanAllowedIsRefused) {
+  RunOptions blind;
+  blind.information = Level::kBlind;
+  EXPECT_THAT(refusal("srtf", blind), HasSubstr("'srtf', which needs oracle"));
+  EXPECT_EQ(refusal("las", blind), "");
+  RunOptions estimate;
+  estimate.information = Level::kEstimate;
+  EXPECT_THAT(refusal("sjf", estimate), HasSubstr("which needs oracle"));
+}
+
+TEST(Replay, ANoisyOracleKnowsLess) {
+  const Scenario scenario = habits(400);
+  RunOptions noisy;
+  noisy.information = Level::kNoisyOracle;
+  noisy.oracle_noise = 2;
+  const Run exact = run_policy(scenario, "srtf", {});
+  const Run fuzzy = run_policy(scenario, "srtf", noisy);
+  EXPECT_EQ(exact.level, Level::kOracle);
+  EXPECT_EQ(fuzzy.level, Level::kNoisyOracle);
+  EXPECT_GT(fuzzy.summary.all.sum_jct_us, exact.summary.all.sum_jct_us);
+}
+
+TEST(Replay, PlacementIsThePolicysOrTheOptions) {
+  RunOptions options;
+  EXPECT_EQ(prepare("las", options).placement, "first-fit");
+  options.placement = "consolidate";
+  EXPECT_EQ(prepare("las", options).placement, "consolidate");
+  options.policy.set("placement", "best-fit", "test");
+  EXPECT_EQ(prepare("las", options).placement, "best-fit");
+  options.policy = {};
+  options.placement = "spread";
+  EXPECT_THAT(refusal("las", options), HasSubstr("spread"));
+}
+
+TEST(Replay, UnknownNamesAreRefusedWithWhatThereIs) {
+  EXPECT_THAT(refusal("nobody", {}), HasSubstr("fifo"));
+  RunOptions options;
+  options.rules = "nowhere";
+  EXPECT_THAT(refusal("fifo", options), HasSubstr("default"));
+  options.rules = "tiresias";
+  EXPECT_THAT(refusal("backfill", options), HasSubstr("dlas-gpu"));
+  options.placement = "first-fit";
+  EXPECT_THAT(refusal("fifo", options), HasSubstr("yarn"));
+  RunOptions typo;
+  typo.policy.set("margni", "1", "--set srtf.margni=1");
+  EXPECT_THAT(refusal("srtf", typo), HasSubstr("margni"));
+}
+
+// Whoever takes `placement` must say so, or --placement and `tune` cannot know.
+TEST(Replay, EveryPolicyDeclaresItsFields) {
+  for (const std::string& name : PolicyRegistry::names()) {
+    const std::vector<Field> fields = PolicyRegistry::info(name).fields();
+    Settings defaults;
+    for (const Field& field : fields) defaults.set(field.key, field.value, "default");
+    EXPECT_NO_THROW(PolicyRegistry::make(name, defaults)) << name;
+    if (!fields.empty()) continue;
+    Settings placement;
+    placement.set("placement", "first-fit", "test");
+    EXPECT_THROW(PolicyRegistry::make(name, placement), InputError) << name;
+  }
+}
+
+TEST(Replay, WarmUpAndTailArePlayedButNotCounted) {
+  std::vector<Job> jobs(3);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].id = std::to_string(i);
+    jobs[i].gpus = 4;
+    jobs[i].run_us = 100 * kS;
+    jobs[i].submit_us = static_cast<int64_t>(i) * 10 * kS;
+    jobs[i].scored = i == 1;
+  }
+  const Scenario scenario = of(jobs, "1x4");
+  const Run run = run_policy(scenario, "fifo", {});
+  EXPECT_EQ(run.summary.all.jobs, 1);
+  EXPECT_EQ(run.summary.all.sum_jct_us, 190 * kS);  // it waits for the warm-up job
+  EXPECT_EQ(run.outcome.jobs[2].end_us, kNone);     // the replay ends with the last scored job
+}
+
+TEST(JobsCsv, ReadsBackToTheSameNumbers) {
+  std::vector<Job> jobs(2);
+  jobs[0] = {.id = "a-1", .submit_us = 1, .run_us = 1'500'000, .gpus = 1};
+  jobs[1] = {.id = "b", .submit_us = 2 * kS, .run_us = 7'000'001, .gpus = 4};
+  const Scenario scenario = of(jobs, "1x4");
+  const Run run = run_policy(scenario, "fifo", {});
+  std::string csv = kJobsHeader;
+  append_jobs(scenario, run, csv);
+  EXPECT_EQ(csv,
+            "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state\n"
+            "fifo,a-1,1,0.000001,0.000001,1.500001,0,1.5,0,0,finished\n"
+            "fifo,b,4,2,2,9.000001,0,7.000001,0,0,finished\n");
+}
+
+TEST(JobsCsv, RowsAddUpToTheSummary) {
+  const Scenario scenario = habits(300);
+  for (const std::string policy : {"fifo", "las"}) {
+    const Run run = run_policy(scenario, policy, {});
+    std::string csv;
+    append_jobs(scenario, run, csv);
+    int64_t rows = 0, sum_us = 0, preemptions = 0;
+    for (const std::string_view line : split(csv, '\n')) {
+      if (line.empty()) continue;
+      const std::vector<std::string_view> fields = split(line, ',');
+      ASSERT_EQ(fields.size(), 11u);
+      ++rows;
+      const int64_t submit_us = *parse_seconds_us(fields[3]), end_us = *parse_seconds_us(fields[5]);
+      EXPECT_EQ(end_us - submit_us, *parse_seconds_us(fields[7]));
+      sum_us += *parse_seconds_us(fields[7]);
+      preemptions += *parse_int(fields[8]);
+    }
+    EXPECT_EQ(rows, run.summary.all.jobs);
+    EXPECT_EQ(sum_us, run.summary.all.sum_jct_us);
+    EXPECT_EQ(preemptions, run.summary.preemptions);
+  }
+}
+
+TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
+  std::vector<Job> jobs(1);
+  jobs[0] = {.id = "a", .submit_us = 0, .run_us = kS, .gpus = 1};
+  const Scenario scenario = of(jobs, "1x4");
+  Run run;
+  run.policy = "p";
+  run.outcome.jobs = {{}};
+  std::string csv;
+  append_jobs(scenario, run, csv);
+  EXPECT_EQ(csv, "p,a,1,0,,,,,0,0,unfinished\n");
+}
+
+TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
+  const Scenario scenario = habits(60);
+  Timeline timeline(scenario);
+  timeline.begin("las");
+  RunOptions options;
+  options.watch = [&](const ClusterState& state) { timeline.watch(state); };
+  const Run run = run_policy(scenario, "las", options);
+  timeline.end(run.outcome.end_us);
+  const auto json = nlohmann::json::parse(timeline.json());
+  std::vector<int64_t> free_from(static_cast<size_t>(scenario.cluster.total_gpus()), 0);
+  int64_t held_us = 0, lanes = 0;
+  for (const auto& event : json["traceEvents"]) {
+    lanes += event["name"] == "thread_name";
+    if (event["ph"] != "X") continue;
+    const auto gpu = event["tid"].get<size_t>();
+    EXPECT_GE(event["ts"].get<int64_t>(), free_from[gpu]);
+    free_from[gpu] = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
+    held_us += event["dur"].get<int64_t>();
+  }
+  EXPECT_EQ(lanes, scenario.cluster.total_gpus());
+  EXPECT_EQ(held_us, run.outcome.held_time_us);
+}
+
+}  // namespace
+}  // namespace yard

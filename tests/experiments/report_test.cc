@@ -1,0 +1,327 @@
+// The report: what it shows, that nothing in it acts or is fetched, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "experiments/jobs_csv.h"
+#include "experiments/report/html.h"
+#include "experiments/report/page.h"
+#include "experiments/run/run_folder.h"
+#include "experiments/series.h"
+#include "tests/support/require.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using report::Json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Returns what is wrong with the tags, nothing where each is closed in its turn.
+std::string unbalanced(const std::string& page) {
+  const std::string body = page.substr(page.find("<html"));
+  static const std::regex kTag("<(/?)([a-zA-Z0-9]+)((?:[^<>'\"]|'[^'<]*'|\"[^\"<]*\")*)>");
+  std::vector<std::string> open;
+  size_t tags = 0;
+  for (std::sregex_iterator tag(body.begin(), body.end(), kTag), end; tag != end; ++tag, ++tags) {
+    const std::string name = (*tag)[2], rest = (*tag)[3];
+    if (rest.ends_with('/')) continue;
+    if ((*tag)[1].length() == 0) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name) {
+      return "</" + name + "> closes " + (open.empty() ? "nothing" : open.back());
+    } else {
+      open.pop_back();
+    }
+  }
+  const auto brackets = static_cast<size_t>(std::count(body.begin(), body.end(), '<'));
+  if (brackets != tags) return std::to_string(brackets - tags) + " brackets that are no tags";
+  return open.empty() ? "" : open.back() + " stays open";
+}
+
+Json cell(const std::string& policy, const std::string& level, double ratio) {
+  return {{"trace", "synthetic:habits"},
+          {"cluster", "4x8"},
+          {"congestion", nullptr},
+          {"load", 0.873},
+          {"rules", "default"},
+          {"cost_scale", 1},
+          {"policy", policy},
+          {"information", level},
+          {"jobs", 1800},
+          {"unfinished", 0},
+          {"judged", true},
+          {"mean_jct_s", 10'000 * ratio},
+          {"p99_jct_s", 80'000},
+          {"ratio", ratio},
+          {"lo", ratio - 0.011},
+          {"hi", ratio + 0.011},
+          {"ratio_hindsight", ratio},
+          {"captured", nullptr},
+          {"yardstick", "srsf-history"},
+          {"seeds", 1},
+          {"blocks", 12},
+          {"oracle", "srsf"},
+          {"headroom", 0.2},
+          {"replicas", 4}};
+}
+
+class Report : public ::testing::Test {
+ protected:
+  // A run folder with everything: metrics, a comparison, a replay with its jobs and series.
+  fs::path make_run(const std::string& name, const std::string& lr = "0.001") const {
+    const fs::path path = scratch_.path() / name;
+    RunFolder run =
+        RunFolder::create(path, {{"lr", lr}, {"updates", "20"}},
+                          {.command = "train",
+                           .agent = "pilot",
+                           .seed = 7,
+                           .traces = {{"synthetic:habits", std::string(64, 'c'), "train"}}});
+    for (int i = 0; i < 20; ++i) {
+      RunFolder::Metrics row = {{"train/entropy", 1.0 / (1 + i)}, {"train/mean_jct_s", 9000 - i}};
+      if (i % 5 == 0) row.emplace_back("validation/ratio", 1 - 0.001 * i);
+      run.add_metrics(i, row);
+    }
+    const Json cells = Json::array(
+        {cell("checkpoint:some/where/best", "history", 0.9621), cell("srsf", "oracle", 0.8003),
+         cell("srsf-history", "history", 1), cell("las", "blind", 1.2345)});
+    write(path, "compare.json", Json{{"cells", cells}, {"summary", Json::array()}}.dump());
+    ScenarioOptions options;
+    options.trace = "synthetic:habits";
+    options.cluster = "4x8";
+    options.generate_jobs = 200;
+    const Scenario scenario = load_scenario(options);
+    Series series;
+    std::string jobs = kJobsHeader;
+    Json runs = Json::array();
+    for (const char* policy : {"backfill", "srsf"}) {
+      series.begin();
+      RunOptions how;
+      how.watch = [&](const ClusterState& state) { series.watch(state); };
+      const yard::Run played = run_policy(scenario, policy, how);
+      series.end(scenario, played);
+      append_jobs(scenario, played, jobs);
+      runs.push_back({{"policy", policy},
+                      {"information", level_name(played.level)},
+                      {"mean_jct_s", played.summary.all.mean_jct_s}});
+      mean_jct_s_[policy] = played.summary.all.mean_jct_s;
+    }
+    write(path, "replay.json", Json{{"runs", runs}}.dump());
+    write(path, "replay.series.json", series.json().dump());
+    write(path, "replay.csv", jobs);
+    run.set_state(RunState::kDone);
+    return path;
+  }
+
+  static void write(const fs::path& run, const std::string& name, const std::string& text) {
+    write_file_atomic(run / "evaluations" / name, text);
+  }
+
+  static std::string page_of(const std::vector<fs::path>& paths) {
+    std::vector<report::RunRecord> runs;
+    for (const fs::path& path : paths) runs.push_back(report::read_run(path));
+    return report::render_page(runs);
+  }
+
+  static std::string refusal(const fs::path& path) {
+    try {
+      report::read_run(path);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+  }
+
+  const AtomicDirectory scratch_{::testing::TempDir() + "/report"};  // never committed: removed
+  mutable std::map<std::string, double> mean_jct_s_;
+};
+
+TEST_F(Report, ShowsWhatTheRunHolds) {
+  const std::string page = page_of({make_run("first")});
+  for (const char* text : {"pilot, run first", "0.962", "0.951 … 0.973", "0.873", "1.234",
+                           "validation/ratio", "Job completion times", "Utilisation", "Queue",
+                           "synthetic:habits", "Learning curve", "All settings"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+  EXPECT_THAT(page, HasSubstr(std::string(64, 'c')));
+  for (const auto& [policy, mean_s] : mean_jct_s_) {
+    EXPECT_THAT(page, HasSubstr("<td>" + report::number_text(mean_s, 0) + "</td>")) << policy;
+  }
+  EXPECT_THAT(page, Not(HasSubstr("some/where")));
+  EXPECT_EQ(unbalanced(page), "");
+}
+
+TEST_F(Report, BoundsStandApart) {
+  const std::string page = page_of({make_run("first")});
+  const std::string table = page.substr(page.find("<h2>Comparison"), page.find("<h2>Learning"));
+  const size_t bounds = table.find("Bounds, no competitors");
+  ASSERT_NE(bounds, table.npos);
+  EXPECT_LT(table.find(">las<"), bounds);  // though it comes after the oracle in the file
+  EXPECT_GT(table.find(">srsf<"), bounds);
+}
+
+TEST_F(Report, LossesArePrintedLikeWins) {
+  const std::string page = page_of({make_run("first")});
+  const auto row = [&](const std::string& name) {
+    const size_t at = page.find("'>" + name + "</th>");
+    const std::string text = page.substr(at, page.find("</tr>", at) - at);
+    return static_cast<int>(std::count(text.begin(), text.end(), '<'));
+  };
+  EXPECT_EQ(row("las"), row("srsf-history"));
+}
+
+TEST_F(Report, AsksForNothing) {
+  const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
+  for (const char* fetch :
+       {"http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<iframe"}) {
+    EXPECT_THAT(page, Not(HasSubstr(fetch)));
+  }
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+}
+
+TEST_F(Report, ComparesRuns) {
+  const std::string page = page_of({make_run("first"), make_run("second", "0.0375")});
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_THAT(page, HasSubstr("Runs first, second"));
+  const size_t apart = page.find("Settings that differ");
+  ASSERT_NE(apart, page.npos);
+  const std::string table = page.substr(apart, page.find("</table>", apart) - apart);
+  EXPECT_THAT(table, HasSubstr("0.0375"));
+  EXPECT_THAT(table, Not(HasSubstr("updates")));
+  // Both trained policies have a row, what both runs say of a heuristic stands there once.
+  const std::string cells = page.substr(page.find("<h2>Comparison"),
+                                        page.find("<h2>Learning") - page.find("<h2>Comparison"));
+  const auto count = [&](const std::string& text) {
+    size_t n = 0;
+    for (size_t at = 0; (at = cells.find(text, at)) != cells.npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(count(">pilot (best)</th>"), 2u);
+  EXPECT_EQ(count(">las</th>"), 1u);
+}
+
+TEST_F(Report, ShowsARunThatHasOnlyBegun) {
+  const fs::path path = scratch_.path() / "young";
+  const RunFolder run = RunFolder::create(path, {}, {.command = "train"});
+  const std::string page = page_of({path});
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_THAT(page, HasSubstr("<dd>running</dd>"));
+}
+
+TEST_F(Report, EscapesWhatItIsGiven) {
+  const std::string evil = "<script>alert('x')</script>\"&";
+  const fs::path path = scratch_.path() / "evil";
+  RunFolder run = RunFolder::create(path, {{evil, evil}}, {.command = "train", .agent = evil});
+  run.add_metrics(0, {{"validation/<b>&'", 1}});
+  run.add_metrics(1, {{"validation/<b>&'", 2}});
+  write(path, "a.json", Json{{"cells", Json::array({cell(evil, evil, 1)})}}.dump());
+  write(path, "b.json", Json{{"runs", {{{"policy", evil}, {"placement", evil}}}}}.dump());
+  write(path, "c.csv", kJobsHeader + evil + ",j,1,0,0,5,0,5,0,0,finished\n");
+  write(path, "d.json",
+        Json{{"series",
+              {{{"policy", evil},
+                {"gpus", 4},
+                {"t_s", {1, 2}},
+                {"held_gpus", {1, 2}},
+                {"waiting", {0, 0}}}}}}
+            .dump());
+  const std::string page = page_of({path});
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)"));
+  EXPECT_EQ(unbalanced(page), "");
+}
+
+TEST_F(Report, RefusesWhatIsNoRun) {
+  EXPECT_THAT(refusal(scratch_.path() / "nowhere"), HasSubstr("got no folder"));
+  fs::create_directory(scratch_.path() / "empty");
+  EXPECT_THAT(refusal(scratch_.path() / "empty"), HasSubstr("got a folder without"));
+  const fs::path path = make_run("first");
+  write_file_atomic(path / "run.json", "{\"format\":");
+  EXPECT_THAT(refusal(path), HasSubstr("run.json: expected a JSON object, got no valid JSON"));
+}
+
+TEST_F(Report, RefusesBrokenEvaluations) {
+  const fs::path path = make_run("first");
+  const std::string good = read_file(path / "evaluations" / "replay.csv");
+  const auto broken = [&](const std::string& name, const std::string& text) {
+    write(path, name, text);
+    const std::string message = refusal(path);
+    fs::remove(path / "evaluations" / name);
+    return message;
+  };
+  EXPECT_THAT(broken("x.json", "{"), HasSubstr("x.json: expected a JSON object"));
+  EXPECT_THAT(broken("x.json", "{\"cells\": 3}"), HasSubstr("a list of objects as 'cells'"));
+  EXPECT_THAT(broken("x.json", R"({"series": [{"t_s": [1], "held_gpus": [], "waiting": [1]}]})"),
+              HasSubstr("equally many"));
+  EXPECT_THAT(broken("x.csv", "a,b\n1,2\n"), HasSubstr("x.csv:1: expected the header"));
+  EXPECT_THAT(broken("x.csv", kJobsHeader + std::string("fifo,1,2\n")),
+              HasSubstr("x.csv:2: expected 11 cells, got 3"));
+  EXPECT_THAT(broken("x.csv", kJobsHeader + std::string("f,j,1,0,0,5,0,soon,0,0,finished\n")),
+              HasSubstr("'soon'"));
+  EXPECT_EQ(read_file(path / "evaluations" / "replay.csv"), good);
+  page_of({path});  // whole again
+}
+
+TEST(ReportText, ReadsAsPeopleWrite) {
+  using namespace report;
+  EXPECT_EQ(number_text(1234567.891, 1), "1,234,567.9");
+  EXPECT_EQ(number_text(-1234.5, 0), "-1,234");  // halves to even
+  EXPECT_EQ(number_text(999, 0), "999");
+  EXPECT_EQ(number_text(std::nullopt, 2), "–");
+  EXPECT_EQ(duration_text(0.5), "0.5 s");
+  EXPECT_EQ(duration_text(90), "1.5 min");
+  EXPECT_EQ(duration_text(36000), "10 h");
+  EXPECT_EQ(duration_text(864000), "10 d");
+  EXPECT_EQ(tick_text(0.25), "0.25");
+  EXPECT_EQ(tick_text(1500), "1,500");
+  EXPECT_EQ(tick_text(-2e-5), "-2e-05");
+}
+
+// What a browser makes of a page: the text that a script, added to a copy of it, leaves in it.
+std::string ask_browser(const std::string& page, const fs::path& folder, int width,
+                        const std::string& script) {
+  std::string copy = std::regex_replace(page, std::regex("<meta http-equiv[^>]*>"), "");
+  const size_t end = copy.find("</body>");
+  copy.insert(end,
+              "<script>const pre=document.createElement('pre');pre.id='answer';pre.textContent="
+              "String(" +
+                  script + ");document.body.append(pre);</script>");
+  write_file_atomic(folder / "copy.html", copy);
+  const std::string command =
+      "chromium --headless=new --no-sandbox --disable-gpu --disable-background-networking "
+      "--disable-component-update --no-first-run --user-data-dir=" +
+      (folder / "profile").string() + " --window-size=" + std::to_string(width) +
+      ",900 --dump-dom file://" + (folder / "copy.html").string() + " 2>/dev/null > " +
+      (folder / "dom.html").string();
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string dom = read_file(folder / "dom.html");
+  std::smatch answer;
+  if (!std::regex_search(dom, answer, std::regex("<pre id=\"answer\">([^<]*)</pre>")))
+    return "none";
+  return answer[1];
+}
+
+TEST_F(Report, ABrowserLaysItOutWithinAPhoneAndADesktop) {
+  YARD_NEEDS(chromium, std::system("command -v chromium >/dev/null 2>&1") == 0, "no chromium");
+  const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
+  for (const int width : {500, 1280}) {  // 500 is the least that Chromium's window takes
+    // Nothing is wider than the window, every chart has a size, nothing was fetched.
+    EXPECT_EQ(ask_browser(page, scratch_.path(), width,
+                          "[document.documentElement.scrollWidth<=innerWidth,"
+                          "[...document.querySelectorAll('section .chart')].every(c=>"
+                          "c.getBoundingClientRect().height>100),"
+                          "document.querySelectorAll('section .chart').length,"
+                          "performance.getEntriesByType('resource').length].join(' ')"),
+              "true true 10 0")
+        << "at a width of " << width;
+  }
+}
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,210 @@
+// A run folder: what lies in it, what it refuses, and what a resumed run finds.
+#include "experiments/run/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/settings.h"
+#include "experiments/run/metrics_csv.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class RunFolderTest : public ::testing::Test {
+ protected:
+  nlohmann::json run_json() const { return nlohmann::json::parse(read_file(path_ / "run.json")); }
+  std::string metrics() const { return read_file(path_ / "metrics.csv"); }
+
+  // The message of the InputError that `work` throws.
+  template <class F>
+  static std::string refusal(F work) {
+    try {
+      work();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+  }
+
+  const AtomicDirectory scratch_{::testing::TempDir() + "/run_folder"};  // never committed: removed
+  const fs::path path_ = scratch_.path() / "runs" / "a";
+  const RunInfo info_{.command = "train",
+                      .agent = "pilot",
+                      .seed = 7,
+                      .traces = {{"some/folder/jobs.csv.gz", std::string(64, 'a'), "train"},
+                                 {"synthetic:habits", std::string(64, 'b'), "validation"}}};
+};
+
+TEST_F(RunFolderTest, HoldsWhatTheInterfacePromises) {
+  RunFolder run = RunFolder::create(path_, {{"lr", "0.001"}}, info_);
+  run.add_metrics(0, {{"train/return", 1}});
+  run.set_state(RunState::kDone);
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    std::string name = entry.path().filename().string();
+    if (name.starts_with("events.out.tfevents.")) name = "events";
+    names.insert(name);
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"checkpoints", "config.yaml", "evaluations", "events",
+                                          "log.txt", "metrics.csv", "run.json"}));
+  EXPECT_TRUE(fs::is_directory(run.checkpoints()));
+  EXPECT_TRUE(fs::is_directory(run.evaluations()));
+  // Nothing of the making is left beside it.
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_.parent_path()), fs::directory_iterator()),
+            1);
+}
+
+TEST_F(RunFolderTest, TellsWhatRanWhereAndHowItEnded) {
+  {
+    RunFolder run = RunFolder::create(path_, {}, info_);
+    const nlohmann::json during = run_json();
+    EXPECT_EQ(during["state"], "running");
+    EXPECT_TRUE(during["ended"].is_null());
+    run.set_state(RunState::kDone);
+  }
+  const nlohmann::json after = run_json();
+  EXPECT_EQ(after["state"], "done");
+  EXPECT_EQ(after["command"], "train");
+  EXPECT_EQ(after["agent"], "pilot");
+  EXPECT_EQ(after["seed"], 7);
+  EXPECT_GE(after["ended"].get<std::string>(), after["started"].get<std::string>());
+  EXPECT_TRUE(after["yardmaster"].contains("commit"));
+  EXPECT_GT(after["machine"]["cores"], 0);
+  EXPECT_GT(after["machine"]["memory_gib"], 0);
+  EXPECT_EQ(after["traces"][0]["source"], "jobs.csv.gz");
+  EXPECT_EQ(after["traces"][1]["source"], "synthetic:habits");
+  EXPECT_EQ(after["traces"][1]["used_as"], "validation");
+  EXPECT_THAT(after.dump(), Not(HasSubstr("some/folder")));
+}
+
+TEST_F(RunFolderTest, ConfigReadsBackAsItWasSet) {
+  const RunFolder::Config config = {{"lr", "0.001"},
+                                    {"net.hidden", "64,64"},
+                                    {"note", "yes: it's \"quoted\" # so"},
+                                    {"empty", ""},
+                                    {"on", "true"}};
+  const RunFolder run = RunFolder::create(path_, config, info_);
+  RunFolder::Config back;
+  const Settings settings = Settings::from_yaml(run.config_file());
+  for (const Setting& setting : settings.entries()) {
+    back.emplace_back(setting.key, setting.value);
+  }
+  EXPECT_EQ(back, config);
+}
+
+TEST_F(RunFolderTest, RefusesToOverwrite) {
+  { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
+  EXPECT_THAT(refusal([&] {
+                RunFolder::create(path_, {{"lr", "2"}}, info_);
+              }),
+              HasSubstr("expected a new or empty folder for a run, got a run (--resume"));
+  EXPECT_THAT(read_file(path_ / "config.yaml"), HasSubstr("lr: 1"));
+
+  const fs::path other = scratch_.path() / "other";
+  fs::create_directory(other);
+  write_file_atomic(other / "thesis.tex", "years of work");
+  EXPECT_THAT(refusal([&] { RunFolder::create(other, {}, info_); }), HasSubstr("something else"));
+  EXPECT_EQ(read_file(other / "thesis.tex"), "years of work");
+  EXPECT_THAT(refusal([&] { RunFolder::create(other / "thesis.tex", {}, info_); }),
+              HasSubstr("something else"));
+
+  fs::create_directory(scratch_.path() / "empty");
+  RunFolder::create(scratch_.path() / "empty", {}, info_);
+  EXPECT_TRUE(fs::exists(scratch_.path() / "empty" / "run.json"));
+}
+
+TEST_F(RunFolderTest, OpensOnlyRuns) {
+  EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("expected a run folder"));
+  fs::create_directories(path_);
+  write_file_atomic(path_ / "run.json", "{\"format\": 1");
+  EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("run.json"));
+  write_file_atomic(path_ / "run.json", "{\"format\": 99}");
+  EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("expected format 1, got 99"));
+}
+
+TEST_F(RunFolderTest, OneProcessWritesAtATime) {
+  const RunFolder run = RunFolder::create(path_, {}, info_);
+  EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
+}
+
+TEST_F(RunFolderTest, LeavingByAnExceptionIsAFailure) {
+  try {
+    RunFolder run = RunFolder::create(path_, {}, info_);
+    throw std::runtime_error("something broke");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(run_json()["state"], "failed");
+  EXPECT_TRUE(run_json()["ended"].is_string());
+}
+
+TEST_F(RunFolderTest, MetricsHaveOneHeaderAndMayGrowColumns) {
+  RunFolder run = RunFolder::create(path_, {}, info_);
+  run.add_metrics(0, {{"train/return", -0.1}, {"train/entropy", 2}});
+  run.add_metrics(1, {{"train/return", -0.05}, {"validation/ratio", 0.9}});
+  run.add_metrics(5, {{"train/entropy", std::numeric_limits<double>::infinity()}});
+  EXPECT_EQ(metrics(),
+            "step,train/return,train/entropy,validation/ratio\n"
+            "0,-0.1,2,\n1,-0.05,,0.9\n5,,inf,\n");
+}
+
+TEST_F(RunFolderTest, ResumedRunForgetsWhatCameAfterTheCheckpoint) {
+  {
+    RunFolder run = RunFolder::create(path_, {}, info_);
+    for (int step = 0; step < 4; ++step) run.add_metrics(step, {{"loss", step}});
+    run.log("first part");
+  }
+  // A crash may cut the last row short.
+  std::ofstream(path_ / "metrics.csv", std::ios::app) << "4,0.";
+  {
+    RunFolder run = RunFolder::open(path_);
+    EXPECT_EQ(run_json()["state"], "running");
+    EXPECT_EQ(run.info().seed, 7u);
+    EXPECT_EQ(run.info().traces.size(), 2u);
+    run.drop_metrics_after(1);
+    run.add_metrics(2, {{"loss", 20}});
+    run.log("second part");
+    run.set_state(RunState::kDone);
+  }
+  EXPECT_EQ(metrics(), "step,loss\n0,0\n1,1\n2,20\n");
+  EXPECT_EQ(run_json()["resumed"].size(), 1u);
+  EXPECT_THAT(read_file(path_ / "log.txt"),
+              ::testing::MatchesRegex("2.*Z first part\n2.*Z second part\n"));
+}
+
+TEST_F(RunFolderTest, RowCutShortIsReplacedNotContinued) {
+  { RunFolder::create(path_, {}, info_).add_metrics(0, {{"loss", 1}}); }
+  std::ofstream(path_ / "metrics.csv", std::ios::app) << "1,0.";
+  RunFolder::open(path_).add_metrics(1, {{"loss", 2}});
+  EXPECT_EQ(metrics(), "step,loss\n0,1\n1,2\n");
+}
+
+TEST_F(RunFolderTest, BrokenMetricsAreNamedByLine) {
+  { RunFolder::create(path_, {}, info_); }
+  write_file_atomic(path_ / "metrics.csv", "step,loss\n0,1\n1\n");
+  EXPECT_THAT(refusal([&] { MetricsCsv(path_ / "metrics.csv"); }),
+              HasSubstr("metrics.csv:3: expected 2 cells, got 1"));
+  write_file_atomic(path_ / "metrics.csv", "step,loss\nzero,1\n");
+  EXPECT_THAT(refusal([&] { MetricsCsv(path_ / "metrics.csv"); }), HasSubstr("'zero'"));
+}
+
+TEST_F(RunFolderTest, FallingStepsAreOurBug) {
+  RunFolder run = RunFolder::create(path_, {}, info_);
+  run.add_metrics(3, {{"loss", 1}});
+  EXPECT_DEATH(run.add_metrics(3, {{"loss", 1}}), "steps of metrics rise");
+}
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,142 @@
+// Scenarios: congestion is met, replicas shake what they should, the test split stays closed.
+#include "experiments/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "env/base/error.h"
+#include "experiments/congestion.h"
+#include "experiments/replay.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kS = 1'000'000;
+
+ScenarioOptions habits(int jobs) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "4x8";
+  options.generate_jobs = jobs;
+  return options;
+}
+
+// A recorded trace of `jobs` jobs, one every 100 s.
+Source recorded(int jobs) {
+  Source source;
+  source.cluster = load_cluster("1x4");
+  source.trace.source = "jobs.csv";
+  for (int i = 0; i < jobs; ++i) {
+    Job job;
+    job.id = std::to_string(i);
+    job.submit_us = i * 100 * kS;
+    job.run_us = (50 + i % 7 * 60) * kS;
+    job.gpus = 1 + i % 4;
+    source.trace.jobs.push_back(job);
+  }
+  return source;
+}
+
+TEST(Scenario, CongestionIsMet) {
+  for (const double target : {0.3, 1.0, 3.0}) {
+    ScenarioOptions options = habits(600);
+    options.congestion = target;
+    const Scenario scenario = load_scenario(options);
+    const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+    // The measure jumps from one factor to the next; 5 % is what calibrate() accepts at worst.
+    EXPECT_NEAR(all.mean_wait_s / all.mean_run_s / target, 1, 0.05);
+    EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
+  }
+}
+
+TEST(Scenario, DenserArrivalsAreMoreCongestedAndMoreLoaded) {
+  ScenarioOptions options = habits(600);
+  options.congestion = 0.5;
+  const Scenario calm = load_scenario(options);
+  options.congestion = 4;
+  const Scenario busy = load_scenario(options);
+  EXPECT_LT(busy.factor, calm.factor);
+  EXPECT_GT(busy.load, calm.load);
+}
+
+TEST(Scenario, ACongestionThatCannotBeReachedIsRefused) {
+  Source source = recorded(3);  // at once they still fit, but for one
+  try {
+    make_scenario(std::move(source), {}, 100.0, 1);
+    FAIL() << "expected InputError";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--congestion"));
+  }
+}
+
+TEST(Scenario, JobsOfTheTestSplitDoNotArriveInAnEarlierWindow) {
+  WindowOptions window;
+  window.from = "40%";
+  window.to = "80%";
+  const Scenario early = make_scenario(recorded(100), window, std::nullopt, 1);
+  EXPECT_FALSE(early.opens_test);
+  for (const Job& job : early.trace.jobs) {
+    const size_t mark = job.id.find('#');
+    EXPECT_LT(std::stoi(job.id.substr(0, mark)), 80) << job.id;
+  }
+  window.from = "80%";
+  window.to = "100%";
+  EXPECT_TRUE(make_scenario(recorded(100), window, std::nullopt, 1).opens_test);
+  EXPECT_TRUE(make_scenario(recorded(100), {}, std::nullopt, 1).opens_test);
+}
+
+TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {
+  EXPECT_FALSE(load_scenario(habits(200)).opens_test);
+}
+
+TEST(Scenario, ReplicasShakeArrivalsAndKeepJobs) {
+  const Scenario scenario = load_scenario(habits(300));
+  const std::vector<Scenario> replicas = replicas_of(scenario, 3, 5);
+  const std::vector<Scenario> again = replicas_of(scenario, 3, 5);
+  ASSERT_EQ(replicas.size(), 3u);
+  std::set<int64_t> first_arrivals;
+  for (size_t r = 0; r < replicas.size(); ++r) {
+    ASSERT_EQ(replicas[r].trace.jobs.size(), scenario.trace.jobs.size());
+    EXPECT_NEAR(replicas[r].load / scenario.load, 1, 0.0401);
+    int64_t sum = 0;
+    for (size_t j = 0; j < replicas[r].trace.jobs.size(); ++j) {
+      EXPECT_EQ(replicas[r].trace.jobs[j].id, again[r].trace.jobs[j].id);
+      EXPECT_EQ(replicas[r].trace.jobs[j].submit_us, again[r].trace.jobs[j].submit_us);
+      sum += replicas[r].trace.jobs[j].submit_us;
+    }
+    first_arrivals.insert(sum);
+  }
+  EXPECT_EQ(first_arrivals.size(), 3u);
+}
+
+TEST(Scenario, ASingleReplicaIsTheWorkloadItself) {
+  const Scenario scenario = load_scenario(habits(100));
+  const std::vector<Scenario> replicas = replicas_of(scenario, 1, 5);
+  for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
+    EXPECT_EQ(replicas[0].trace.jobs[j].submit_us, scenario.trace.jobs[j].submit_us);
+  }
+}
+
+TEST(Scenario, CostsAreScaled) {
+  Scenario free = make_scenario(recorded(10), {}, std::nullopt, 0);
+  EXPECT_EQ(free.fixed.costs.save_us, 0);
+  EXPECT_EQ(free.fixed.costs.restore_us, 0);
+  Scenario dear = make_scenario(recorded(10), {}, std::nullopt, 4);
+  EXPECT_EQ(dear.fixed.costs.save_us, 40 * kS);
+  EXPECT_EQ(dear.fixed.costs.restore_large_us, 240 * kS);
+}
+
+TEST(Scenario, MovedScenariosStayWhole) {
+  Scenario first = make_scenario(recorded(50), {}, std::nullopt, 1);
+  const int64_t before = run_policy(first, "fifo", {}).summary.all.sum_jct_us;
+  const Scenario second = std::move(first);
+  EXPECT_EQ(run_policy(second, "fifo", {}).summary.all.sum_jct_us, before);
+}
+
+}  // namespace
+}  // namespace yard

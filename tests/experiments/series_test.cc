@@ -1,0 +1,78 @@
+// The cluster over time, held to hand-made numbers and to the replay's own utilisation.
+#include "experiments/series.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "env/cluster/spec.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000;
+
+struct Played {
+  nlohmann::ordered_json series;
+  double utilisation;
+};
+
+Played play(const Scenario& scenario, const std::string& policy) {
+  Series series;
+  series.begin();
+  RunOptions how;
+  how.watch = [&](const ClusterState& state) { series.watch(state); };
+  const yard::Run run = run_policy(scenario, policy, how);
+  EXPECT_TRUE(series.seen());
+  series.end(scenario, run);
+  return {series.json()["series"][0], run.summary.utilisation};
+}
+
+Job job_of(const char* id, int64_t submit_s, int32_t gpus, int64_t run_s) {
+  Job job;
+  job.id = id;
+  job.submit_us = submit_s * kSecond;
+  job.gpus = gpus;
+  job.run_us = run_s * kSecond;
+  job.scored = true;
+  return job;
+}
+
+TEST(Series, TellsWhatIsHeldAndWhoWaits) {
+  // Four GPUs; a holds all of them for 240 s, b waits for them and holds two for 240 s.
+  Trace trace;
+  trace.jobs = {job_of("a", 0, 4, 240), job_of("b", 120, 2, 240)};
+  const Window window{.from_us = 0, .to_us = 121 * kSecond, .scored = 2};
+  const Scenario scenario(trace, window, load_cluster("1x4"), 0);
+  const auto series = play(scenario, "fifo").series;
+  EXPECT_EQ(series["policy"], "fifo");
+  EXPECT_EQ(series["gpus"], 4);
+  EXPECT_EQ(series["from_s"], 0.0);
+  EXPECT_EQ(series["to_s"], 121.0);
+  ASSERT_EQ(series["t_s"].size(), 240u);  // slices of 2 s
+  EXPECT_EQ(series["t_s"][0], 1.0);
+  EXPECT_EQ(series["t_s"][239], 479.0);
+  for (size_t i = 0; i < 240; ++i) {
+    EXPECT_EQ(series["held_gpus"][i], i < 120 ? 4.0 : 2.0) << i;
+    EXPECT_EQ(series["waiting"][i], i >= 60 && i < 120 ? 1.0 : 0.0) << i;
+  }
+}
+
+TEST(Series, MeanIsTheUtilisation) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "4x8";
+  options.generate_jobs = 300;
+  const Scenario scenario = load_scenario(options);
+  for (const char* policy : {"backfill", "las", "srsf-history"}) {
+    const auto [series, utilisation] = play(scenario, policy);
+    double sum = 0;
+    for (const auto& held : series["held_gpus"]) sum += held.get<double>();
+    const double mean = sum / static_cast<double>(series["held_gpus"].size()) / 32;
+    // Each of the 240 means is rounded to a thousandth of a GPU.
+    EXPECT_NEAR(mean, utilisation, 1e-4) << policy;
+  }
+}
+
+}  // namespace
+}  // namespace yard

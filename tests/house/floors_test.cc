@@ -1,0 +1,78 @@
+// Folders are floors: a file includes its own floor and those below, the truth stays out of whoever
+// decides, heavy libraries stay where they are paid for, and no file grows past reading.
+#include <gtest/gtest.h>
+
+#include "tests/house/source_tree.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(Floors, TheTreeKeepsTheRules) {
+  const SourceTree tree = read_source_tree(".");
+  ASSERT_TRUE(tree.contains("env/base/version.cc")) << "not run in the source root";
+  for (const std::string& sentence : broken_rules(tree)) ADD_FAILURE() << sentence;
+}
+
+// The rules themselves are tried on small trees that break them, one at a time.
+std::vector<std::string> broken_by(const std::string& path, const std::string& header) {
+  return broken_rules({{path, {10, {header}}}});
+}
+
+TEST(Floors, LookingUpIsCaught) {
+  EXPECT_FALSE(broken_by("env/base/text.h", "env/cluster/spec.h").empty());
+  EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/trace.h").empty()) << "blind to it";
+  EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state.h").empty());
+  EXPECT_FALSE(broken_by("env/sim/rules.h", "env/task/dispatch.h").empty());
+  EXPECT_FALSE(broken_by("env/task/dispatch.h", "policies/policy.h").empty());
+  EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "policies/learned/network.h").empty());
+  EXPECT_FALSE(broken_by("policies/learned/network.cc", "agents/ppo.h").empty());
+  EXPECT_FALSE(broken_by("agents/ppo.cc", "serving/server.h").empty());
+  EXPECT_FALSE(broken_by("serving/server.cc", "experiments/run/run.h").empty());
+  EXPECT_FALSE(broken_by("experiments/report.cc", "tests/support/require.h").empty());
+}
+
+TEST(Floors, LookingDownIsAllowed) {
+  EXPECT_TRUE(broken_by("env/sim/rules.h", "env/trace/trace.h").empty());
+  EXPECT_TRUE(broken_by("policies/heuristic/fifo.cc", "policies/policy.h").empty());
+  EXPECT_TRUE(broken_by("policies/learned/network.cc", "policies/policy.h").empty());
+  EXPECT_TRUE(broken_by("agents/ppo.cc", "env/batch/batch.h").empty());
+  EXPECT_TRUE(broken_by("experiments/report.cc", "env/sim/truth.h").empty());
+}
+
+TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
+  EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/truth.h").empty());
+  EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/agenda.h").empty());
+  const SourceTree through = {{"serving/state.cc", {10, {"env/sim/engine.h"}}},
+                              {"env/sim/engine.h", {10, {"env/sim/truth.h"}}},
+                              {"env/sim/truth.h", {10, {}}}};
+  const auto broken = broken_rules(through);
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_EQ(broken[0],
+            "serving/state.cc may not know the truth: "
+            "serving/state.cc -> env/sim/engine.h -> env/sim/truth.h");
+}
+
+TEST(Floors, HeavyHeadersStayOnTheirFloor) {
+  EXPECT_FALSE(broken_by("experiments/report.cc", "torch/torch.h").empty());
+  EXPECT_FALSE(broken_by("agents/ppo.cc", "grpcpp/grpcpp.h").empty());
+  EXPECT_FALSE(broken_by("env/cluster/spec.h", "yaml-cpp/yaml.h").empty());
+  EXPECT_TRUE(broken_by("env/cluster/spec.cc", "yaml-cpp/yaml.h").empty());
+  EXPECT_TRUE(broken_by("agents/ppo.cc", "torch/torch.h").empty());
+  EXPECT_TRUE(broken_by("serving/server.cc", "grpcpp/grpcpp.h").empty());
+}
+
+TEST(Floors, LongFilesAndSharedReferencesAreCaught) {
+  EXPECT_FALSE(broken_rules({{"env/base/text.cc", {501, {}}}}).empty());
+  EXPECT_TRUE(broken_rules({{"env/base/text.cc", {500, {}}}}).empty());
+  EXPECT_FALSE(broken_by("tests/env/reference_simulator.cc", "env/sim/state.h").empty());
+}
+
+TEST(Floors, IncludeLinesAreRead) {
+  EXPECT_EQ(included_header("#include \"env/base/text.h\""), "env/base/text.h");
+  EXPECT_EQ(included_header("  #  include <torch/torch.h>  // heavy"), "torch/torch.h");
+  EXPECT_EQ(included_header("// #include <torch/torch.h>"), "");
+  EXPECT_EQ(included_header("#define X \"env/base/text.h\""), "");
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,176 @@
+#include "tests/house/source_tree.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+namespace yard::testing {
+namespace {
+
+constexpr int kMaxLines = 500;
+
+struct Floor {
+  std::string_view folder;
+  int level;
+  bool sees_truth;
+};
+
+// docs/architecture.md has the same table. The longest folder that fits a path is its floor.
+constexpr Floor kFloors[] = {
+    {"env/base/", 0, true},  {"env/cluster/", 1, true},       {"env/trace/", 1, true},
+    {"env/sim/", 2, true},   {"env/predict/", 2, true},       {"env/task/", 3, false},
+    {"policies/", 3, false}, {"policies/learned/", 4, false}, {"env/batch/", 4, true},
+    {"agents/", 5, true},    {"serving/", 5, false},          {"experiments/", 6, true},
+    {"tests/", 6, true},
+};
+
+// What nobody may know in advance.
+const std::set<std::string_view> kTruth = {"env/sim/truth.h", "env/sim/agenda.h"};
+
+// Headers that cost seconds and a gigabyte, or drag a library along: which paths may name them.
+struct Heavy {
+  std::string_view prefix;
+  std::vector<std::string_view> folders;
+};
+
+const std::vector<Heavy>& heavy_headers() {
+  static const std::vector<Heavy> rules = {
+      {"torch/", {"agents/", "tests/agents/"}},
+      {"ATen/", {"agents/", "tests/agents/"}},
+      {"c10/", {"agents/", "tests/agents/"}},
+      {"grpcpp/", {"serving/", "tests/serving/"}},
+      {"grpc/", {"serving/", "tests/serving/"}},
+      {"google/protobuf/", {"serving/", "tests/serving/"}},
+      {"yardmaster/v1/", {"serving/", "tests/serving/"}},
+      {"prometheus/", {"serving/", "tests/serving/"}},
+      {"Eigen/", {"policies/learned/", "tests/learned/"}},
+      {"yaml-cpp/", {"env/base/", "env/cluster/", "env/trace/", "experiments/", "tests/"}},
+  };
+  return rules;
+}
+
+const Floor* floor_of(std::string_view path) {
+  const Floor* best = nullptr;
+  for (const Floor& floor : kFloors) {
+    if (!path.starts_with(floor.folder)) continue;
+    if (best == nullptr || floor.folder.size() > best->folder.size()) best = &floor;
+  }
+  return best;
+}
+
+// A floor may look at itself and at what lies below it; two folders of one level are blind to each
+// other.
+bool may_include(const Floor& from, const Floor& to) {
+  return from.folder == to.folder || to.level < from.level || from.level == 6;
+}
+
+void check_floors(const std::string& path, const SourceFile& file,
+                  std::vector<std::string>& broken) {
+  const Floor* from = floor_of(path);
+  if (from == nullptr) return;
+  for (const std::string& header : file.includes) {
+    const Floor* to = floor_of(header);
+    if (to != nullptr && !may_include(*from, *to)) {
+      broken.push_back(path + " may not include " + header);
+    }
+    if (to != nullptr && to->folder == "tests/" && from->folder != "tests/") {
+      broken.push_back(path + " may not include a header of tests, " + header);
+    }
+    // The reference simulator is evidence only as long as it shares nothing with what it checks.
+    if (path.starts_with("tests/") && path.find("reference_simulator") != std::string::npos &&
+        header.starts_with("env/sim/")) {
+      broken.push_back(path + " must stay independent of " + header);
+    }
+  }
+}
+
+void check_heavy(const std::string& path, const SourceFile& file,
+                 std::vector<std::string>& broken) {
+  for (const std::string& header : file.includes) {
+    for (const Heavy& rule : heavy_headers()) {
+      if (!header.starts_with(rule.prefix)) continue;
+      bool allowed = false;
+      for (const std::string_view folder : rule.folders) allowed |= path.starts_with(folder);
+      // yaml-cpp may be used by a loader, but not be forced on whoever includes its header.
+      if (rule.prefix == "yaml-cpp/" && path.ends_with(".h")) allowed = false;
+      if (!allowed) broken.push_back(path + " may not include " + header + " on its floor");
+    }
+  }
+}
+
+// Follows the includes from `path` and reports the chain by which it reaches the truth.
+bool reaches_truth(const SourceTree& tree, const std::string& path, std::set<std::string>& seen,
+                   std::string& chain) {
+  if (!seen.insert(path).second) return false;
+  const auto file = tree.find(path);
+  if (file == tree.end()) return false;
+  for (const std::string& header : file->second.includes) {
+    if (kTruth.contains(header)) {
+      chain = path + " -> " + header;
+      return true;
+    }
+    if (reaches_truth(tree, header, seen, chain)) {
+      chain = path + " -> " + chain;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string included_header(const std::string& line) {
+  size_t at = line.find_first_not_of(" \t");
+  if (at == std::string::npos || line[at] != '#') return "";
+  at = line.find_first_not_of(" \t", at + 1);
+  if (at == std::string::npos || line.compare(at, 7, "include") != 0) return "";
+  const size_t open = line.find_first_of("\"<", at + 7);
+  if (open == std::string::npos) return "";
+  const size_t close = line.find(line[open] == '<' ? '>' : '"', open + 1);
+  if (close == std::string::npos) return "";
+  return line.substr(open + 1, close - open - 1);
+}
+
+SourceTree read_source_tree(const std::string& root) {
+  namespace fs = std::filesystem;
+  SourceTree tree;
+  for (const char* top : {"env", "policies", "agents", "serving", "experiments", "tests"}) {
+    if (!fs::is_directory(fs::path(root) / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc" && extension != ".cu" && extension != ".cuh") {
+        continue;
+      }
+      SourceFile& file = tree[fs::relative(entry.path(), root).generic_string()];
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line); ++file.lines) {
+        if (std::string header = included_header(line); !header.empty()) {
+          file.includes.push_back(std::move(header));
+        }
+      }
+    }
+  }
+  return tree;
+}
+
+std::vector<std::string> broken_rules(const SourceTree& tree) {
+  std::vector<std::string> broken;
+  for (const auto& [path, file] : tree) {
+    check_floors(path, file, broken);
+    check_heavy(path, file, broken);
+    if (file.lines > kMaxLines) {
+      broken.push_back(path + " has " + std::to_string(file.lines) + " lines, more than " +
+                       std::to_string(kMaxLines));
+    }
+    const Floor* floor = floor_of(path);
+    std::set<std::string> seen;
+    std::string chain;
+    if (floor != nullptr && !floor->sees_truth && reaches_truth(tree, path, seen, chain)) {
+      broken.push_back(path + " may not know the truth: " + chain);
+    }
+  }
+  return broken;
+}
+
+}  // namespace yard::testing

@@ -1,0 +1,37 @@
+// `yardmaster version` must be able to name every library a bug report needs.
+#include "env/base/version.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace yard {
+namespace {
+
+TEST(Version, NamesTheLibrariesItWasBuiltWith) {
+  for (const char* name : {"compiler", "build_type", "libtorch", "grpc", "protobuf", "yaml-cpp",
+                           "eigen", "openssl", "zlib", "cuda"}) {
+    const auto fact = std::ranges::find(build_facts(), std::string_view(name), &BuildFact::name);
+    ASSERT_NE(fact, build_facts().end()) << name;
+    EXPECT_FALSE(fact->value.empty()) << name;
+  }
+}
+
+TEST(Version, EveryLibraryHasANumberOrNone) {
+  for (const BuildFact& fact : build_facts()) {
+    if (fact.name == "compiler" || fact.name == "build_type" || fact.name == "target") continue;
+    EXPECT_TRUE(fact.value == "none" || std::isdigit(static_cast<unsigned char>(fact.value[0])))
+        << fact.name << " is '" << fact.value << "'";
+  }
+}
+
+TEST(Version, CommitIsKnownOrSaidToBeUnknown) {
+  EXPECT_FALSE(commit().empty());
+  EXPECT_EQ(commit().find('@'), std::string_view::npos) << "a template was not filled in";
+  EXPECT_TRUE(std::isdigit(static_cast<unsigned char>(release()[0])));
+}
+
+}  // namespace
+}  // namespace yard

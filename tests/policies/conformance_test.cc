@@ -1,0 +1,232 @@
+// What every registered policy promises, with every placement it offers. No test lists policies:
+// one that is added is held to this by itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/sim/digest.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// Policies by name, each with all placements where it takes that setting.
+std::vector<std::string> every_policy() {
+  std::vector<std::string> texts;
+  for (const std::string& name : PolicyRegistry::names()) {
+    const auto fields = PolicyRegistry::info(name).fields();
+    const bool places = std::any_of(fields.begin(), fields.end(),
+                                    [](const Field& f) { return f.key == "placement"; });
+    if (!places) texts.push_back(name);
+    for (const char* placement : kPlacementNames) {
+      if (places) texts.push_back(name + " placement=" + placement);
+    }
+  }
+  return texts;
+}
+
+std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+// Crowded, of unequal nodes, with gangs over several of them, jobs of the same second, jobs without
+// work.
+std::vector<Job> crowd(uint64_t seed) {
+  std::vector<Job> jobs =
+      random_jobs(Rng(12).split(seed),
+                  {.count = 60, .sizes = {1, 1, 1, 2, 2, 4, 7, 12, 20}, .mean_gap_s = 120});
+  jobs[5].run_us = 0;
+  return jobs;
+}
+
+constexpr const char* kCluster = "3x4+1x8";
+
+// The scheduler's every word: when it was asked and what it said.
+struct Said {
+  int64_t at_us;
+  Plan plan;
+  bool operator==(const Said&) const = default;
+};
+
+std::vector<Said> listen(Player& player) {
+  std::vector<Said> said;
+  while (player.step()) said.push_back({player.view().now_us(), player.plan()});
+  return said;
+}
+
+// Between decisions all is thrown away but the memory's bytes, which come to lie elsewhere.
+struct Forgetful final : Policy {
+  explicit Forgetful(std::string text) : text(std::move(text)) {}
+  std::string text;
+
+  Level level() const override { return make_policy(text)->level(); }
+  size_t memory_bytes(const View& view) const override {
+    return make_policy(text)->memory_bytes(view);
+  }
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Memory saved;
+    saved.reset(memory.bytes());
+    std::copy_n(memory.data(), memory.bytes(), saved.data());
+    memory.reset(0);
+    make_policy(text)->decide(view, saved, draft);
+    memory = saved;
+  }
+};
+
+class EveryPolicy : public ::testing::TestWithParam<std::string> {
+ protected:
+  EveryPolicy() : policy_(make_policy(GetParam())) {}
+  const std::string name_ = GetParam().substr(0, GetParam().find(' '));
+  const Policy::Info& info_ = PolicyRegistry::info(name_);
+  const std::unique_ptr<Policy> policy_;
+};
+
+TEST_P(EveryPolicy, SaysWhatItIs) {
+  EXPECT_FALSE(info_.about.empty());
+  EXPECT_FALSE(info_.source.empty());
+  EXPECT_FALSE(info_.fidelity.empty());
+  EXPECT_EQ(policy_->level(), info_.level);
+  if (info_.level >= Level::kNoisyOracle) {
+    EXPECT_FALSE(info_.servable) << "no live cluster knows run times";
+  }
+}
+
+TEST_P(EveryPolicy, RefusesUnknownSettings) {
+  try {
+    make_policy(name_ + " no_such_key=1");
+    FAIL() << "it took anything";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("no_such_key"), std::string::npos) << error.what();
+  }
+}
+
+// The player checks legality and invariants at every event.
+TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
+  for (const Costs& costs : {Costs{}, no_costs()}) {
+    const Scene scene(kCluster, crowd(1), costs);
+    Player first(scene, *policy_), second(scene, *policy_);
+    const std::vector<Said> said = listen(first);
+    ASSERT_FALSE(first.failed());
+    ASSERT_EQ(said, listen(second));
+    for (size_t j = 0; j < first.jobs().size(); ++j) {
+      const JobOutcome& out = first.jobs()[j];
+      EXPECT_GE(out.start_us, scene.jobs()[j].submit_us);
+      EXPECT_GE(out.end_us, out.start_us + scene.jobs()[j].run_us);
+      EXPECT_EQ(out.restarts, out.preemptions);
+      if (!info_.preemptive) {
+        EXPECT_EQ(out.preemptions, 0);
+      }
+    }
+  }
+}
+
+TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
+  const Scene scene(kCluster, crowd(2));
+  Player player(scene, *policy_);
+  player.play();
+  PolicyDecider decider(*policy_);
+  const Outcome outcome = PacingRegistry::make("default", {})
+                              ->replay({.fixed = scene.fixed(),
+                                        .workload = scene.workload(),
+                                        .first_job = 0,
+                                        .end_job = scene.size(),
+                                        .policy = name_,
+                                        .placement = {},
+                                        .settings = {},
+                                        .decider = &decider,
+                                        .oracle_noise = 0,
+                                        .watch = [&](const ClusterState& s) {
+                                          ASSERT_EQ(broken_invariant(scene.fixed(), s), "");
+                                        }});
+  EXPECT_EQ(outcome.events, player.events());
+  for (size_t j = 0; j < player.jobs().size(); ++j) {
+    EXPECT_EQ(outcome.jobs[j].start_us, player.jobs()[j].start_us);
+    EXPECT_EQ(outcome.jobs[j].end_us, player.jobs()[j].end_us);
+    EXPECT_EQ(outcome.jobs[j].preemptions, player.jobs()[j].preemptions);
+    EXPECT_EQ(outcome.jobs[j].restarts, player.jobs()[j].restarts);
+  }
+}
+
+TEST_P(EveryPolicy, RemembersNothingOutsideItsMemory) {
+  const Scene scene(kCluster, crowd(3));
+  const Forgetful forgetful(GetParam());
+  Player whole(scene, *policy_), saved(scene, forgetful);
+  EXPECT_EQ(listen(whole), listen(saved));
+}
+
+TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
+  const Scene scene(kCluster, crowd(4));
+  Player whole(scene, *policy_);
+  const std::vector<Said> said = listen(whole);
+  Player player(scene, *policy_);
+  for (size_t event = 0; event < said.size(); ++event) {
+    if (event % 20 == 7) {
+      Player copy(scene, *policy_);
+      copy.copy_from(player);
+      const std::vector<Said> rest = listen(copy);
+      ASSERT_EQ(rest, std::vector<Said>(said.begin() + static_cast<int64_t>(event), said.end()));
+    }
+    ASSERT_TRUE(player.step());
+  }
+}
+
+// A snapshot of a live cluster is a view in which every job counts as changed, and a memory made
+// from it alone. A blind policy must decide as if it had watched from the beginning. (One that
+// learns from finished jobs knows only those that the snapshot names: its decision must be legal,
+// not the same.)
+TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
+  if (!info_.servable) return;  // no live cluster can be described to it
+  const Scene scene(kCluster, crowd(5));
+  Player player(scene, *policy_);
+  World snapshot(scene.fixed(), scene.size());
+  const View view(scene.fixed(), snapshot.state(), policy_->level());
+  Draft draft(scene.fixed(), snapshot.state());
+  int decisions = 0;
+  while (player.advance()) {
+    snapshot.copy_from(player.world());
+    ClusterState& s = snapshot.state();
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      if (s.phase[slot] != Phase::kFree) mark_changed(s, slot);
+    }
+    Memory memory;
+    memory.reset(policy_->memory_bytes(view));
+    policy_->rebuild(view, memory);
+    draft.reset();
+    policy_->decide(view, memory, draft);
+    const std::string why = why_illegal(scene.fixed(), player.state(), draft.plan());
+    ASSERT_EQ(why, "");
+    ASSERT_TRUE(player.decide());
+    if (info_.level == Level::kBlind) {
+      ASSERT_EQ(draft.plan(), player.plan()) << "event " << player.events();
+      decisions += !player.plan().edits.empty();
+    }
+  }
+  if (info_.level == Level::kBlind) {
+    EXPECT_GT(decisions, 10);
+  }
+}
+
+TEST_P(EveryPolicy, PlaysOneJobAndNone) {
+  for (const int gpus : {1, 8, 20}) {
+    const Scene scene(kCluster, jobs_of({{3, gpus, 100}}));
+    Player player(scene, *policy_);
+    player.play();
+    EXPECT_EQ(player.jobs()[0].end_us, 103 * kSecond) << "alone it starts at once";
+  }
+  const Scene empty(kCluster, {});
+  Player player(empty, *policy_);
+  EXPECT_FALSE(player.step());
+  EXPECT_FALSE(player.failed());
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPolicy, ::testing::ValuesIn(every_policy()), plain_name);
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,148 @@
+// What every registered rule set promises, under every scheduler and placement that it knows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/sim/digest.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+struct Play {
+  std::string policy, placement;
+};
+
+// The schedulers of a rule set's own, or ours.
+std::vector<Play> plays_of(const Pacing::Info& info) {
+  std::vector<Play> plays;
+  const auto policies = info.policies.empty() ? PolicyRegistry::names() : info.policies;
+  const auto placements = info.placements.empty() ? std::vector<std::string>{""} : info.placements;
+  for (std::string policy : policies) {
+    if (policy.ends_with("-N")) policy.back() = '2';  // a name with a number in it
+    for (const std::string& placement : placements) plays.push_back({policy, placement});
+  }
+  return plays;
+}
+
+class EveryPacing : public ::testing::TestWithParam<std::string> {
+ protected:
+  Outcome replay(const Scene& scene, const Play& play) {
+    std::unique_ptr<Policy> policy;
+    std::unique_ptr<PolicyDecider> decider;
+    if (info_.policies.empty()) {
+      policy = make_policy(play.policy);
+      decider = std::make_unique<PolicyDecider>(*policy);
+    }
+    return PacingRegistry::make(GetParam(), {})
+        ->replay({.fixed = scene.fixed(),
+                  .workload = scene.workload(),
+                  .first_job = 0,
+                  .end_job = scene.size(),
+                  .policy = play.policy,
+                  .placement = play.placement,
+                  .settings = {},
+                  .decider = decider.get(),
+                  .watch = [&](const ClusterState& s) {
+                    ASSERT_EQ(broken_invariant(scene.fixed(), s), "");
+                  }});
+  }
+
+  const Pacing::Info& info_ = PacingRegistry::info(GetParam());
+};
+
+TEST_P(EveryPacing, SaysWhatItIs) {
+  EXPECT_FALSE(info_.about.empty());
+  EXPECT_FALSE(info_.source.empty());
+  EXPECT_FALSE(info_.fidelity.empty());
+  Settings settings;
+  settings.set("no_such_key", "1", "test");
+  EXPECT_THROW(PacingRegistry::make(GetParam(), settings), InputError);
+}
+
+TEST_P(EveryPacing, PlaysNobody) {
+  const Scene scene("4x8", {});
+  for (const Play& play : plays_of(info_)) {
+    const Outcome outcome = replay(scene, play);
+    EXPECT_TRUE(outcome.jobs.empty());
+    EXPECT_EQ(outcome.held_time_us, 0);
+  }
+}
+
+TEST_P(EveryPacing, RunsOneJobAloneForItsRunTime) {
+  for (const int gpus : {1, 8, 16}) {
+    const Scene scene("4x8", jobs_of({{40, gpus, 100}}));
+    for (const Play& play : plays_of(info_)) {
+      SCOPED_TRACE(play.policy + " " + play.placement + ", GPUs: " + std::to_string(gpus));
+      const Outcome outcome = replay(scene, play);
+      ASSERT_EQ(outcome.jobs.size(), 1u);
+      EXPECT_EQ(outcome.jobs[0].start_us, 40 * kSecond);
+      EXPECT_EQ(outcome.jobs[0].end_us, 140 * kSecond);
+      EXPECT_EQ(outcome.jobs[0].preemptions, 0);
+      EXPECT_EQ(outcome.held_time_us, gpus * 100 * kSecond);
+    }
+  }
+}
+
+TEST_P(EveryPacing, FinishesEveryJobAndRepeatsItself) {
+  std::vector<Job> jobs =
+      random_jobs(Rng(41), {.count = 80, .sizes = {1, 2, 4, 8, 16}, .mean_gap_s = 60});
+  for (Job& job : jobs) job.run_us = job.run_us / kSecond * kSecond + kSecond;  // whole seconds
+  const Scene scene("4x8", jobs);
+  for (const Play& play : plays_of(info_)) {
+    SCOPED_TRACE(play.policy + " " + play.placement);
+    const Outcome a = replay(scene, play), b = replay(scene, play);
+    ASSERT_EQ(a.jobs.size(), jobs.size());
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      EXPECT_GE(a.jobs[j].start_us, jobs[j].submit_us);
+      EXPECT_GE(a.jobs[j].end_us, a.jobs[j].start_us);
+      EXPECT_EQ(a.jobs[j].start_us, b.jobs[j].start_us);
+      EXPECT_EQ(a.jobs[j].end_us, b.jobs[j].end_us);
+      EXPECT_EQ(a.jobs[j].preemptions, b.jobs[j].preemptions);
+    }
+    EXPECT_EQ(a.held_time_us, b.held_time_us);
+    EXPECT_EQ(a.events, b.events);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(PacingRegistry::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+// A job that nobody can ever start must not hang the replay.
+TEST(DefaultPacing, SaysWhoLeavesJobsWaitingForEver) {
+  struct Lazy final : Policy {
+    Level level() const override { return Level::kBlind; }
+    void decide(const View&, Memory&, Draft&) const override {}
+  };
+  const Scene scene("1x1", jobs_of({{0, 1, 1}, {5, 1, 1}}));
+  const Lazy lazy;
+  PolicyDecider decider(lazy);
+  try {
+    PacingRegistry::make("default", {})
+        ->replay({.fixed = scene.fixed(),
+                  .workload = scene.workload(),
+                  .first_job = 0,
+                  .end_job = scene.size(),
+                  .policy = "lazy",
+                  .placement = {},
+                  .settings = {},
+                  .decider = &decider,
+                  .watch = {}});
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_STREQ(error.what(), "lazy leaves 2 jobs waiting with nothing running");
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing

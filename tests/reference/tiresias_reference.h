@@ -1,0 +1,35 @@
+// The rules of Tiresias' simulator a second time: slow, obvious, whole lists walked at every event,
+// nothing kept that could be computed. Shares no code with the simulator; held against it in
+// tests/env/tiresias_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace yard::reference {
+
+struct SecondsJob {
+  int64_t submit_s = 0;
+  int64_t run_s = 0;
+  int gpus = 0;
+};
+
+struct Nodes {
+  int count = 0;
+  int gpus_each = 0;
+  int per_switch = 0;
+};
+
+struct SecondsOutcome {
+  int64_t start_s = -1;
+  int64_t end_s = -1;
+  int preemptions = 0;
+  int starts = 0;
+};
+
+// Requires: jobs by submission. Jobs that never end keep end_s = -1.
+std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const Nodes& nodes,
+                                     const std::string& policy, const std::string& placement);
+
+}  // namespace yard::reference

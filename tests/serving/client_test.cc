@@ -1,0 +1,149 @@
+// The client library: the server's answer where there is a good one, its own in time where there is
+// not.
+#include "serving/client.h"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "env/base/error.h"
+#include "serving/guard.h"
+#include "serving/server.h"
+#include "tests/serving/requests.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A server that answers anything, or never.
+class Stranger final : public pb::PolicyService::CallbackService {
+ public:
+  explicit Stranger(pb::DecideResponse answer, bool silent = false)
+      : answer_(std::move(answer)), silent_(silent) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  ~Stranger() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  grpc::ServerUnaryReactor* Decide(grpc::CallbackServerContext* context, const pb::DecideRequest*,
+                                   pb::DecideResponse* out) override {
+    // Silent until the caller gives up.
+    class Silence final : public grpc::ServerUnaryReactor {
+      void OnCancel() override { Finish(grpc::Status::CANCELLED); }
+      void OnDone() override { delete this; }
+    };
+    if (silent_) return new Silence;
+    *out = answer_;
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  const pb::DecideResponse answer_;
+  const bool silent_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+void expect_own(const pb::DecideResponse& answer, pb::Reason reason) {
+  EXPECT_EQ(pb::Source_Name(answer.source()), "CLIENT_HEURISTIC");
+  EXPECT_EQ(pb::Reason_Name(answer.reason()), pb::Reason_Name(reason)) << answer.detail();
+  EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART fresh n0x8\n");
+  EXPECT_EQ(answer.decided_by(), "las");
+  EXPECT_EQ(answer.request_id(), "full");
+}
+
+TEST(Client, PassesTheServersAnswerOn) {
+  ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.policy = "backfill";
+  options.engine.budget_ms = 10'000;
+  const Server server(options);
+  Client client({.server = server.address()});
+  const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(20'000));
+  EXPECT_EQ(answer.source(), pb::POLICY);
+  EXPECT_EQ(answer.actions_size(), 0);
+}
+
+TEST(Client, DecidesByItselfWhereTheServerIsGone) {
+  std::string address;
+  {
+    ServerOptions options;
+    options.listen = "127.0.0.1:0";
+    options.policy = "backfill";
+    const Server server(options);
+    address = server.address();
+    Client client({.server = address});
+    EXPECT_EQ(client.decide(full_cluster(), milliseconds(20'000)).source(), pb::POLICY);
+  }
+  Client client({.server = address});
+  expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::UNAVAILABLE);
+}
+
+TEST(Client, DecidesByItselfWhereTheServerIsSilent) {
+  const Stranger silent({}, true);
+  Client client({.server = silent.address()});
+  expect_own(client.decide(full_cluster(), milliseconds(50)), pb::DEADLINE);
+}
+
+TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
+  pb::DecideResponse wrong;
+  wrong.set_source(pb::POLICY);
+  pb::Action& action = *wrong.add_actions();
+  action.set_job("fresh");
+  action.set_verb(pb::START);
+  pb::Piece& piece = *action.add_pieces();
+  piece.set_node("n0");
+  piece.set_gpus(8);
+  const Stranger stranger(wrong);
+  Client client({.server = stranger.address()});
+  expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::INVALID_ACTION);
+}
+
+// A policy that hangs and 5 ms for everything: each call gets a legal answer with its reason. How many
+// of them the server still answers in time depends on the machine and is not asserted.
+TEST(Client, FiveMillisecondsWithAHangingPolicy) {
+  hang_from_now_on();
+  ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.policy = "test-hangs";
+  auto server = std::make_unique<Server>(options);
+  Client client({.server = server->address()});
+  std::map<std::string, int> how;
+  for (int i = 0; i < 300; ++i) {
+    const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5));
+    EXPECT_EQ(why_refused(full_cluster(), answer), "");
+    EXPECT_NE(answer.source(), pb::POLICY);
+    EXPECT_NE(answer.reason(), pb::NONE);
+    ++how[pb::Source_Name(answer.source()) + " " + pb::Reason_Name(answer.reason())];
+  }
+  for (const auto& [kind, count] : how) std::printf("%s: %d\n", kind.c_str(), count);
+  server.reset();
+  release_hanging();
+}
+
+TEST(Client, RefusesWhatTheServerWouldRefuse) {
+  Client client({.server = "127.0.0.1:1"});
+  EXPECT_THROW(client.decide(pb::DecideRequest(), milliseconds(1000)), InputError);
+  EXPECT_THROW(Client({.server = "nowhere"}), InputError);
+  EXPECT_THROW(Client({.server = "127.0.0.1:1", .fallback = "srtf"}), InputError);
+}
+
+TEST(Client, SaysWhenItsOwnHeuristicFails) {
+  Client client({.server = "127.0.0.1:1", .fallback = "test-throws"});
+  const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5000));
+  EXPECT_EQ(answer.source(), pb::CLIENT_HEURISTIC);
+  EXPECT_EQ(answer.actions_size(), 0);
+  EXPECT_NE(answer.detail().find("out of ideas"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace yard::testing

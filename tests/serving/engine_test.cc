@@ -1,0 +1,310 @@
+// Every reason for which somebody else than the policy answers, brought about by a real fault; and that
+// an answer comes whatever hangs.
+#include "serving/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "policies/learned/checkpoint.h"
+#include "serving/guard.h"
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr std::chrono::seconds kLong{60};
+
+pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
+                              std::chrono::milliseconds deadline = kLong) {
+  std::promise<pb::DecideResponse> answer;
+  engine.decide(request, Engine::Clock::now() + deadline, [&](pb::DecideResponse&& response) {
+    answer.set_value(std::move(response));
+  });
+  return answer.get_future().get();
+}
+
+struct Rig {
+  explicit Rig(const std::string& policy, EngineOptions options = {})
+      : models(policy, ""), engine(options, models, [this](const pb::DecideResponse&) { ++seen; }) {}
+
+  ModelStore models;
+  std::atomic<int> seen = 0;
+  Engine engine;
+};
+
+// What las says about full_cluster().
+constexpr const char* kHeuristic = "PREEMPT long\nSTART fresh n0x8\n";
+
+void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
+  EXPECT_EQ(pb::Source_Name(answer.source()), "HEURISTIC") << answer.detail();
+  EXPECT_EQ(pb::Reason_Name(answer.reason()), pb::Reason_Name(reason)) << answer.detail();
+  EXPECT_EQ(lines_of(answer), kHeuristic);
+  EXPECT_EQ(answer.decided_by(), "las");
+  EXPECT_FALSE(answer.detail().empty());
+}
+
+TEST(Engine, ThePolicyAnswers) {
+  Rig rig("backfill");
+  const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+  EXPECT_EQ(answer.source(), pb::POLICY);
+  EXPECT_EQ(answer.reason(), pb::NONE);
+  EXPECT_EQ(answer.actions_size(), 0);  // las would act
+  EXPECT_EQ(answer.request_id(), "full");
+  EXPECT_EQ(answer.model(), "backfill");
+  EXPECT_FALSE(answer.decision_id().empty());
+  EXPECT_EQ(rig.seen, 1);
+  EXPECT_EQ(rig.engine.under_way(), 0);
+}
+
+TEST(Engine, NoModel) {
+  Rig none("");
+  expect_heuristic(ask_engine(none.engine, full_cluster()), pb::NO_MODEL);
+  Rig other("backfill");
+  pb::DecideRequest request = full_cluster();
+  request.set_model("nobody");
+  expect_heuristic(ask_engine(other.engine, request), pb::NO_MODEL);
+  request.set_model("backfill");
+  EXPECT_EQ(ask_engine(other.engine, request).source(), pb::POLICY);
+}
+
+TEST(Engine, FaultsOfThePolicy) {
+  Rig illegal("test-illegal"), throws("test-throws"), not_finite("test-not-finite");
+  expect_heuristic(ask_engine(illegal.engine, full_cluster()), pb::INVALID_ACTION);
+  expect_heuristic(ask_engine(throws.engine, full_cluster()), pb::POLICY_ERROR);
+  expect_heuristic(ask_engine(not_finite.engine, full_cluster()), pb::NON_FINITE);
+}
+
+TEST(Engine, TooLarge) {
+  Rig rig("backfill", {.most_jobs = 1});
+  expect_heuristic(ask_engine(rig.engine, full_cluster()), pb::TOO_LARGE);
+}
+
+TEST(Engine, NobodyLeftToAnswer) {
+  Rig rig("test-throws", {.fallback = "test-illegal"});
+  const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+  EXPECT_EQ(answer.source(), pb::SAFE_DEFAULT);
+  EXPECT_EQ(answer.reason(), pb::POLICY_ERROR);
+  EXPECT_EQ(answer.actions_size(), 0);
+  EXPECT_EQ(answer.decided_by(), "");
+}
+
+TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
+  hang_from_now_on();
+  auto rig = std::make_unique<Rig>("backfill", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
+  // The policy is done before the heuristic hangs, or the deadline comes: both are answers.
+  std::promise<pb::DecideResponse> answer;
+  pb::DecideRequest request = full_cluster();
+  request.set_model("nobody");  // only the heuristic is asked
+  std::thread caller([&] {
+    rig->engine.decide(request, Engine::Clock::now() + kLong,
+                       [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
+  });
+  const pb::DecideResponse got = answer.get_future().get();
+  EXPECT_EQ(got.source(), pb::SAFE_DEFAULT);
+  EXPECT_EQ(got.reason(), pb::NO_MODEL);
+  release_hanging();
+  caller.join();
+}
+
+TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
+  hang_from_now_on();
+  auto rig = std::make_unique<Rig>("test-hangs", EngineOptions{.threads = 2, .budget_ms = 50});
+  // Each of two threads is lost to one request; from then on nobody waits for a deadline.
+  int late = 0;
+  for (int i = 0; i < 50; ++i) {
+    const pb::DecideResponse answer = ask_engine(rig->engine, full_cluster());
+    EXPECT_EQ(answer.source(), pb::HEURISTIC);
+    EXPECT_EQ(lines_of(answer), kHeuristic);
+    late += answer.reason() == pb::DEADLINE;
+    if (i >= 2) {
+      EXPECT_EQ(answer.reason(), pb::QUEUE_FULL) << "request " << i;
+    }
+  }
+  EXPECT_EQ(late, 2);
+  EXPECT_EQ(rig->engine.hanging(), 2);
+  // They come back, and so does the policy.
+  release_hanging();
+  while (rig->engine.hanging() > 0) std::this_thread::yield();
+  EXPECT_EQ(ask_engine(rig->engine, full_cluster()).source(), pb::POLICY);
+  hang_from_now_on();
+  expect_heuristic(ask_engine(rig->engine, full_cluster()), pb::DEADLINE);
+  rig.reset();  // does not wait for the one that hangs
+  release_hanging();
+}
+
+TEST(Engine, TheCallersDeadlineCountsToo) {
+  hang_from_now_on();
+  Rig rig("test-hangs", {.threads = 1, .budget_ms = 3.6e6});
+  pb::DecideRequest request = full_cluster();
+  expect_heuristic(ask_engine(rig.engine, request, std::chrono::milliseconds(100)), pb::DEADLINE);
+  release_hanging();
+  while (rig.engine.hanging() > 0) std::this_thread::yield();
+  hang_from_now_on();
+  request.set_budget_ms(50);
+  expect_heuristic(ask_engine(rig.engine, request), pb::DEADLINE);
+  release_hanging();
+}
+
+TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
+  Rig rig("las", {.most_waiting = 1000, .budget_ms = 60'000});
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 8; ++t) {
+    callers.emplace_back([&rig, t] {
+      for (int i = 0; i < 100; ++i) {
+        pb::DecideRequest request = full_cluster();
+        request.set_request_id(std::to_string(t) + "/" + std::to_string(i));
+        const pb::DecideResponse answer = ask_engine(rig.engine, request);
+        EXPECT_EQ(answer.request_id(), request.request_id());
+        EXPECT_EQ(answer.source(), pb::POLICY);
+        EXPECT_EQ(lines_of(answer), kHeuristic);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(rig.seen, 800);
+}
+
+TEST(Engine, RefusesWhatIsNoClusterAndWhatCannotServe) {
+  Rig rig("las");
+  EXPECT_THROW(ask_engine(rig.engine, pb::DecideRequest()), InputError);
+  EXPECT_EQ(rig.engine.under_way(), 0);
+  EXPECT_THROW(Rig("srtf"), InputError);  // an oracle
+  EXPECT_THROW(Rig("nobody"), InputError);
+  EXPECT_THROW(Rig("las", {.fallback = "srtf"}), InputError);
+}
+
+// --- the model's files ---------------------------------------------------------------------------
+
+void damage(const std::filesystem::path& file) {
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(-3, std::ios::end);
+  stream.put('\x7f');
+}
+
+TEST(ModelStore, ADamagedFileTakesTheModelOutUntilItIsWholeAgain) {
+  const TempFolder temp;
+  const auto folder = temp.path() / "pilot";
+  write_checkpoint(folder, 1);
+  Rig rig("checkpoint:" + folder.string());
+  const pb::DecideResponse before = ask_engine(rig.engine, full_cluster());
+  EXPECT_EQ(before.source(), pb::POLICY) << before.detail();
+  EXPECT_EQ(before.model(), "pilot");
+  EXPECT_EQ(before.model_digest().size(), 64u);
+
+  rig.models.reload_if_changed();
+  EXPECT_EQ(rig.models.status().loads, 1u) << "nothing has changed";
+  damage(folder / "model.safetensors");
+  rig.models.reload_if_changed();
+  const pb::DecideResponse during = ask_engine(rig.engine, full_cluster());
+  expect_heuristic(during, pb::MODEL_CORRUPT);
+  EXPECT_NE(during.detail().find("model.safetensors"), std::string::npos);
+
+  write_checkpoint(folder, 1);
+  rig.models.reload_if_changed();
+  const pb::DecideResponse after = ask_engine(rig.engine, full_cluster());
+  EXPECT_EQ(after.source(), pb::POLICY) << after.detail();
+  EXPECT_EQ(after.model_digest(), before.model_digest());
+}
+
+TEST(ModelStore, EveryKindOfDamageIsSeen) {
+  const std::vector<std::pair<std::string, std::function<void(const std::filesystem::path&)>>> kinds = {
+      {"golden.safetensors", [](const auto& f) { damage(f / "golden.safetensors"); }},
+      {"golden.safetensors", [](const auto& f) { std::filesystem::remove(f / "golden.safetensors"); }},
+      {"model.safetensors", [](const auto& f) { std::filesystem::resize_file(f / "model.safetensors", 9); }},
+      {"manifest.json", [](const auto& f) { std::filesystem::resize_file(f / "manifest.json", 40); }},
+      {"manifest.json", [](const auto& f) { std::ofstream(f / "manifest.json") << "{}"; }},
+      {"manifest.json", [](const auto& f) { std::filesystem::remove_all(f); }},
+  };
+  for (const auto& [file, spoil] : kinds) {
+    const TempFolder temp;
+    const auto folder = temp.path() / "pilot";
+    write_checkpoint(folder, 1);
+    Rig rig("checkpoint:" + folder.string());
+    spoil(folder);
+    rig.models.reload_if_changed();
+    const ModelStore::Current now = rig.models.current("");
+    EXPECT_EQ(pb::Reason_Name(now.reason), "MODEL_CORRUPT") << file;
+    EXPECT_NE(now.detail.find(file), std::string::npos) << now.detail;
+  }
+}
+
+TEST(ModelStore, ANewVersionIsTakenAndABadOneLeavesTheLastGood) {
+  const TempFolder temp;
+  const auto folder = temp.path() / "pilot";
+  write_checkpoint(folder, 1);
+  ModelStore store("checkpoint:" + folder.string() + "/", "");
+  EXPECT_EQ(store.name(), "pilot");
+  const std::string first = store.current("").digest;
+  write_checkpoint(folder, 2);
+  store.reload();
+  const std::string second = store.current("").digest;
+  EXPECT_NE(first, second);
+  EXPECT_EQ(store.status().loads, 2u);
+
+  // Whole, but of a format of tomorrow.
+  std::string manifest = read_file(folder / "manifest.json");
+  const std::string version = "\"format_version\": 1";
+  manifest.replace(manifest.find(version), version.size(), "\"format_version\": 99");
+  std::ofstream(folder / "manifest.json") << manifest;
+  store.reload();
+  const ModelStore::Status status = store.status();
+  EXPECT_NE(status.current.model, nullptr);
+  EXPECT_EQ(status.current.digest, second);
+  EXPECT_EQ(status.refused, pb::MODEL_INCOMPATIBLE);
+  EXPECT_NE(status.refused_detail.find("format_version"), std::string::npos);
+  EXPECT_EQ(status.refusals, 1u);
+
+  // A server that starts with it has nothing to keep.
+  const ModelStore fresh("checkpoint:" + folder.string(), "");
+  EXPECT_EQ(fresh.current("").reason, pb::MODEL_INCOMPATIBLE);
+}
+
+TEST(ModelStore, RecordedOutputsThatTheNetworkDoesNotGiveAreRefused) {
+  const TempFolder temp;
+  write_checkpoint(temp.path() / "a", 1);
+  Checkpoint checkpoint = load_checkpoint(temp.path() / "a");
+  checkpoint.golden.at("logits").data[0] += 0.5F;
+  save_checkpoint(checkpoint, temp.path() / "b");
+  const ModelStore store("checkpoint:" + (temp.path() / "b").string(), "");
+  EXPECT_EQ(store.current("").reason, pb::MODEL_INCOMPATIBLE);
+  EXPECT_NE(store.current("").detail.find("recorded output"), std::string::npos);
+}
+
+TEST(ModelStore, AtTheStart) {
+  const TempFolder temp;
+  EXPECT_THROW(ModelStore("checkpoint:" + (temp.path() / "nowhere").string(), ""), InputError);
+  write_checkpoint(temp.path() / "pilot", 1);
+  damage(temp.path() / "pilot" / "model.safetensors");
+  const ModelStore store("checkpoint:" + (temp.path() / "pilot").string(), "prod");
+  EXPECT_EQ(store.name(), "prod");
+  EXPECT_EQ(store.current("").reason, pb::MODEL_CORRUPT);
+}
+
+TEST(Engine, NothingIsLostWhileModelsAreSwapped) {
+  const TempFolder temp;
+  const auto folder = temp.path() / "pilot";
+  write_checkpoint(folder, 1);
+  Rig rig("checkpoint:" + folder.string(), {.budget_ms = 60'000});
+  std::atomic<bool> ended = false;
+  std::thread swapper([&] {
+    for (uint64_t seed = 2; seed < 12; ++seed) {
+      write_checkpoint(folder, seed);
+      rig.models.reload();
+    }
+    ended = true;
+  });
+  while (!ended) {
+    const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+    EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
+    EXPECT_EQ(why_refused(full_cluster(), answer), "");
+  }
+  swapper.join();
+  EXPECT_EQ(rig.models.status().loads, 11u);
+}
+
+}  // namespace
+}  // namespace yard::testing

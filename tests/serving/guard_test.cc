@@ -1,0 +1,152 @@
+// The guard by itself: every way in which a decision can be wrong, and some in which it is right.
+#include "serving/guard.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+// n0: "whole" on all 8 GPUs; n1: "half" on 4, "fixed" (pinned) on 2, GPU 7 down, so one GPU is free.
+// "w1" and "w2" wait for 1 and 12 GPUs, "s" is stopping.
+pb::DecideRequest busy() {
+  pb::DecideRequest request = cluster_of(2);
+  request.mutable_nodes(1)->add_down(7);
+  add_running(request, "whole", 8, "n0");
+  add_running(request, "half", 4, "n1");
+  add_running(request, "fixed", 2, "n1").set_pinned(true);
+  add_waiting(request, "w1", 1);
+  add_waiting(request, "w2", 12);
+  add_waiting(request, "s", 1).set_state(pb::STOPPING);
+  return request;
+}
+
+void preempt(pb::DecideResponse& response, const std::string& job) {
+  pb::Action& action = *response.add_actions();
+  action.set_job(job);
+  action.set_verb(pb::PREEMPT);
+}
+
+void start(pb::DecideResponse& response, const std::string& job,
+           const std::vector<std::pair<std::string, uint32_t>>& pieces) {
+  pb::Action& action = *response.add_actions();
+  action.set_job(job);
+  action.set_verb(pb::START);
+  for (const auto& [node, gpus] : pieces) {
+    pb::Piece& piece = *action.add_pieces();
+    piece.set_node(node);
+    piece.set_gpus(gpus);
+  }
+}
+
+TEST(Guard, LetsPassWhatIsRight) {
+  pb::DecideResponse nothing;
+  EXPECT_EQ(why_refused(busy(), nothing), "");
+  pb::DecideResponse fits;
+  start(fits, "w1", {{"n1", 1}});
+  fits.set_wake_after_s(0);
+  EXPECT_EQ(why_refused(busy(), fits), "");
+  pb::DecideResponse stopping;
+  start(stopping, "s", {{"n1", 1}});
+  EXPECT_EQ(why_refused(busy(), stopping), "");
+  // What leaves makes room for what comes, even where the start is named first.
+  pb::DecideResponse swap;
+  start(swap, "w2", {{"n0", 8}, {"n1", 4}});
+  preempt(swap, "whole");
+  preempt(swap, "half");
+  EXPECT_EQ(why_refused(busy(), swap), "");
+  pb::DecideResponse move;
+  preempt(move, "half");
+  preempt(move, "whole");
+  start(move, "half", {{"n0", 4}});
+  EXPECT_EQ(why_refused(busy(), move), "");
+}
+
+TEST(Guard, RefusesWhatIsWrong) {
+  struct Case {
+    const char* why;
+    void (*make)(pb::DecideResponse&);
+  };
+  const Case cases[] = {
+      {"no such job", [](auto& r) { start(r, "nobody", {{"n1", 1}}); }},
+      {"no such job", [](auto& r) { preempt(r, ""); }},
+      {"no verb", [](auto& r) { r.add_actions()->set_job("w1"); }},
+      {"it holds GPUs already", [](auto& r) { start(r, "half", {{"n1", 4}}); }},
+      {"started twice",
+       [](auto& r) {
+         start(r, "w1", {{"n1", 1}});
+         start(r, "w1", {{"n1", 1}});
+       }},
+      {"no node 'n2'", [](auto& r) { start(r, "w1", {{"n2", 1}}); }},
+      {"node 'n0' twice", [](auto& r) { start(r, "w2", {{"n0", 4}, {"n0", 8}}); }},
+      {"a piece without GPUs", [](auto& r) { start(r, "w1", {{"n1", 1}, {"n0", 0}}); }},
+      {"2 GPUs for a job of 1", [](auto& r) { start(r, "w1", {{"n1", 2}}); }},
+      {"0 GPUs for a job of 12", [](auto& r) { start(r, "w2", {}); }},
+      {"node 'n0' would lack 1", [](auto& r) { start(r, "w1", {{"n0", 1}}); }},
+      {"node 'n1' would lack 1",
+       [](auto& r) {
+         start(r, "w1", {{"n1", 1}});
+         start(r, "s", {{"n1", 1}});
+       }},
+      {"node 'n1' would lack 3",  // GPU 7 is down, "fixed" stays
+       [](auto& r) {
+         preempt(r, "half");
+         preempt(r, "whole");
+         start(r, "w2", {{"n0", 4}, {"n1", 8}});
+       }},
+      {"it holds no GPUs", [](auto& r) { preempt(r, "w1"); }},
+      {"it holds no GPUs", [](auto& r) { preempt(r, "s"); }},
+      {"it is pinned", [](auto& r) { preempt(r, "fixed"); }},
+      {"preempted twice",
+       [](auto& r) {
+         preempt(r, "half");
+         preempt(r, "half");
+       }},
+      {"names no GPUs",
+       [](auto& r) {
+         preempt(r, "half");
+         r.mutable_actions(0)->add_pieces()->set_node("n1");
+       }},
+      {"no time that will come", [](auto& r) { r.set_wake_after_s(-1); }},
+      {"no time that will come",
+       [](auto& r) { r.set_wake_after_s(std::numeric_limits<double>::quiet_NaN()); }},
+      {"no time that will come",
+       [](auto& r) { r.set_wake_after_s(std::numeric_limits<double>::infinity()); }},
+  };
+  for (const Case& one : cases) {
+    pb::DecideResponse response;
+    one.make(response);
+    const std::string why = why_refused(busy(), response);
+    EXPECT_NE(why.find(one.why), std::string::npos) << "expected: " << one.why << ", got: " << why;
+  }
+}
+
+TEST(Guard, KeepsToTheVerbsAllowed) {
+  pb::DecideRequest request = busy();
+  request.add_allowed(pb::START);
+  pb::DecideResponse response;
+  preempt(response, "half");
+  EXPECT_NE(why_refused(request, response).find("not allowed"), std::string::npos);
+  request.add_allowed(pb::PREEMPT);
+  EXPECT_EQ(why_refused(request, response), "");
+}
+
+TEST(Guard, CountsWhatIsDownAndHeldOnce) {
+  pb::DecideRequest request = cluster_of(1);
+  request.mutable_nodes(0)->add_down(0);
+  pb::Job& job = add_running(request, "a", 2, "n0");
+  for (const uint32_t gpu : {0U, 1U}) job.mutable_placement(0)->add_gpu_ids(gpu);
+  add_waiting(request, "six", 6);
+  add_waiting(request, "seven", 7);
+  pb::DecideResponse six, seven;
+  start(six, "six", {{"n0", 6}});
+  start(seven, "seven", {{"n0", 7}});
+  EXPECT_EQ(why_refused(request, six), "");
+  EXPECT_NE(why_refused(request, seven), "");
+}
+
+}  // namespace
+}  // namespace yard::testing

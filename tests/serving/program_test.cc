@@ -1,0 +1,250 @@
+// The program itself: started, asked, stopped, killed.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/file.h"
+#include "serving/snapshot.h"
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+std::string program() {
+  const char* folder = std::getenv("YARD_BIN");
+  return (std::filesystem::path(folder != nullptr ? folder : "build/bin") / "yardmaster-serve").string();
+}
+
+// A child whose standard output and error go to files.
+class Child {
+ public:
+  Child(const std::filesystem::path& temp, std::vector<std::string> arguments)
+      : out_(temp / ("out" + std::to_string(++count_))), err_(out_.string() + ".err") {
+    arguments.insert(arguments.begin(), program());
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      for (const auto& [fd, file] : {std::pair{1, out_}, std::pair{2, err_}}) {
+        dup2(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), fd);
+      }
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+  }
+  ~Child() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      wait();
+    }
+  }
+
+  void signal(int number) const { kill(pid_, number); }
+
+  // The exit code, or minus the signal that ended it.
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  std::string out() const { return read_file(out_); }
+  std::string err() const { return read_file(err_); }
+
+  // The line with the addresses of `serve --json`, once it is there.
+  nlohmann::json addresses() {
+    for (;;) {
+      if (std::filesystem::exists(out_) && out().ends_with("\n")) return nlohmann::json::parse(out());
+      int status = 0;
+      if (waitpid(pid_, &status, WNOHANG) == pid_) {
+        pid_ = -1;
+        ADD_FAILURE() << "the server ended: " << err();
+        return {};
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path out_, err_;
+  pid_t pid_;
+};
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(std::filesystem::exists(program())) << program();
+    std::ofstream(snapshot()) << to_json(full_cluster());
+  }
+
+  std::string snapshot() const { return (temp_.path() / "snapshot.json").string(); }
+
+  Child serve(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"serve", "--listen", "127.0.0.1:0", "--json", "--grace",
+                                          "0", "--budget-ms", "20000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return {temp_.path(), arguments};
+  }
+
+  nlohmann::json decide(const std::string& server) const {
+    Child child(temp_.path(), {"decide", "--server", server, "--snapshot", snapshot(), "--json",
+                               "--deadline-ms", "30000"});
+    EXPECT_EQ(child.wait(), 0) << child.err();
+    return nlohmann::json::parse(child.out());
+  }
+
+  // Exit code 2 and one line that says so.
+  void expect_refused(Child&& child, const std::string& says) const {
+    EXPECT_EQ(child.wait(), 2);
+    const std::string err = child.err();
+    EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+    EXPECT_NE(err.find(says), std::string::npos) << err;
+    EXPECT_EQ(child.out(), "");
+  }
+
+  TempFolder temp_;
+};
+
+TEST_F(Program, ServesUntilSigterm) {
+  Child server = serve({"--policy", "backfill", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+  const nlohmann::json at = server.addresses();
+  EXPECT_EQ(at.at("model"), "backfill");
+  EXPECT_EQ(at.at("serving"), true);
+  EXPECT_FALSE(at.at("http").get<std::string>().empty());
+  EXPECT_FALSE(at.at("admin").get<std::string>().empty());
+  EXPECT_EQ(decide(at.at("grpc")).at("source"), "POLICY");
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+TEST_F(Program, KilledServersLeaveTheClientItsOwnHeuristic) {
+  Child server = serve({"--policy", "backfill"});
+  const std::string address = server.addresses().at("grpc");
+  server.signal(SIGKILL);
+  EXPECT_EQ(server.wait(), -SIGKILL);
+  const nlohmann::json answer = decide(address);
+  EXPECT_EQ(answer.at("source"), "CLIENT_HEURISTIC");
+  EXPECT_EQ(answer.at("reason"), "UNAVAILABLE");
+  EXPECT_EQ(answer.at("actions").size(), 2u);
+}
+
+TEST_F(Program, AServerThatStandsStillCostsTheDeadline) {
+  Child server = serve({"--policy", "backfill"});
+  const std::string address = server.addresses().at("grpc");
+  server.signal(SIGSTOP);
+  Child child(temp_.path(), {"decide", "--server", address, "--snapshot", snapshot(), "--json",
+                             "--deadline-ms", "200"});
+  EXPECT_EQ(child.wait(), 0) << child.err();
+  const auto answer = nlohmann::json::parse(child.out());
+  EXPECT_EQ(answer.at("source"), "CLIENT_HEURISTIC");
+  EXPECT_EQ(answer.at("reason"), "DEADLINE");
+  server.signal(SIGCONT);
+  EXPECT_EQ(decide(address).at("source"), "POLICY");
+}
+
+TEST_F(Program, ADamagedModelIsNoticed) {
+  const auto folder = temp_.path() / "pilot";
+  write_checkpoint(folder, 1);
+  Child server = serve({"--checkpoint", folder.string()});
+  const nlohmann::json at = server.addresses();
+  EXPECT_EQ(decide(at.at("grpc")).at("source"), "POLICY");
+  std::ofstream(folder / "model.safetensors", std::ios::app) << "x";
+  // By itself within a second or so, and at once when told.
+  nlohmann::json answer;
+  do {
+    answer = decide(at.at("grpc"));
+  } while (answer.at("source") == "POLICY");
+  EXPECT_EQ(answer.at("source"), "HEURISTIC");
+  EXPECT_EQ(answer.at("reason"), "MODEL_CORRUPT");
+  write_checkpoint(folder, 2);
+  server.signal(SIGHUP);
+  do {
+    answer = decide(at.at("grpc"));
+  } while (answer.at("source") == "HEURISTIC");
+  EXPECT_NE(answer.at("model_digest"), at.at("digest"));
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+TEST_F(Program, StartsWithADamagedModel) {
+  const auto folder = temp_.path() / "pilot";
+  write_checkpoint(folder, 1);
+  std::filesystem::resize_file(folder / "manifest.json", 10);
+  Child server = serve({"--checkpoint", folder.string()});
+  const nlohmann::json at = server.addresses();
+  EXPECT_EQ(at.at("serving"), false);
+  EXPECT_EQ(at.at("reason"), "MODEL_CORRUPT");
+  EXPECT_EQ(decide(at.at("grpc")).at("source"), "HEURISTIC");
+}
+
+TEST_F(Program, RefusesBadInputWithOneLine) {
+  Child server = serve({"--policy", "las"});
+  const std::string taken = server.addresses().at("grpc");
+  const auto serve_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), "serve");
+    return Child(temp_.path(), more);
+  };
+  expect_refused(serve_with({"--policy", "las", "--listen", taken}), "--listen: expected an address");
+  expect_refused(serve_with({"--policy", "las", "--listen", "127.0.0.1:0", "--http", taken}),
+                 "--http: expected an address");
+  expect_refused(serve_with({"--checkpoint", (temp_.path() / "no").string()}),
+                 "checkpoint: expected a folder");
+  expect_refused(serve_with({"--policy", "srtf"}), "can serve live clusters");
+  expect_refused(serve_with({"--policy", "nobody"}), "expected one of:");
+  expect_refused(serve_with({"--policy", "las", "--fallback", "nobody"}), "expected one of:");
+  expect_refused(serve_with({"--policy", "las", "--listen", "here"}), "HOST:PORT");
+  expect_refused(serve_with({"--polcy", "las"}), "--polcy");
+  expect_refused(serve_with({"--grace", "-1"}), "--grace");
+
+  const auto decide_with = [&](const std::string& json, const std::string& says) {
+    std::ofstream(temp_.path() / "bad.json") << json;
+    expect_refused(Child(temp_.path(), {"decide", "--server", taken, "--snapshot",
+                                        (temp_.path() / "bad.json").string()}),
+                   says);
+  };
+  decide_with("{\"nodes\": [", "bad.json: expected the proto3 JSON");
+  decide_with("{\"colour\": 1}", "colour");
+  decide_with("{\"time_s\": 5}", "nodes: expected 1 to");
+  expect_refused(Child(temp_.path(), {"decide", "--snapshot", (temp_.path() / "no.json").string()}),
+                 "no.json");
+  expect_refused(Child(temp_.path(), {"decide"}), "--snapshot");
+  expect_refused(Child(temp_.path(), {"think"}), "expected a command");
+}
+
+TEST_F(Program, HelpIsNoError) {
+  for (const char* command : {"serve", "decide", "bench-served"}) {
+    Child child(temp_.path(), {command, "--help"});
+    EXPECT_EQ(child.wait(), 0);
+    EXPECT_NE(child.out().find("--policy") != std::string::npos ||
+                  child.out().find("--snapshot") != std::string::npos,
+              false);
+  }
+}
+
+TEST_F(Program, BenchPrintsItsDocument) {
+  Child child(temp_.path(), {"bench-served", "--calls", "20", "--nodes", "4", "--waiting", "4", "--json"});
+  ASSERT_EQ(child.wait(), 0) << child.err();
+  const auto out = nlohmann::json::parse(child.out());
+  ASSERT_EQ(out.at("results").size(), 2u);
+  for (const auto& result : out.at("results")) {
+    EXPECT_GT(result.at("value"), 0);
+    EXPECT_GT(result.at("ratio"), 0);
+    EXPECT_EQ(result.at("unit"), "ms");
+    EXPECT_EQ(result.at("detail").at("calls"), 20);
+  }
+  EXPECT_TRUE(out.contains("machine"));
+}
+
+}  // namespace
+}  // namespace yard::testing

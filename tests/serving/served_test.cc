@@ -1,0 +1,77 @@
+// What is served is what would have been decided in process: every policy for live clusters, at every
+// event of random plays, gets the state as a message and answers as if it had lived through it.
+#include <gtest/gtest.h>
+
+#include "policies/learned/open_policy.h"
+#include "serving/ask.h"
+#include "serving/export.h"
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+// A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot knows the
+// history of today only: there both agree as long as nobody has finished since.
+bool ranks_are_of_today(const View& view, const std::vector<Finished>& finished) {
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    if (!finished.empty() && finished.back().end_us > view.since_us(slot)) return false;
+  }
+  return true;
+}
+
+void expect_same(const Policy& policy, const std::string& name, const std::string& cluster,
+                 uint64_t seed, bool ranks_by_history, int64_t& acted) {
+  const ClusterSpec spec = load_cluster(cluster);
+  std::vector<Job> jobs = random_jobs(Rng{seed}, {.count = 80, .mean_gap_s = 60});
+  Rng rng = Rng{seed}.split(1);
+  for (Job& job : jobs) job.limit_us = job.run_us + kSecond * (1 + rng.below(1000));
+  const Scene scene(cluster, jobs);
+  Player player(scene, policy);
+  std::vector<Finished> finished;
+  while (player.advance()) {
+    const ClusterState& s = player.state();
+    for (int32_t i = 0; i < s.head->num_changed; ++i) {
+      const int32_t slot = s.changed[i];
+      if (s.phase[slot] != Phase::kDone) continue;
+      finished.push_back({s.job[slot], s.head->now_us, player.view().attained_us(slot)});
+    }
+    const pb::DecideRequest request =
+        to_request(spec, scene.jobs(), scene.fixed(), player.state(), finished);
+    const bool comparable = !ranks_by_history || ranks_are_of_today(player.view(), finished);
+    ASSERT_TRUE(player.decide()) << name;
+    const Answer answer = ask(policy, Snapshot(request), request);
+    ASSERT_EQ(answer.reason, pb::NONE) << name << ": " << answer.detail;
+    if (!comparable) continue;
+    ASSERT_EQ(lines_of(answer.response), lines_of(told(player, scene, spec)))
+        << name << " on " << cluster << ", seed " << seed << ", event " << player.events();
+    acted += answer.response.actions_size();
+  }
+}
+
+TEST(Served, EqualsInProcessForEveryServablePolicy) {
+  for (const std::string& name : PolicyRegistry::names()) {
+    if (name.starts_with("test-") || !PolicyRegistry::info(name).servable) continue;
+    const auto policy = PolicyRegistry::make(name, {});
+    const bool ranks_by_history = PolicyRegistry::info(name).level == Level::kHistory;
+    int64_t acted = 0;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      expect_same(*policy, name, "2x8", seed, ranks_by_history, acted);
+      expect_same(*policy, name, "3x4:k80+2x8:v100", seed, ranks_by_history, acted);
+    }
+    EXPECT_GT(acted, ranks_by_history ? 50 : 400) << name;
+  }
+}
+
+TEST(Served, EqualsInProcessForATrainedPolicy) {
+  const TempFolder temp;
+  write_checkpoint(temp.path() / "pilot", 1);
+  const OpenedPolicy pilot = open_policy("checkpoint:" + (temp.path() / "pilot").string(), {});
+  int64_t acted = 0;
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    expect_same(*pilot.policy, "pilot", "2x8", seed, false, acted);
+  }
+  EXPECT_GT(acted, 200);
+}
+
+}  // namespace
+}  // namespace yard::testing

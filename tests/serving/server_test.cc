@@ -1,0 +1,339 @@
+// The server over real sockets: calls, streams, health, reflection, admin, HTTP, and its end.
+#include "serving/server.h"
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "serving/snapshot.h"
+#include "tests/serving/requests.h"
+#include "yardmaster/v1/admin.grpc.pb.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard::testing {
+namespace {
+
+ServerOptions options_for(const std::string& policy) {
+  ServerOptions options;
+  options.listen = options.http = options.admin = "127.0.0.1:0";
+  options.policy = policy;
+  options.engine.budget_ms = 10'000;
+  options.grace_s = 0;
+  return options;
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const std::string& address) {
+  return grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
+}
+
+// Calls any method with bytes; health and reflection have no generated code here.
+std::string call_bytes(const std::string& address, const std::string& method,
+                       const std::string& request, grpc::Status& status) {
+  grpc::GenericStub stub(channel_to(address));
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  const grpc::Slice slice(request);
+  const grpc::ByteBuffer buffer(&slice, 1);
+  // A stream of one message is what reflection takes, and unary calls look the same on the wire.
+  auto call = stub.PrepareCall(&context, method, &queue);
+  void* tag;
+  bool ok;
+  const auto wait = [&] { return queue.Next(&tag, &ok) && ok; };
+  call->StartCall(nullptr);
+  if (!wait()) return "";
+  call->WriteLast(buffer, {}, nullptr);
+  if (!wait()) return "";
+  grpc::ByteBuffer answer;
+  call->Read(&answer, nullptr);
+  wait();
+  call->Finish(&status, nullptr);
+  wait();
+  std::vector<grpc::Slice> slices;
+  std::string out;
+  if (answer.Valid() && answer.Dump(&slices).ok()) {
+    for (const grpc::Slice& s : slices) out.append(reinterpret_cast<const char*>(s.begin()), s.size());
+  }
+  return out;
+}
+
+// "SERVING", "NOT_SERVING", or the name of what the call failed with.
+std::string health(const Server& server, const std::string& service) {
+  grpc::Status status;
+  const std::string request =
+      service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
+  const std::string answer =
+      call_bytes(server.address(), "/grpc.health.v1.Health/Check", request, status);
+  if (!status.ok()) return status.error_code() == grpc::StatusCode::NOT_FOUND ? "NOT_FOUND" : "error";
+  return answer == "\x08\x01" ? "SERVING" : answer == "\x08\x02" ? "NOT_SERVING" : "?";
+}
+
+TEST(Server, AnswersOverTheWire) {
+  const Server server(options_for("las"));
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  const grpc::Status status = stub->Decide(&context, full_cluster(), &answer);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(answer.source(), pb::POLICY);
+  EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART fresh n0x8\n");
+  EXPECT_EQ(answer.request_id(), "full");
+  EXPECT_GT(answer.timings().total_ms(), 0);
+}
+
+TEST(Server, RefusesImpossibleSnapshotsWithAWordOnWhere) {
+  const Server server(options_for("las"));
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  pb::DecideRequest request = full_cluster();
+  request.mutable_jobs(1)->set_gpus(9);
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  const grpc::Status status = stub->Decide(&context, request, &answer);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "jobs[1] 'fresh': expected 1 to 8 GPUs, what the cluster has, got 9");
+}
+
+TEST(Server, RefusesMessagesBeyondItsBound) {
+  ServerOptions options = options_for("las");
+  options.max_message_mib = 1;
+  const Server server(options);
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  pb::DecideRequest request = full_cluster();
+  request.mutable_jobs(1)->set_name(std::string(2 << 20, 'x'));
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  EXPECT_EQ(stub->Decide(&context, request, &answer).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  const httplib::Result posted =
+      httplib::Client("http://" + server.http_address()).Post("/v1/decide", to_json(request), "application/json");
+  ASSERT_TRUE(posted);
+  EXPECT_EQ(posted->status, 413);
+}
+
+TEST(Server, StreamsAnswerInOrder) {
+  const Server server(options_for("las"));
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  grpc::ClientContext context;
+  const auto stream = stub->DecideStream(&context);
+  for (int i = 0; i < 20; ++i) {
+    pb::DecideRequest request = full_cluster();
+    request.set_request_id(std::to_string(i));
+    ASSERT_TRUE(stream->Write(request));
+  }
+  stream->WritesDone();
+  pb::DecideResponse answer;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(stream->Read(&answer));
+    EXPECT_EQ(answer.request_id(), std::to_string(i));
+    EXPECT_EQ(answer.source(), pb::POLICY);
+  }
+  EXPECT_FALSE(stream->Read(&answer));
+  EXPECT_TRUE(stream->Finish().ok());
+
+  grpc::ClientContext again;
+  const auto bad = stub->DecideStream(&again);
+  ASSERT_TRUE(bad->Write(pb::DecideRequest()));
+  EXPECT_FALSE(bad->Read(&answer));
+  EXPECT_EQ(bad->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST(Server, AStreamThatTheCallerLeavesDoesNoHarm) {
+  hang_from_now_on();
+  ServerOptions options = options_for("test-hangs");
+  options.engine.budget_ms = 200;
+  {
+    const Server server(options);
+    const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+    grpc::ClientContext context;
+    const auto stream = stub->DecideStream(&context);
+    ASSERT_TRUE(stream->Write(full_cluster()));
+    context.TryCancel();
+    EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  release_hanging();
+}
+
+TEST(Server, HealthReflectionAndAdminFollowTheModel) {
+  const TempFolder temp;
+  const auto folder = temp.path() / "pilot";
+  write_checkpoint(folder, 1);
+  Server server(options_for("checkpoint:" + folder.string()));
+  EXPECT_EQ(health(server, ""), "SERVING");
+  EXPECT_EQ(health(server, "yardmaster.v1.PolicyService"), "SERVING");
+  EXPECT_EQ(health(server, "policy/pilot"), "SERVING");
+  EXPECT_EQ(health(server, "policy/nobody"), "NOT_FOUND");
+
+  grpc::Status status;
+  // ServerReflectionRequest{list_services: "*"}
+  const std::string services = call_bytes(
+      server.address(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+      "\x3a\x01*", status);
+  EXPECT_NE(services.find("yardmaster.v1.PolicyService"), std::string::npos);
+  EXPECT_NE(services.find("grpc.health.v1.Health"), std::string::npos);
+
+  const auto admin = pb::ModelAdmin::NewStub(channel_to(server.admin_address()));
+  const auto state = [&] {
+    grpc::ClientContext context;
+    pb::StatusResponse out;
+    EXPECT_TRUE(admin->Status(&context, {}, &out).ok());
+    return out;
+  };
+  EXPECT_TRUE(state().serving());
+  EXPECT_EQ(state().model(), "pilot");
+  EXPECT_EQ(state().fallback(), "las");
+
+  std::filesystem::resize_file(folder / "model.safetensors", 100);
+  grpc::ClientContext context;
+  pb::StatusResponse out;
+  ASSERT_TRUE(admin->Reload(&context, {}, &out).ok());
+  EXPECT_FALSE(out.serving());
+  EXPECT_EQ(out.reason(), "MODEL_CORRUPT");
+  EXPECT_EQ(health(server, "policy/pilot"), "NOT_SERVING");
+  EXPECT_EQ(health(server, ""), "SERVING") << "the heuristic answers";
+
+  // Without being told, the server notices that the files are whole again.
+  write_checkpoint(folder, 1);
+  while (health(server, "policy/pilot") != "SERVING") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  // The admin service is not for everybody.
+  grpc::Status missing;
+  call_bytes(server.address(), "/yardmaster.v1.ModelAdmin/Reload", "", missing);
+  EXPECT_EQ(missing.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST(Server, DrainsBeforeItEnds) {
+  ServerOptions options = options_for("las");
+  options.grace_s = 0.5;
+  Server server(options);
+  httplib::Client http("http://" + server.http_address());
+  EXPECT_EQ(http.Get("/readyz")->status, 200);
+  std::thread drain([&] { server.drain(); });
+  // In the time of grace it says no, and still decides.
+  while (http.Get("/readyz")->status != 503) std::this_thread::yield();
+  EXPECT_EQ(http.Get("/livez")->status, 200);
+  EXPECT_EQ(health(server, ""), "NOT_SERVING");
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  EXPECT_TRUE(stub->Decide(&context, full_cluster(), &answer).ok());
+  drain.join();
+  grpc::ClientContext late;
+  EXPECT_EQ(stub->Decide(&late, full_cluster(), &answer).error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST(Server, APortInUseIsRefused) {
+  const Server server(options_for("las"));
+  for (std::string ServerOptions::*port : {&ServerOptions::listen, &ServerOptions::http,
+                                           &ServerOptions::admin}) {
+    for (const std::string& taken : {server.address(), server.http_address()}) {
+      ServerOptions options = options_for("las");
+      options.*port = taken;
+      try {
+        const Server second(options);
+        ADD_FAILURE() << taken;
+      } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("free, got '" + taken), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  for (const char* text : {"localhost", "1.2.3.4:x", ":80", "127.0.0.1:70000", "127.0.0.1:-1"}) {
+    ServerOptions options = options_for("las");
+    options.listen = text;
+    EXPECT_THROW(Server{options}, InputError) << text;
+  }
+}
+
+TEST(Http, DecidesInJson) {
+  const Server server(options_for("las"));
+  httplib::Client http("http://" + server.http_address());
+  const httplib::Result result = http.Post("/v1/decide", to_json(full_cluster()), "application/json");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 200);
+  const auto answer = nlohmann::json::parse(result->body);
+  EXPECT_EQ(answer.at("source"), "POLICY");
+  EXPECT_EQ(answer.at("actions").size(), 2u);
+  EXPECT_EQ(answer.at("actions")[1].at("pieces")[0].at("node"), "n0");
+  for (const char* bad : {"", "{", "{\"time_s\": 5}", "\xff\xfe", "{\"nodes\":[{\"name\":\"\xc3\x28\"}]}"}) {
+    const httplib::Result refused = http.Post("/v1/decide", bad, "application/json");
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 400) << bad;
+    EXPECT_FALSE(nlohmann::json::parse(refused->body).at("error").get<std::string>().empty());
+  }
+  // Half a surrogate pair is no text; whatever becomes of it, the server lives.
+  pb::DecideRequest odd = full_cluster();
+  odd.set_request_id("SURROGATE");
+  std::string json = to_json(odd);
+  json.replace(json.find("SURROGATE"), 9, "\\ud800");
+  ASSERT_TRUE(http.Post("/v1/decide", json, "application/json"));
+  EXPECT_EQ(http.Get("/v1/decide")->status, 404);
+  EXPECT_FALSE(nlohmann::json::parse(http.Get("/version")->body).at("yardmaster").empty());
+}
+
+// Every line of the exposition is read, and every name held to Prometheus' rules.
+TEST(Http, MetricsReadWellAndCount) {
+  const TempFolder temp;
+  write_checkpoint(temp.path() / "pilot", 1);
+  Server server(options_for("checkpoint:" + (temp.path() / "pilot").string()));
+  httplib::Client http("http://" + server.http_address());
+  pb::DecideRequest other = full_cluster();
+  other.set_model("x\"y\\z\n");
+  for (const pb::DecideRequest& request : {full_cluster(), full_cluster(), other}) {
+    ASSERT_EQ(http.Post("/v1/decide", to_json(request), "application/json")->status, 200);
+  }
+  ASSERT_EQ(http.Post("/v1/decide", "{}", "application/json")->status, 400);
+  std::filesystem::remove(temp.path() / "pilot" / "golden.safetensors");
+  server.reload();
+
+  const std::string text = http.Get("/metrics")->body;
+  const std::regex comment("# (HELP|TYPE) (yardmaster_[a-z_]+) (.+)");
+  const std::regex sample(
+      "(yardmaster_[a-z_]+)(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? (-?[0-9.e+-]+|\\+Inf)");
+  std::map<std::string, std::string> type_of;
+  std::map<std::string, double> value_of;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, comment)) {
+      if (match[1] == "TYPE") type_of[match[2]] = match[3];
+      continue;
+    }
+    ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
+    std::string family = match[1];
+    for (const char* end : {"_bucket", "_sum", "_count"}) {
+      if (family.ends_with(end)) family.resize(family.size() - std::string(end).size());
+    }
+    ASSERT_TRUE(type_of.contains(family)) << line;
+    value_of[match[1].str() + match[2].str()] = std::stod(match[4]);
+  }
+  for (const auto& [name, type] : type_of) {
+    EXPECT_EQ(name.ends_with("_total"), type == "counter") << name;
+    EXPECT_EQ(name.ends_with("_seconds"), type == "histogram") << name;
+  }
+  const auto decisions = [](const char* model, const char* reason, const char* source) {
+    return std::string("yardmaster_decisions_total{model=\"") + model + "\",reason=\"" + reason +
+           "\",source=\"" + source + "\"}";
+  };
+  EXPECT_EQ(value_of.at(decisions("pilot", "NONE", "POLICY")), 2);
+  EXPECT_EQ(value_of.at(decisions("unknown", "NO_MODEL", "HEURISTIC")), 1);
+  EXPECT_EQ(value_of.at("yardmaster_refused_requests_total"), 1);
+  EXPECT_EQ(value_of.at("yardmaster_model_serving{model=\"pilot\"}"), 0);
+  EXPECT_EQ(value_of.at("yardmaster_model_loads_total{model=\"pilot\",result=\"loaded\"}"), 1);
+  EXPECT_EQ(value_of.at("yardmaster_model_loads_total{model=\"pilot\",result=\"refused\"}"), 1);
+  EXPECT_EQ(value_of.at("yardmaster_ready"), 1);
+  EXPECT_EQ(value_of.at("yardmaster_decision_duration_seconds_count{source=\"POLICY\"}"), 2);
+}
+
+}  // namespace
+}  // namespace yard::testing

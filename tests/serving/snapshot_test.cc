@@ -1,0 +1,310 @@
+// From messages to states: what cannot be is refused with a word on where, what can be becomes a state
+// that keeps every invariant, and a simulated state comes back as it was.
+#include "serving/snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+
+#include "env/base/file.h"
+#include "env/sim/digest.h"
+#include "serving/ask.h"
+#include "serving/export.h"
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::string error_of(const pb::DecideRequest& request) {
+  try {
+    const Snapshot snapshot(request);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+// n0 full with "a", n1 with "b" on 4; "w" waits.
+pb::DecideRequest sound() {
+  pb::DecideRequest request = cluster_of(2);
+  add_running(request, "a", 8, "n0");
+  add_running(request, "b", 4, "n1");
+  add_waiting(request, "w", 8);
+  return request;
+}
+
+TEST(Snapshot, RefusesWhatCannotBe) {
+  ASSERT_EQ(error_of(sound()), "");
+  struct Case {
+    const char* says;
+    void (*spoil)(pb::DecideRequest&);
+  };
+  const Case cases[] = {
+      {"time_s from 0", [](auto& r) { r.set_time_s(-1); }},
+      {"got NaN", [](auto& r) { r.set_time_s(kNan); }},
+      {"got inf", [](auto& r) { r.set_time_s(std::numeric_limits<double>::infinity()); }},
+      {"nodes: expected 1 to", [](auto& r) { r.clear_nodes(); }},
+      {"nodes[1] '': expected a name", [](auto& r) { r.mutable_nodes(1)->clear_name(); }},
+      {"nodes[1] 'n0': expected every name once",
+       [](auto& r) { r.mutable_nodes(1)->set_name("n0"); }},
+      {"nodes[0] 'n0': expected 1 to 64 GPUs, got 0",
+       [](auto& r) { r.mutable_nodes(0)->set_gpus(0); }},
+      {"1 to 64 GPUs, got 65", [](auto& r) { r.mutable_nodes(0)->set_gpus(65); }},
+      {"GPUs 0 to 7, got 8", [](auto& r) { r.mutable_nodes(0)->add_down(8); }},
+      {"GPUs 0 to 7, got 9", [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_gpu(9); }},
+      {"vacating.until_s", [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_until_s(-2); }},
+      {"a speed from 0.001", [](auto& r) { r.add_gpu_types()->set_name("v100"); }},
+      {"jobs[2] '': expected an id", [](auto& r) { r.mutable_jobs(2)->clear_id(); }},
+      {"jobs[2] 'a': expected every id once", [](auto& r) { r.mutable_jobs(2)->set_id("a"); }},
+      {"jobs[2] 'w': expected the state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
+      {"jobs[2] 'w': expected 1 to 16 GPUs, what the cluster has, got 0",
+       [](auto& r) { r.mutable_jobs(2)->set_gpus(0); }},
+      {"1 to 16 GPUs, what the cluster has, got 17",
+       [](auto& r) { r.mutable_jobs(2)->set_gpus(17); }},
+      {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(-5); }},
+      {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(kNan); }},
+      {"submit_s up to time_s", [](auto& r) { r.mutable_jobs(2)->set_submit_s(10'001); }},
+      {"attained_s from 0", [](auto& r) { r.mutable_jobs(0)->set_attained_s(-1); }},
+      {"attained_s within the time since submit_s",
+       [](auto& r) { r.mutable_jobs(0)->set_attained_s(9999); }},
+      {"attained_s to hold the time since since_s",
+       [](auto& r) { r.mutable_jobs(0)->set_since_s(2000); }},
+      {"since_s up to time_s", [](auto& r) { r.mutable_jobs(0)->set_since_s(10'000.5); }},
+      {"limit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_limit_s(-1); }},
+      {"until_s from 0", [](auto& r) { r.mutable_jobs(2)->set_until_s(kNan); }},
+      {"at most a million", [](auto& r) { r.mutable_jobs(2)->set_preemptions(4'000'000'000U); }},
+      {"a placement of all its 8 GPUs, got 0", [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
+      {"a placement of all its 8 GPUs, got 7",
+       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_gpus(7); }},
+      {"no placement of a job that waits",
+       [](auto& r) { r.mutable_jobs(2)->add_placement()->set_node("n1"); }},
+      {"nodes of the request, got 'n7'",
+       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n7"); }},
+      {"1 to 0 GPUs, what others leave of node 'n1', got 4",
+       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n1"); }},
+      {"every node once",
+       [](auto& r) { *r.mutable_jobs(1)->add_placement() = r.jobs(1).placement(0); }},
+      {"as many gpu_ids as gpus",
+       [](auto& r) { r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(1); }},
+      {"every GPU once, got 3 again",
+       [](auto& r) {
+         for (const uint32_t gpu : {3U, 3U, 4U, 5U}) {
+           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
+         }
+       }},
+      {"GPUs that node 'n1' has, got 8",
+       [](auto& r) {
+         for (const uint32_t gpu : {5U, 6U, 7U, 8U}) {
+           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
+         }
+       }},
+      {"GPUs that no other job holds, got 'n1' GPU 3",
+       [](auto& r) {
+         pb::Job& c = *r.add_jobs() = r.jobs(1);
+         c.set_id("c");
+         for (const uint32_t gpu : {0U, 1U, 2U, 3U}) {
+           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
+           c.mutable_placement(0)->add_gpu_ids(gpu + 3);
+         }
+       }},
+      {"GPUs on which no other job runs",
+       [](auto& r) {
+         r.mutable_jobs(2)->set_state(pb::STOPPING);
+         *r.mutable_jobs(2)->add_placement() = r.jobs(0).placement(0);
+       }},
+      {"finished[0]: expected 1 to 16 GPUs", [](auto& r) { r.add_finished(); }},
+      {"finished[0]: expected run_s from 0",
+       [](auto& r) {
+         r.add_finished()->set_gpus(1);
+         r.mutable_finished(0)->set_run_s(-3);
+       }},
+      {"costs: expected save_s", [](auto& r) { r.mutable_costs()->set_save_s(kNan); }},
+      {"START among the verbs", [](auto& r) { r.add_allowed(pb::PREEMPT); }},
+      {"allowed: expected START and PREEMPT",
+       [](auto& r) { r.add_allowed(static_cast<pb::Verb>(9)); }},
+  };
+  for (const Case& one : cases) {
+    pb::DecideRequest request = sound();
+    one.spoil(request);
+    const std::string error = error_of(request);
+    EXPECT_NE(error.find(one.says), std::string::npos) << "expected: " << one.says << "\ngot: "
+                                                       << error;
+  }
+}
+
+TEST(Snapshot, RefusesMoreThanItWillHold) {
+  pb::DecideRequest request = cluster_of(kMostNodes + 1);
+  EXPECT_NE(error_of(request).find("nodes: expected 1 to"), std::string::npos);
+  request = cluster_of(1);
+  for (int i = 0; i <= kMostJobs; ++i) request.add_jobs();
+  EXPECT_NE(error_of(request).find("jobs: expected at most"), std::string::npos);
+}
+
+TEST(Snapshot, LeavesOutWhatIsDown) {
+  pb::DecideRequest request = cluster_of(3);
+  for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
+  request.mutable_nodes(1)->add_down(2);
+  request.mutable_nodes(1)->add_down(5);
+  pb::Job& job = add_running(request, "a", 2, "n1");
+  for (const uint32_t gpu : {2U, 7U}) job.mutable_placement(0)->add_gpu_ids(gpu);
+  add_waiting(request, "w", 24);  // more than is up: it waits
+  const Snapshot snapshot(request);
+  // n0 is gone; n1 keeps its GPU 2, which is down but in use, and loses 5.
+  ASSERT_EQ(snapshot.fixed().spec.num_nodes, 2);
+  EXPECT_EQ(snapshot.fixed().spec.node_gpus[0], 7);
+  EXPECT_EQ(snapshot.fixed().spec.node_gpus[1], 8);
+  const LiveState live = snapshot.state();
+  EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
+  const View view(live.fixed(), live.state(), Level::kBlind);
+  ASSERT_EQ(view.num_held(), 1);
+  // GPU 2 is the third of seven, GPU 7 the last. Who holds what is down cannot be preempted.
+  EXPECT_EQ(view.part_mask(view.first_part(view.held(0))), uint64_t{0b1000100});
+  EXPECT_FALSE(view.preemptible(view.held(0)));
+}
+
+TEST(Snapshot, PinsWhatMayNotBePreempted) {
+  pb::DecideRequest request = full_cluster();
+  const auto las = make_policy("las");
+  EXPECT_EQ(lines_of(ask(*las, Snapshot(request), request).response),
+            "PREEMPT long\nSTART fresh n0x8\n");
+  for (const bool pinned : {true, false}) {
+    pb::DecideRequest stiff = full_cluster();
+    if (pinned) {
+      stiff.mutable_jobs(0)->set_pinned(true);
+    } else {
+      stiff.add_allowed(pb::START);
+    }
+    const Answer answer = ask(*las, Snapshot(stiff), stiff);
+    EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+    EXPECT_EQ(answer.response.actions_size(), 0);
+  }
+}
+
+TEST(Snapshot, AStartWaitsForWhoIsLeaving) {
+  pb::DecideRequest request = cluster_of(1);
+  pb::Job& stopping = add_waiting(request, "s", 8);
+  stopping.set_state(pb::STOPPING);
+  stopping.set_until_s(10'007);
+  stopping.set_attained_s(5);
+  pb::Piece& piece = *stopping.add_placement();
+  piece.set_node("n0");
+  piece.set_gpus(8);
+  add_waiting(request, "w", 8);
+  const Snapshot snapshot(request);
+  LiveState live = snapshot.state();
+  EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
+  const View view(live.fixed(), live.state(), Level::kBlind);
+  Draft draft(live.fixed(), live.state());
+  const Piece all{0, 8};
+  const int32_t w = view.queue_head();
+  ASSERT_TRUE(draft.start(w, &all, 1));
+  EXPECT_EQ(view.phase(w), Phase::kStarting);
+  EXPECT_EQ(view.until_us(w), 10'007 * kSecond);
+}
+
+TEST(Snapshot, AClusterThatIsDownDoesNothing) {
+  pb::DecideRequest request = cluster_of(1);
+  for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
+  add_waiting(request, "w", 8);
+  for (const char* name : {"fifo", "backfill", "las"}) {
+    const Answer answer = ask(*make_policy(name), Snapshot(request), request);
+    EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+    EXPECT_EQ(answer.response.actions_size(), 0);
+  }
+}
+
+TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
+  const std::map<std::string, std::map<std::string, std::string>> expected = {
+      {"idle",
+       {{"backfill", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
+        {"las", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"}}},
+      // 2,450 of 3,250 GPU s are left to `half` on 4 GPUs, in (3,250 - 800) / 4 s.
+      {"blocked_head",
+       {{"backfill", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
+      {"preempt", {{"backfill", ""}, {"las", "PREEMPT long\nSTART fresh n0x8\n"}}}};
+  for (const auto& [name, by_policy] : expected) {
+    const std::string file = "experiments/snapshots/" + name + ".json";
+    const pb::DecideRequest request = parse_snapshot(read_file(file), file);
+    for (const auto& [policy, lines] : by_policy) {
+      const Answer answer = ask(*make_policy(policy), Snapshot(request), request);
+      EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+      // A wake-up is to the microsecond after the moment itself.
+      pb::DecideResponse response = answer.response;
+      if (response.has_wake_after_s()) {
+        response.set_wake_after_s(std::round(response.wake_after_s() * 1e3) / 1e3);
+      }
+      EXPECT_EQ(lines_of(response), lines) << file << " " << policy;
+    }
+  }
+}
+
+TEST(Snapshot, JsonErrorsNameTheFile) {
+  for (const char* json : {"", "{", "[]", "{\"nodez\": []}", "{\"jobs\": [{\"gpus\": -1}]}",
+                           "{\"jobs\": [{\"state\": \"SLEEPING\"}]}", "{\"time_s\": \"soon\"}"}) {
+    try {
+      parse_snapshot(json, "queue.json");
+      ADD_FAILURE() << json;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).rfind("queue.json: expected the proto3 JSON", 0), 0u)
+          << error.what();
+    }
+  }
+}
+
+// What a policy sees of a job, by id.
+std::map<std::string, std::string> seen(const View& view, const std::vector<std::string>& id_of) {
+  std::map<std::string, std::string> out;
+  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+    const Phase phase = view.phase(slot);
+    if (phase == Phase::kFree || phase == Phase::kDone) continue;
+    std::string& line = out[id_of[static_cast<size_t>(view.serial(slot))]];
+    const bool timed = phase == Phase::kStarting || phase == Phase::kStopping;
+    for (const int64_t part :
+         {static_cast<int64_t>(phase), static_cast<int64_t>(view.gpus(slot)), view.submit_us(slot),
+          view.since_us(slot), timed ? view.until_us(slot) : 0, view.attained_us(slot),
+          static_cast<int64_t>(view.preempted(slot)), static_cast<int64_t>(view.started(slot))}) {
+      line += std::to_string(part) + " ";
+    }
+    for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
+      line += std::to_string(view.part_node(p)) + ":" + std::to_string(view.part_mask(p)) + " ";
+    }
+  }
+  int rank = 0;
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    out[id_of[static_cast<size_t>(view.serial(slot))]] += "queued " + std::to_string(++rank);
+  }
+  return out;
+}
+
+TEST(Snapshot, ASimulatedStateComesBack) {
+  const std::string cluster = "2x8:v100+3x4:k80";
+  const ClusterSpec spec = load_cluster(cluster);
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const Scene scene(cluster, random_jobs(Rng{seed}, {.count = 60, .mean_gap_s = 60}));
+    const auto policy = make_policy("las limit_1_gpu_s=400 limit_2_gpu_s=2000");
+    Player player(scene, *policy);
+    while (player.step()) {
+      const pb::DecideRequest request =
+          to_request(spec, scene.jobs(), scene.fixed(), player.state(), {});
+      ASSERT_EQ(parse_snapshot(to_json(request), "test").SerializeAsString(),
+                request.SerializeAsString());
+      const Snapshot snapshot(request);
+      const LiveState live = snapshot.state();
+      ASSERT_EQ(broken_invariant(live.fixed(), live.state()), "");
+      std::vector<std::string> ids, all_ids;
+      for (const pb::Job& job : request.jobs()) ids.push_back(job.id());
+      for (const Job& job : scene.jobs()) all_ids.push_back(job.id);
+      const View view(live.fixed(), live.state(), Level::kBlind);
+      ASSERT_EQ(seen(view, ids), seen(player.view(), all_ids));
+      ASSERT_EQ(view.num_changed(), view.num_live());
+      ASSERT_EQ(view.free_gpus(), player.view().free_gpus());
+      ASSERT_EQ(view.now_us(), player.view().now_us());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing

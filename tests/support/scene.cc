@@ -1,0 +1,188 @@
+#include "tests/support/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/sim/digest.h"
+
+namespace yard::testing {
+
+Costs no_costs() { return {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .small_gpus = 8}; }
+
+std::vector<Job> jobs_of(const std::vector<JobLine>& lines) {
+  std::vector<Job> jobs;
+  for (const JobLine& line : lines) {
+    Job job;
+    job.id = std::string(1, static_cast<char>('a' + jobs.size()));
+    job.submit_us = std::llround(line.submit_s * kSecond);
+    job.run_us = std::llround(line.run_s * kSecond);
+    job.gpus = line.gpus;
+    jobs.push_back(job);
+  }
+  return jobs;
+}
+
+std::vector<Job> random_jobs(Rng rng, const RandomJobs& options) {
+  std::vector<Job> jobs;
+  int64_t at_us = 0;
+  for (int32_t j = 0; j < options.count; ++j) {
+    if (rng.uniform() >= options.together) {
+      at_us += std::llround(options.mean_gap_s * rng.exponential()) * kSecond;
+    }
+    Job job;
+    job.id = std::to_string(j);
+    job.submit_us = at_us;
+    job.run_us = std::llround(options.mean_run_s * rng.exponential() * kSecond);
+    job.gpus = options.sizes[rng.below(static_cast<uint32_t>(options.sizes.size()))];
+    job.user = "u" + std::to_string(rng.below(static_cast<uint32_t>(options.users)));
+    jobs.push_back(job);
+  }
+  return jobs;
+}
+
+std::unique_ptr<Policy> make_policy(const std::string& text) {
+  Settings settings;
+  std::string name;
+  for (const std::string_view word : split(text, ' ')) {
+    if (name.empty()) {
+      name = word;
+    } else {
+      settings.overlay(word, "test");
+    }
+  }
+  return PolicyRegistry::make(name, settings);
+}
+
+namespace {
+
+Trace trace_of(const std::vector<Job>& jobs) {
+  Trace trace;
+  trace.source = trace.format = "test";
+  trace.jobs = jobs;
+  return trace;
+}
+
+}  // namespace
+
+Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs)
+    : trace_(trace_of(jobs)),
+      spec_(load_cluster(cluster)),
+      workload_(trace_),
+      fixed_{spec_.columns(), workload_.jobs().columns(), costs} {}
+
+Player::Player(const Scene& scene, const Policy& policy)
+    : scene_(scene),
+      policy_(policy),
+      world_(scene.fixed(), scene.size()),
+      before_(scene.fixed(), scene.size()),
+      view_(world_.fixed(), world_.state(), policy.level(),
+            policy.level() >= Level::kNoisyOracle ? scene.truth().work_us : nullptr),
+      draft_(world_.fixed(), world_.state()),
+      jobs_(static_cast<size_t>(scene.size())),
+      done_us_(static_cast<size_t>(scene.size()), 0) {
+  world_.reset(0, scene.size());
+  clock_us_ = world_.state().head->now_us;
+  memory_.reset(policy.memory_bytes(view_));
+}
+
+bool Player::broken(const std::string& what) {
+  trouble_ = what;
+  ADD_FAILURE() << what << " at " << format_seconds(world_.state().head->now_us) << " s, event "
+                << events_;
+  return false;
+}
+
+// Each GPU free or held once, work never falls nor passes what the job holds, the clock never
+// falls.
+bool Player::holds() {
+  const ClusterState& s = world_.state();
+  if (const std::string what = broken_invariant(world_.fixed(), s); !what.empty()) {
+    return broken(what);
+  }
+  if (s.head->now_us < clock_us_) return broken("the clock fell");
+  clock_us_ = s.head->now_us;
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    const Phase phase = s.phase[slot];
+    if (phase == Phase::kFree) continue;
+    const auto j = static_cast<size_t>(s.job[slot]);
+    double done = s.done_us[slot];
+    if (phase == Phase::kRunning) {
+      done += static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
+    }
+    const auto work = static_cast<double>(scene_.truth().work_us[j]);
+    if (done < done_us_[j]) return broken("work was lost by job " + scene_.jobs()[j].id);
+    // An end falls on the next whole microsecond: less than one of them is run in excess.
+    const double excess = phase == Phase::kDone ? std::max(s.rate[slot], 1.0) : 0;
+    if (done > work + excess) return broken("too much work by job " + scene_.jobs()[j].id);
+    if (phase == Phase::kDone && done < work) return broken("an end before the work is done");
+    done_us_[j] = done;
+  }
+  return true;
+}
+
+bool Player::advance() {
+  ClusterState& s = world_.state();
+  if (failed() || all_done(s)) return false;
+  if (!world_.advance(scene_.truth())) return broken("jobs wait for ever");
+  ++events_;
+  if (events_ > 1000 * (scene_.size() + 10)) return broken("no end of events");
+  for (int32_t i = 0; i < s.head->num_changed; ++i) {
+    const int32_t slot = s.changed[i];
+    if (s.phase[slot] != Phase::kDone) continue;
+    jobs_[static_cast<size_t>(s.job[slot])] = {s.first_start_us[slot], s.head->now_us,
+                                               s.preempted[slot], s.started[slot] - 1};
+  }
+  return holds();
+}
+
+// The draft has acted on the state already; the same plan, carried out in two phases on the state
+// as it was, must be legal and lead to the same state. (Where a preemption comes after a start,
+// other GPUs of the same node may be taken: then the jobs must be in the same phases until the same
+// times.)
+bool Player::decide() {
+  before_.copy_from(world_);
+  draft_.reset();
+  policy_.decide(view_, memory_, draft_);
+  const Plan& plan = draft_.plan();
+  ClusterState& s = world_.state();
+  if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;
+  const ClusterState& b = before_.state();
+  const std::string why = why_illegal(before_.fixed(), b, plan);
+  if (!why.empty()) return broken("illegal plan: " + why);
+  execute(before_.fixed(), before_.state(), plan);
+  bool started = false, mixed = false;
+  for (const Edit& edit : plan.edits) {
+    started |= edit.verb == Verb::kStart;
+    mixed |= started && edit.verb == Verb::kPreempt;
+  }
+  if (!mixed && digest(world_.fixed(), s) != digest(before_.fixed(), b)) {
+    return broken("the plan does not lead where its draft stands");
+  }
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    if (s.phase[slot] != b.phase[slot] || s.until_us[slot] != b.until_us[slot]) {
+      return broken("plan and draft differ on slot " + std::to_string(slot));
+    }
+  }
+  if (plan.wake_us <= s.head->now_us) return broken("asks to be woken at once");
+  return holds();
+}
+
+void Player::copy_from(const Player& other) {
+  world_.copy_from(other.world_);
+  memory_ = other.memory_;
+  draft_.reset();
+  jobs_ = other.jobs_;
+  done_us_ = other.done_us_;
+  clock_us_ = other.clock_us_;
+  events_ = other.events_;
+}
+
+int64_t total_jct_us(const Scene& scene, const std::vector<JobOutcome>& jobs) {
+  int64_t sum = 0;
+  for (size_t j = 0; j < jobs.size(); ++j) sum += jobs[j].end_us - scene.jobs()[j].submit_us;
+  return sum;
+}
+
+}  // namespace yard::testing

@@ -1,0 +1,118 @@
+// Small worlds for tests: a cluster, jobs and costs as one value, and a player that goes event by
+// event and holds every state and every decision to what must always be true.
+//
+//   const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 1, 50}}), no_costs());
+//   Player player(scene, *policy);
+//   while (player.step()) {}
+//   EXPECT_EQ(player.jobs()[1].end_us, 50'000'000);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/cluster/spec.h"
+#include "env/sim/choose.h"
+#include "env/sim/pacing.h"
+#include "env/sim/workload.h"
+#include "env/sim/world.h"
+#include "policies/policy.h"
+
+namespace yard::testing {
+
+constexpr int64_t kSecond = 1'000'000;
+
+Costs no_costs();
+
+struct JobLine {
+  double submit_s;
+  int32_t gpus;
+  double run_s;
+};
+// Named a, b, c, ... in the order given, which must be by rising submission.
+std::vector<Job> jobs_of(const std::vector<JobLine>& lines);
+
+struct RandomJobs {
+  int32_t count = 40;
+  std::vector<int32_t> sizes = {1, 1, 2, 4, 8};
+  double mean_gap_s = 100;
+  double mean_run_s = 600;
+  int32_t users = 5;
+  double together = 0.2;  // share that is submitted in the same second as the one before
+};
+std::vector<Job> random_jobs(Rng rng, const RandomJobs& options);
+
+// The policy that a text names, "las" or "las placement=best-fit".
+std::unique_ptr<Policy> make_policy(const std::string& text);
+
+// What never changes while a world is played. Not to be moved once worlds look at it.
+class Scene {
+ public:
+  Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
+  Scene(const Scene&) = delete;
+
+  const Fixed& fixed() const { return fixed_; }
+  const Workload& workload() const { return workload_; }
+  const std::vector<Job>& jobs() const { return trace_.jobs; }
+  Truth truth() const { return workload_.truth(); }
+  int32_t size() const { return workload_.size(); }
+
+ private:
+  Trace trace_;
+  SpecTable spec_;
+  Workload workload_;
+  Fixed fixed_;
+};
+
+// Plays a scene as the `default` pacing does. What breaks a promise is reported as a test failure
+// once, and ends the play.
+class Player {
+ public:
+  // Requires: both outlive the player.
+  Player(const Scene& scene, const Policy& policy);
+
+  // Lets the next event happen and asks the policy; false when all jobs are done or a check failed.
+  bool step() { return advance() && decide(); }
+  bool advance();
+  bool decide();
+  void play() {
+    while (step()) {
+    }
+  }
+
+  World& world() { return world_; }
+  const ClusterState& state() const { return world_.state(); }
+  const View& view() const { return view_; }
+  const Plan& plan() const { return draft_.plan(); }  // the last decision
+  Memory& memory() { return memory_; }
+  const std::vector<JobOutcome>& jobs() const { return jobs_; }
+  bool failed() const { return !trouble_.empty(); }
+  int64_t events() const { return events_; }
+
+  // Goes on from another player of the same scene and policy: state, memory, and nothing else.
+  void copy_from(const Player& other);
+
+ private:
+  bool broken(const std::string& what);
+  bool holds();
+
+  const Scene& scene_;
+  const Policy& policy_;
+  World world_, before_;  // before: the state as it was when the policy was asked
+  View view_;
+  Draft draft_;
+  Memory memory_;
+  std::vector<JobOutcome> jobs_;
+  std::vector<double> done_us_;  // (N) work done, as last seen
+  int64_t clock_us_, events_ = 0;
+  std::string trouble_;
+};
+
+// Total JCT in microseconds of jobs that have all ended.
+int64_t total_jct_us(const Scene& scene, const std::vector<JobOutcome>& jobs);
+
+}  // namespace yard::testing
