@@ -77,10 +77,6 @@ torch::Tensor JobScorerNetImpl::value(const RaggedBatch& batch) {
   return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
 }
 
-PolicyAndValue JobScorerNetImpl::forward(const RaggedBatch& batch) {
-  return {torch::log_softmax(logits(batch), 1), value(batch)};
-}
-
 void JobScorerNetImpl::fit_normaliser(const RaggedBatch& batch) {
   torch::NoGradGuard no_grad;
   const auto fit = [](const torch::Tensor& x, torch::Tensor& mean, torch::Tensor& scale) {

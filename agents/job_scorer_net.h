@@ -20,18 +20,12 @@ struct RaggedBatch {
   torch::Tensor prior;    // (B, A)     kMasked where an action is illegal
 };
 
-struct PolicyAndValue {
-  torch::Tensor log_prob;  // (B, A)
-  torch::Tensor value;     // (B)
-};
-
 class JobScorerNetImpl : public torch::nn::Module {
  public:
   explicit JobScorerNetImpl(int hidden);
 
   torch::Tensor logits(const RaggedBatch& batch);  // (B, A) prior + scores
   torch::Tensor value(const RaggedBatch& batch);   // (B)
-  PolicyAndValue forward(const RaggedBatch& batch);
 
   // Standardises features from now on: (x - mean) * scale, the figures taken from `batch`.
   void fit_normaliser(const RaggedBatch& batch);

@@ -46,7 +46,8 @@ PpoStats Ppo::update(const Rollout& rollout, const Returns& returns, double prog
     static_cast<torch::optim::AdamOptions&>(group.options()).lr(config_.lr * (1 - progress));
   }
   PpoStats stats;
-  stats.explained_variance = explained_variance(rollout.value, returns.target);
+  const bool has_critic = !returns.target.empty();
+  if (has_critic) stats.explained_variance = explained_variance(rollout.value, returns.target);
   std::vector<int64_t> order(static_cast<size_t>(rollout.size()));
   std::iota(order.begin(), order.end(), 0);
   int batches = 0;
@@ -61,18 +62,21 @@ PpoStats Ppo::update(const Rollout& rollout, const Returns& returns, double prog
       const auto action = gather_actions(rollout, index);           // (B, 1)
       const auto old_log_prob = gather(rollout.log_prob, index);    // (B)
       auto advantage = gather(returns.advantage, index);            // (B)
-      const auto target = gather(returns.target, index);            // (B)
       // Detail 7: normalised per minibatch.
       advantage = (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/false) + 1e-8);
 
-      const auto [log_prob, value] = net_->forward(batch);
+      const auto log_prob = torch::log_softmax(net_->logits(batch), 1);  // (B, A)
       const auto taken = log_prob.gather(1, action).squeeze(1);     // (B)
       const auto log_ratio = taken - old_log_prob;
       const auto ratio = log_ratio.exp();
       // Detail 8: the clipped surrogate.
       const auto clipped = ratio.clamp(1 - config_.clip, 1 + config_.clip);
       const auto policy_loss = -torch::min(ratio * advantage, clipped * advantage).mean();
-      const auto value_loss = 0.5 * (value - target).pow(2).mean();
+      torch::Tensor value_loss = torch::zeros({});
+      if (has_critic) {
+        const auto target = gather(returns.target, index);          // (B)
+        value_loss = 0.5 * (net_->value(batch) - target).pow(2).mean();
+      }
       // A masked action has probability 0 and a finite log, so it adds nothing.
       const auto entropy = -(log_prob.exp() * log_prob).sum(1).mean();
       const auto loss =

@@ -6,21 +6,24 @@
 namespace yard {
 
 struct PpoConfig {
-  double lr = 1e-3;
+  std::string baseline = "group";
+  double lr = 3e-3;
   int steps = 128;
-  int epochs = 3;
+  int epochs = 2;
   int minibatch = 1024;
   double clip = 0.2;
   double entropy = 1e-3;
   double value_weight = 0.5;
   double lambda = 0.97;
-  double horizon_s = 20'000;
+  double horizon_s = 8'000;
   double max_grad_norm = 0.5;
   double target_kl = 0.03;
 
   void fields(FieldList& f) {
+    f("baseline", baseline, {"group", "critic"},
+      "what a return is compared with: that of the group's other worlds, or a learned value");
     f("lr", lr, 0.0, 1.0, "Adam step size at the start; falls linearly to 0");
-    f("steps", steps, 1, 100'000, "decisions a world between updates");
+    f("steps", steps, 1, 100'000, "decisions a world between updates, with a critic; with groups, an episode");
     f("epochs", epochs, 1, 100, "passes over them");
     f("minibatch", minibatch, 1, 1'000'000, "samples a gradient step");
     f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");

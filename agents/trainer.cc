@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "agents/ppo.h"
 #include "agents/rollout.h"
@@ -16,7 +17,9 @@ namespace yard {
 namespace {
 
 BatchConfig batch_config(const TrainConfig& c) {
-  return {c.worlds, c.threads, c.group, c.episode_jobs, c.max_decisions, c.seed, c.task()};
+  const bool groups = c.ppo.baseline == "group";
+  return {c.worlds, c.threads, groups ? c.group : 1, c.episode_jobs, c.max_decisions, groups, c.seed,
+          c.task()};
 }
 
 double seconds_since(std::chrono::steady_clock::time_point from) {
@@ -79,7 +82,7 @@ class Trainer::Impl {
        nlohmann::ordered_json provenance)
       : config_(config), env_(fixed, workload, batch_config(config)),
         net_(seeded_net(config)), mean_net_(seeded_net(config)), ppo_(net_, config.ppo),
-        rollout_(config.ppo.steps, config.worlds), provenance_(std::move(provenance)) {
+        provenance_(std::move(provenance)) {
     torch::set_num_threads(config.threads);
     env_.reset();
   }
@@ -90,8 +93,7 @@ class Trainer::Impl {
       const auto begin = std::chrono::steady_clock::now();
       const double agreement = collect();
       if (update_ == 0) begin_training();
-      const Returns returns = time_aware_gae(rollout_, last_value(), config_.ppo.horizon_s,
-                                             config_.ppo.lambda, reward_scale_);
+      const Returns returns = judge_actions();
       const double progress = static_cast<double>(update_) / config_.updates;
       const PpoStats stats = ppo_.update(rollout_, returns, progress,
                                          Rng{config_.seed}.split(kShuffle).split(number()));
@@ -176,35 +178,63 @@ class Trainer::Impl {
 
   uint64_t number() const { return static_cast<uint64_t>(update_); }
 
-  // T steps of all worlds, sampling from the policy. Returns how often it did what the index suggests.
+  bool has_critic() const { return config_.ppo.baseline == "critic"; }
+
+  // With a critic T steps of all worlds, with groups one episode of each; actions are drawn from the
+  // policy. Returns how often it did what the index suggests.
   double collect() {
     torch::NoGradGuard no_grad;
     rollout_.clear();
-    std::vector<int32_t> action(static_cast<size_t>(config_.worlds));
+    if (!has_critic() && env_.waits(0)) env_.begin_episodes();
+    std::vector<int32_t> action(static_cast<size_t>(config_.worlds)), active;
     int64_t agreed = 0;
-    for (int t = 0; t < config_.ppo.steps; ++t) {
-      rollout_.add_observation(env_);
-      const auto [log_prob, value] = net_->forward(present_batch(env_));
-      const auto log_probs = log_prob.contiguous();
+    for (int t = 0; !has_critic() || t < config_.ppo.steps; ++t) {
+      active.clear();
+      for (int n = 0; n < config_.worlds; ++n) {
+        if (!env_.waits(n)) active.push_back(n);
+      }
+      if (active.empty()) break;
+      rollout_.add_observations(env_, active);
+      const RaggedBatch batch = present_batch(env_, active);
+      const auto log_probs = torch::log_softmax(net_->logits(batch), 1).contiguous();
       const float* row = log_probs.data_ptr<float>();
-      for (size_t n = 0; n < action.size(); ++n, row += Dispatch::kActions) {
+      for (const int32_t world : active) {
+        const auto n = static_cast<size_t>(world);
         Rng rng = Rng{config_.seed}.split(kAct).split(number()).split(
             static_cast<uint64_t>(t) * action.size() + n);
         action[n] = draw(row, env_.mask().data() + n * Dispatch::kActions, rng.uniform());
         agreed += action[n] == env_.suggested()[n];
+        rollout_.action.push_back(action[n]);
         rollout_.log_prob.push_back(row[action[n]]);
+        row += Dispatch::kActions;
       }
-      rollout_.action.insert(rollout_.action.end(), action.begin(), action.end());
-      append(rollout_.value, value);
+      if (has_critic()) append(rollout_.value, net_->value(batch));
       if (update_ == 0 && golden_.size() < kGoldenStates) record_golden();
       env_.step(action);
-      rollout_.reward.insert(rollout_.reward.end(), env_.reward().begin(), env_.reward().end());
-      rollout_.dt_s.insert(rollout_.dt_s.end(), env_.dt_s().begin(), env_.dt_s().end());
-      rollout_.ending.insert(rollout_.ending.end(), env_.ending().begin(), env_.ending().end());
-      add_final_values();
+      for (const int32_t world : active) {
+        const auto n = static_cast<size_t>(world);
+        rollout_.reward.push_back(env_.reward()[n]);
+        rollout_.dt_s.push_back(env_.dt_s()[n]);
+        rollout_.ending.push_back(env_.ending()[n]);
+      }
+      if (has_critic()) add_final_values();
       for (const EpisodeResult& result : env_.take_results()) jct_s_.push_back(result.mean_jct_s);
+      throw_if_interrupted();
     }
     return static_cast<double>(agreed) / static_cast<double>(rollout_.size());
+  }
+
+  Returns judge_actions() {
+    if (!has_critic()) {
+      return group_advantages(rollout_, config_.worlds, config_.group, config_.ppo.horizon_s,
+                              reward_scale_);
+    }
+    torch::NoGradGuard no_grad;
+    std::vector<int32_t> all(static_cast<size_t>(config_.worlds));
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<float> last;
+    append(last, net_->value(present_batch(env_, all)));
+    return time_aware_gae(rollout_, last, config_.ppo.horizon_s, config_.ppo.lambda, reward_scale_);
   }
 
   // Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal one.
@@ -233,13 +263,6 @@ class Trainer::Impl {
     } else {
       append(rollout_.final_value, net_->value(final_batch(env_)));
     }
-  }
-
-  std::vector<float> last_value() {
-    torch::NoGradGuard no_grad;
-    std::vector<float> out;
-    append(out, net_->value(present_batch(env_)));
-    return out;
   }
 
   // From the first experience: the scale of rewards and the normaliser; then the experience is taken

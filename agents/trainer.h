@@ -21,12 +21,12 @@ struct TrainConfig {
   int hidden = 32;
   uint64_t seed = 1;
   // How long.
-  int updates = 150;
-  int validate_every = 10;
+  int updates = 20;
+  int validate_every = 2;
   // Worlds.
-  int worlds = 64;
+  int worlds = 32;
   int threads = 2;
-  int group = 1;
+  int group = 8;
   int episode_jobs = 256;
   int max_decisions = 20'000;
   // The task.

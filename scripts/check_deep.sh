@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
-# TSan over what runs on threads, mutations of the rules, the rules under nvcc, a second LibTorch, formatting and lint.
-# What the machine lacks is skipped by name. Ends with a table; fails where any check failed.
+# TSan over what runs on threads, mutations of the rules, the rules under nvcc, a second LibTorch,
+# formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
+# check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail

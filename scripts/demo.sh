@@ -15,8 +15,9 @@ found=$run/evaluations
 model=$run/serving/model
 server=
 
-# The jobs of evaluations come from other seeds than those of training and validation.
-unseen="--trace synthetic:habits --cluster 8x8 --seed 7001 --generate-jobs 3000 --from 15% --to 85%"
+# Courses of jobs that neither training nor validation has seen: other seeds of the same workload.
+seeds="7001 7002 7003"
+unseen="--trace synthetic:habits --cluster 8x8 --generate-jobs 3000 --from 15% --to 85%"
 heuristics=fifo,backfill,las,srtf-history,srsf-history
 
 # ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
@@ -24,7 +25,7 @@ heuristics=fifo,backfill,las,srtf-history,srsf-history
 began=$(date +%s)
 number=0
 planned=0        # of the steps that were begun and ended
-left=205         # of those to come: 150 40 5 2 3 3 2
+left=185         # of those to come: 150 20 5 2 3 3 2
 seconds_of_step=0
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
@@ -100,25 +101,29 @@ outdated() {
   [ ! -e "$1" ] || [ "$bin/yardmaster-sim" -nt "$1" ] || [ "$best/manifest.json" -nt "$1" ]
 }
 
-step 40 "comparing it with heuristics on jobs it has not seen"
-# shellcheck disable=SC2086  # $unseen is several arguments
-if outdated "$found/unseen.json"; then
-  "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --json \
-    >"$run/serving/evaluate.json"
-  mv "$run/serving/evaluate.json" "$found/unseen.json"
-else
-  kept
-fi
+step 20 "comparing it with heuristics on jobs it has not seen"
+for seed in $seeds; do
+  if outdated "$found/unseen-$seed.json"; then
+    # shellcheck disable=SC2086  # $unseen is several arguments
+    "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --seed "$seed" \
+      --json-out "$found/unseen-$seed.json" >"$found/unseen-$seed.txt"
+  elif [ "$seed" = "${seeds%% *}" ]; then
+    kept
+  fi
+  sed -n "s#^checkpoint:[^ ]* / \(.* yardstick\)#      seed $seed: pilot / \1#p" \
+    "$found/unseen-$seed.txt"
+done
 
 step 5 "replaying one course of those jobs for the charts"
 # shellcheck disable=SC2086
-if outdated "$found/replay.csv"; then
-  "$yard" simulate --policy "checkpoint:$best,$heuristics,srsf" $unseen \
-    --series-out "$found/replay.series.json" --jobs-out "$run/serving/replay.csv"
-  mv "$run/serving/replay.csv" "$found/replay.csv"
+if outdated "$found/replay.json"; then
+  "$yard" simulate --policy "checkpoint:$best,$heuristics,srsf" $unseen --seed "${seeds%% *}" \
+    --series-out "$found/replay.series.json" --json-out "$found/replay.json" \
+    --jobs-out "$found/replay.csv" >"$found/replay.txt"
 else
   kept
 fi
+sed "1d; s#^checkpoint:$best *#$(printf '%-25s' pilot)#; s/^\(.\)/      \1/" "$found/replay.txt"
 
 # ---- 4 to 6. Serve -------------------------------------------------------------------------------
 step 2 "serving it"

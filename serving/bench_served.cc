@@ -98,8 +98,8 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
   builder.RegisterService(&echo);
   const auto echo_server = builder.BuildAndStart();
   YARD_CHECK(echo_server != nullptr, "no echo server on a free port");
-  const auto echo_stub = bench::EchoService::NewStub(grpc::CreateChannel(
-      "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
+  const auto echo_stub = bench::EchoService::NewStub(
+      grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
   pb::DecideResponse echoed;
   const auto call_echo = [&] {
     grpc::ClientContext context;

@@ -1,5 +1,5 @@
-// What a served decision costs beside a gRPC echo of the same messages: same process, same run, calls
-// taken in turns.
+// What a served decision costs beside a gRPC echo of the same messages: same process, same run,
+// calls taken in turns.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct Percentiles {
 
 struct ServedBench {
   Percentiles served, echo;
-  int calls = 0;              // of each
-  int by_policy = 0;          // answers whose source was the policy
+  int calls = 0;      // of each
+  int by_policy = 0;  // answers whose source was the policy
   size_t request_bytes = 0, response_bytes = 0;
-  Percentiles policy;         // the policy alone, as the server measured it
+  Percentiles policy;  // the policy alone, as the server measured it
 };
 
 // A cluster of 8-GPU nodes that is full but for one node, and as many waiting jobs as nodes.

@@ -39,8 +39,8 @@ struct Client::Impl {
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    stub = pb::PolicyService::NewStub(grpc::CreateCustomChannel(
-        given.server, grpc::InsecureChannelCredentials(), arguments));
+    stub = pb::PolicyService::NewStub(
+        grpc::CreateCustomChannel(given.server, grpc::InsecureChannelCredentials(), arguments));
   }
 
   pb::DecideResponse answer_ourselves(const pb::DecideRequest& request, Answer&& own,
@@ -75,7 +75,8 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                   std::chrono::milliseconds deadline) {
   // What is left at the end is for handing over our own answer.
   const std::chrono::microseconds all = deadline;
-  const auto wait = all - std::min<std::chrono::microseconds>(std::chrono::milliseconds(1), all / 10);
+  const auto wait =
+      all - std::min<std::chrono::microseconds>(std::chrono::milliseconds(1), all / 10);
   const auto until = std::chrono::steady_clock::now() + wait;
   const Snapshot snapshot(request);
 

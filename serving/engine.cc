@@ -20,8 +20,8 @@ double ms_since(Engine::Clock::time_point begin) {
 
 }  // namespace
 
-// One request on its way. The thread that took it, the worker and the alarm share it, since each may
-// be the last to look at it; the first of them to have an answer that counts gives it.
+// One request on its way. The thread that took it, the worker and the alarm share it, since each
+// may be the last to look at it; the first of them to have an answer that counts gives it.
 struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   Call(Engine& owner, pb::DecideRequest&& told, Done&& then)
       : engine(&owner), done(std::move(then)), request(std::move(told)), snapshot(request) {}
@@ -121,10 +121,12 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
 Engine::Engine(const EngineOptions& options, const ModelStore& models,
                std::function<void(const pb::DecideResponse&)> seen)
-    : options_(options), models_(models), seen_(std::move(seen)),
+    : options_(options),
+      models_(models),
+      seen_(std::move(seen)),
       fallback_(open_servable(options.fallback).policy),
-      first_id_(static_cast<uint64_t>(
-          std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1))),
+      first_id_(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
+                                      std::chrono::microseconds(1))),
       workers_(options.threads, options.most_waiting) {}
 
 Engine::~Engine() = default;
@@ -140,9 +142,7 @@ Engine::Clock::time_point Engine::time_of_answer(const Call& call,
   return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
 
-std::string Engine::next_id() {
-  return std::to_string(first_id_) + "-" + std::to_string(++ids_);
-}
+std::string Engine::next_id() { return std::to_string(first_id_) + "-" + std::to_string(++ids_); }
 
 void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done done) {
   auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));
@@ -153,9 +153,8 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
     call->fail(call->current.reason, call->current.detail);
   } else if (call->request.jobs_size() > options_.most_jobs ||
              call->snapshot.fixed().spec.total_gpus > options_.most_gpus) {
-    call->fail(pb::TOO_LARGE,
-               std::to_string(call->request.jobs_size()) + " jobs, " +
-                   std::to_string(call->snapshot.fixed().spec.total_gpus) + " GPUs");
+    call->fail(pb::TOO_LARGE, std::to_string(call->request.jobs_size()) + " jobs, " +
+                                  std::to_string(call->snapshot.fixed().spec.total_gpus) + " GPUs");
   } else {
     call->policy_pending = true;
     call->ticket = workers_.submit([call] {

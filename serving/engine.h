@@ -39,8 +39,9 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Calls `done` exactly once, from any thread, before `deadline` if that leaves a few milliseconds.
-  // Throws InputError, and never calls, where the request describes no possible cluster.
+  // Calls `done` exactly once, from any thread, before `deadline` if that leaves a few
+  // milliseconds. Throws InputError, and never calls, where the request describes no possible
+  // cluster.
   void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
 
   int hanging() const { return workers_.hanging(); }

@@ -14,7 +14,10 @@ class Exporter {
  public:
   Exporter(const ClusterSpec& spec, const std::vector<Job>& jobs, const Fixed& fixed,
            const ClusterState& state)
-      : spec_(spec), jobs_(jobs), s_(state), view_(fixed, state, Level::kBlind),
+      : spec_(spec),
+        jobs_(jobs),
+        s_(state),
+        view_(fixed, state, Level::kBlind),
         queue_rank_(static_cast<size_t>(state.head->high_water), 0) {}
 
   pb::DecideRequest write(std::span<const Finished> finished) {

@@ -41,8 +41,7 @@ void GpuLedger::read_node(const std::string& where, const pb::Node& told, int64_
   }
   const auto check = [&](uint32_t gpu) {
     if (gpu < told.gpus()) return;
-    throw InputError(where, "GPUs 0 to " + std::to_string(told.gpus() - 1),
-                     std::to_string(gpu));
+    throw InputError(where, "GPUs 0 to " + std::to_string(told.gpus() - 1), std::to_string(gpu));
   };
   Node& node = nodes_.emplace_back();
   node.all = low_mask(static_cast<int32_t>(told.gpus()));

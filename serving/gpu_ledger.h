@@ -1,5 +1,5 @@
-// Who holds which GPU of which node, as a snapshot tells it: every claim is checked against the ones
-// before, so that what comes out can be.
+// Who holds which GPU of which node, as a snapshot tells it: every claim is checked against the
+// ones before, so that what comes out can be.
 #pragma once
 
 #include <array>
@@ -29,7 +29,9 @@ class GpuLedger {
   bool touches_down(const std::vector<LivePart>& parts) const;
 
   // GPUs that count: not down, or in use all the same.
-  uint64_t usable(int32_t node) const { return nodes_[node].all & ~(nodes_[node].down & ~held(node)); }
+  uint64_t usable(int32_t node) const {
+    return nodes_[node].all & ~(nodes_[node].down & ~held(node));
+  }
   // The same GPUs numbered without the gaps.
   uint64_t packed(int32_t node, uint64_t mask) const;
   // When each GPU will have been left, by its own number; at most now: it is free of others.

@@ -39,7 +39,8 @@ class Guard {
     }
     for (const auto& [name, room] : rooms_) {
       if (room.free < 0) {
-        return "node '" + std::string(name) + "' would lack " + std::to_string(-room.free) + " GPUs";
+        return "node '" + std::string(name) + "' would lack " + std::to_string(-room.free) +
+               " GPUs";
       }
     }
     return "";

@@ -1,5 +1,5 @@
-// The last look at a decision before it leaves the house, from the messages alone: it shares no code
-// with the rules, masks and drafts by which decisions are made.
+// The last look at a decision before it leaves the house, from the messages alone: it shares no
+// code with the rules, masks and drafts by which decisions are made.
 #pragma once
 
 #include <string>

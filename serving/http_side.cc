@@ -2,9 +2,8 @@
 
 #include <httplib.h>
 
-#include <thread>
-
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -29,8 +28,9 @@ void own_port(socket_t socket) {
 
 HostPort parse_address(const std::string& option, const std::string& text) {
   const size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? std::nullopt
-                                               : parse_int(std::string_view(text).substr(colon + 1));
+  const auto port = colon == std::string::npos
+                        ? std::nullopt
+                        : parse_int(std::string_view(text).substr(colon + 1));
   if (!port || *port < 0 || *port > 65535 || colon == 0) {
     throw InputError(option, "HOST:PORT", "'" + text + "'");
   }
@@ -77,7 +77,8 @@ HttpSide::HttpSide(const std::string& address, size_t most_bytes, HttpAnswers an
   } else if (!server.bind_to_port(at.host, at.port)) {
     at.port = -1;
   }
-  if (at.port < 0) throw InputError("--http", "an address and port that are free", "'" + address + "'");
+  if (at.port < 0)
+    throw InputError("--http", "an address and port that are free", "'" + address + "'");
   impl_->address = at.host + ":" + std::to_string(at.port);
   impl_->thread = std::thread([&server] { server.listen_after_bind(); });
   // stop() before the loop began would be forgotten.

@@ -14,8 +14,8 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // Thread-safe, all of them. `known`: the name of the model that there is; others are not repeated,
-  // since clients may send anything.
+  // Thread-safe, all of them. `known`: the name of the model that there is; others are not
+  // repeated, since clients may send anything.
   void decided(const pb::DecideResponse& response, const std::string& known);
   void refused_request();
 

@@ -37,16 +37,15 @@ std::string name_of(const std::string& text, const fs::path& folder) {
 Model open_servable(const std::string& text) {
   OpenedPolicy opened = open_policy(text, {});
   if (!opened.info.servable) {
-    throw InputError("policy", "one that can serve live clusters",
-                     "'" + text + "', which needs the information level " +
-                         level_name(opened.policy->level()));
+    throw InputError(
+        "policy", "one that can serve live clusters",
+        "'" + text + "', which needs the information level " + level_name(opened.policy->level()));
   }
   return {std::move(opened.policy), std::move(opened.digest)};
 }
 
 ModelStore::ModelStore(const std::string& text, const std::string& name)
-    : text_(text), folder_(folder_of(text)),
-      name_(name.empty() ? name_of(text, folder_) : name) {
+    : text_(text), folder_(folder_of(text)), name_(name.empty() ? name_of(text, folder_) : name) {
   status_.current.name = name_;
   if (text_.empty()) {
     take_out(pb::NO_MODEL, "the server was given none");
@@ -92,8 +91,8 @@ void ModelStore::reload_if_changed() {
   look();
 }
 
-// Damaged files are no longer the model that was checked, whatever still lies in memory: it is taken
-// out. A whole new version that does not work leaves the one in service where it is.
+// Damaged files are no longer the model that was checked, whatever still lies in memory: it is
+// taken out. A whole new version that does not work leaves the one in service where it is.
 void ModelStore::look() {
   std::string damage = why_damaged(folder_);
   if (!damage.empty()) {
@@ -151,12 +150,11 @@ std::string ModelStore::fingerprint() const {
     struct stat about {};
     if (stat(it->path().c_str(), &about) != 0) continue;
     std::string line = it->path().filename();
-    for (const auto number : {static_cast<int64_t>(about.st_size),
-                              static_cast<int64_t>(about.st_ino),
-                              static_cast<int64_t>(about.st_mtim.tv_sec),
-                              static_cast<int64_t>(about.st_mtim.tv_nsec),
-                              static_cast<int64_t>(about.st_ctim.tv_sec),
-                              static_cast<int64_t>(about.st_ctim.tv_nsec)}) {
+    for (const auto number :
+         {static_cast<int64_t>(about.st_size), static_cast<int64_t>(about.st_ino),
+          static_cast<int64_t>(about.st_mtim.tv_sec), static_cast<int64_t>(about.st_mtim.tv_nsec),
+          static_cast<int64_t>(about.st_ctim.tv_sec),
+          static_cast<int64_t>(about.st_ctim.tv_nsec)}) {
       line += " " + std::to_string(number);
     }
     lines.insert(std::move(line));

@@ -44,9 +44,9 @@ class ModelStore {
     uint64_t refusals = 0;
   };
 
-  // `text`: a policy as open_policy() knows it; empty: none is served. `name`: empty for the folder's,
-  // file's or policy's own. A checkpoint that is damaged is no error but a reason. Throws InputError
-  // when there is no such thing at all, or it cannot be served to a live cluster.
+  // `text`: a policy as open_policy() knows it; empty: none is served. `name`: empty for the
+  // folder's, file's or policy's own. A checkpoint that is damaged is no error but a reason. Throws
+  // InputError when there is no such thing at all, or it cannot be served to a live cluster.
   ModelStore(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }

@@ -45,10 +45,10 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
   };
   explicit AdminRpc(Answers answers) : answers_(std::move(answers)) {}
 
-  grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context,
-                                   const pb::StatusRequest*, pb::StatusResponse* out) override;
-  grpc::ServerUnaryReactor* Reload(grpc::CallbackServerContext* context,
-                                   const pb::ReloadRequest*, pb::StatusResponse* out) override;
+  grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context, const pb::StatusRequest*,
+                                   pb::StatusResponse* out) override;
+  grpc::ServerUnaryReactor* Reload(grpc::CallbackServerContext* context, const pb::ReloadRequest*,
+                                   pb::StatusResponse* out) override;
 
  private:
   const Answers answers_;

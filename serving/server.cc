@@ -5,14 +5,13 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include <future>
-
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
 #include "serving/http_side.h"
+#include "serving/json.h"
 #include "serving/metrics.h"
 #include "serving/rpc.h"
-#include "serving/snapshot.h"
 
 namespace yard {
 namespace {
@@ -48,7 +47,8 @@ Listening listen(const std::string& option, const std::string& text, grpc::Servi
 
 struct Server::Impl {
   explicit Impl(const ServerOptions& given)
-      : options(given), models(given.policy, given.name),
+      : options(given),
+        models(given.policy, given.name),
         engine(given.engine, models,
                [this](const pb::DecideResponse& response) {
                  metrics.decided(response, models.name());
@@ -150,10 +150,10 @@ struct Server::Impl {
 
   HttpAnswers::Decided decide(const std::string& body) {
     const auto error = [](int status, const char* what) {
-      return HttpAnswers::Decided{status, nlohmann::json{{"error", what}}.dump(
-                                              -1, ' ', false,
-                                              nlohmann::json::error_handler_t::replace) +
-                                              "\n"};
+      return HttpAnswers::Decided{
+          status, nlohmann::json{{"error", what}}.dump(-1, ' ', false,
+                                                       nlohmann::json::error_handler_t::replace) +
+                      "\n"};
     };
     std::promise<pb::DecideResponse> answer;
     try {

@@ -34,8 +34,8 @@ class Server {
   std::string admin_address() const;
   ModelStore::Status model() const;
 
-  void reload();   // looks at the model's files now; changes are also noticed within a second
-  void drain();    // not ready; then grace; then what is under way is finished and the ports close
+  void reload();  // looks at the model's files now; changes are also noticed within a second
+  void drain();   // not ready; then grace; then what is under way is finished and the ports close
   bool hangs() const;  // a policy still decides though nobody waits for it
 
  private:

@@ -1,7 +1,5 @@
 #include "serving/snapshot.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -17,7 +15,8 @@ namespace yard {
 class SnapshotReader {
  public:
   SnapshotReader(const pb::DecideRequest& request, Snapshot& out)
-      : request_(request), out_(out),
+      : request_(request),
+        out_(out),
         now_us_(read_seconds("request", "time_s", request.time_s())),
         gpus_(request, now_us_) {}
 
@@ -32,7 +31,7 @@ class SnapshotReader {
 
  private:
   struct Row {
-    Job job;             // for the table
+    Job job;  // for the table
     LiveJob live;
     int32_t told_as = kNone;
     int64_t queue_rank = 0;
@@ -155,10 +154,9 @@ class SnapshotReader {
   // A job of more GPUs than are up can wait; one of more than there are can only be a mistake.
   int32_t read_gpus(const std::string& where, uint32_t gpus) const {
     if (gpus < 1 || gpus > static_cast<uint32_t>(gpus_.installed_gpus())) {
-      throw InputError(where,
-                       "1 to " + std::to_string(gpus_.installed_gpus()) +
-                           " GPUs, what the cluster has",
-                       std::to_string(gpus));
+      throw InputError(
+          where, "1 to " + std::to_string(gpus_.installed_gpus()) + " GPUs, what the cluster has",
+          std::to_string(gpus));
     }
     return static_cast<int32_t>(gpus);
   }
@@ -166,8 +164,9 @@ class SnapshotReader {
   int64_t read_past(const std::string& where, const char* what, double seconds) const {
     const int64_t us = read_seconds(where, what, seconds);
     if (us <= now_us_) return us;
-    throw InputError(where, std::string(what) + " up to time_s (" + shortest(request_.time_s()) +
-                     ")", shortest(seconds));
+    throw InputError(where,
+                     std::string(what) + " up to time_s (" + shortest(request_.time_s()) + ")",
+                     shortest(seconds));
   }
 
   static Phase read_phase(const std::string& where, pb::JobState state) {
@@ -187,9 +186,8 @@ class SnapshotReader {
   }
 
   static bool names_gpus(const pb::Job& job) {
-    return std::ranges::any_of(job.placement(), [](const pb::Piece& piece) {
-      return piece.gpu_ids_size() > 0;
-    });
+    return std::ranges::any_of(job.placement(),
+                               [](const pb::Piece& piece) { return piece.gpu_ids_size() > 0; });
   }
 
   std::string where_is(int i) const {
@@ -219,7 +217,8 @@ class SnapshotReader {
       if (fresh) spec.types.push_back({.name = type->first});
       spec_index[static_cast<size_t>(i)] = static_cast<int32_t>(out_.node_of_.size());
       out_.node_of_.push_back(i);
-      spec.nodes.push_back({.name = request_.nodes(i).name(), .gpus = usable, .type = type->second});
+      spec.nodes.push_back(
+          {.name = request_.nodes(i).name(), .gpus = usable, .type = type->second});
     }
     return spec;
   }
@@ -316,28 +315,6 @@ void Snapshot::write(const ClusterState& state, const Plan& plan,
     response.set_wake_after_s(static_cast<double>(std::max<int64_t>(plan.wake_us - now_us_, 0)) *
                               1e-6);
   }
-}
-
-pb::DecideRequest parse_snapshot(const std::string& json, const std::string& source) {
-  pb::DecideRequest request;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &request);
-  if (!status.ok()) {
-    // The lines after the first show the place, too wide for one message.
-    const std::string why(status.message());
-    throw InputError(source, "the proto3 JSON of yardmaster.v1.DecideRequest",
-                     why.substr(0, why.find('\n')));
-  }
-  return request;
-}
-
-std::string to_json(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.add_whitespace = true;
-  std::string out;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
-  if (!status.ok()) throw RunError("no JSON for this message: " + std::string(status.message()));
-  return out;
 }
 
 }  // namespace yard

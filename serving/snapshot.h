@@ -1,5 +1,5 @@
-// From what a cluster manager tells to the state that policies see, and from their plans back to its
-// names.
+// From what a cluster manager tells to the state that policies see, and from their plans back to
+// its names.
 //
 //   Snapshot snapshot(request);
 //   LiveState live = snapshot.state();
@@ -51,9 +51,9 @@ class Snapshot {
 
   const pb::DecideRequest& request_;
   int64_t now_us_ = 0;
-  std::vector<int32_t> node_of_;      // index in the spec -> index in the request
-  std::vector<int32_t> told_as_;      // index in the job table -> in request.jobs(), kNone: finished
-  std::vector<LiveJob> jobs_;         // finished, held and stopping, then waiting in queue order
+  std::vector<int32_t> node_of_;  // index in the spec -> index in the request
+  std::vector<int32_t> told_as_;  // index in the job table -> in request.jobs(), kNone: finished
+  std::vector<LiveJob> jobs_;     // finished, held and stopping, then waiting in queue order
   std::vector<Vacating> vacating_;
   std::vector<SpecTable> spec_table_;  // one; made once all is known
   std::vector<JobTable> job_table_;
@@ -61,11 +61,5 @@ class Snapshot {
 
   friend class SnapshotReader;
 };
-
-// Parses a snapshot file. Throws InputError naming `source`.
-pb::DecideRequest parse_snapshot(const std::string& json, const std::string& source);
-
-// Throws RunError where a text in the message is no UTF-8.
-std::string to_json(const google::protobuf::Message& message);
 
 }  // namespace yard

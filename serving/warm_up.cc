@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"

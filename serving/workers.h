@@ -23,8 +23,8 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Returns null where the work is refused. Work that was given up may outlive this: it owns what it
-  // touches.
+  // Returns null where the work is refused. Work that was given up may outlive this: it owns what
+  // it touches.
   std::shared_ptr<Ticket> submit(std::function<void()> work);
 
   int hanging() const;

@@ -48,6 +48,7 @@ struct BatchEnv::Player {
   double jct_sum_s = 0;
   EpisodeResult result{};
   bool has_result = false;
+  bool waits = false;  // between episodes
 };
 
 class BatchEnv::Pool : public ThreadPool {
@@ -87,6 +88,17 @@ void BatchEnv::reset() {
   });
 }
 
+void BatchEnv::begin_episodes() {
+  pool_->run(config_.worlds, [this](int n) { begin_episode(n); });
+}
+
+bool BatchEnv::waits(int world) const { return players_[static_cast<size_t>(world)]->waits; }
+
+double BatchEnv::elapsed_s(int world) const {
+  const Head& h = *players_[static_cast<size_t>(world)]->world.state().head;
+  return 1e-6 * static_cast<double>(h.now_us - fixed_.jobs.submit_us[h.first_job]);
+}
+
 void BatchEnv::step(std::span<const int32_t> actions) {
   YARD_CHECK(actions.size() == static_cast<size_t>(config_.worlds), "one action a world");
   pool_->run(config_.worlds,
@@ -96,6 +108,7 @@ void BatchEnv::step(std::span<const int32_t> actions) {
 // Draws a window of jobs and goes on to its first decision.
 void BatchEnv::begin_episode(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
+  p.waits = false;
   for (bool asked = false; !asked;) {
     ++p.episode;
     Rng rng = p.rng.split(static_cast<uint64_t>(p.episode));
@@ -154,6 +167,11 @@ void BatchEnv::step_world(int n, int32_t action) {
   const auto i = static_cast<size_t>(n);
   Player& p = *players_[i];
   ClusterState& s = p.world.state();
+  if (p.waits) {
+    ending_[i] = Ending::kNone;
+    reward_[i] = dt_s_[i] = 0;
+    return;
+  }
   const int64_t from_us = s.head->now_us, job_time_us = s.head->job_time_us;
   ending_[i] = Ending::kNone;
   ++p.decisions;
@@ -181,7 +199,11 @@ void BatchEnv::step_world(int n, int32_t action) {
   p.result = {n, p.episode, s.head->first_job,
               p.jct_sum_s / std::max<double>(1, s.head->finished), p.decisions};
   p.has_result = true;
-  begin_episode(n);
+  if (config_.wait_at_end) {
+    p.waits = true;
+  } else {
+    begin_episode(n);
+  }
 }
 
 std::vector<EpisodeResult> BatchEnv::take_results() {
@@ -196,7 +218,7 @@ std::vector<EpisodeResult> BatchEnv::take_results() {
 
 // What a world cannot work out anew from its seed: flat values, then the task's memory and the state.
 struct Saved {
-  int64_t episode, decisions;
+  int64_t episode, decisions, waits;
   double jct_sum_s;
 };
 
@@ -207,7 +229,7 @@ std::vector<std::byte> BatchEnv::save() const {
     out.insert(out.end(), at, at + bytes);
   };
   for (const auto& p : players_) {
-    const Saved saved{p->episode, p->decisions, p->jct_sum_s};
+    const Saved saved{p->episode, p->decisions, p->waits, p->jct_sum_s};
     put(&saved, sizeof saved);
     put(p->memory.data(), p->memory.size() * sizeof(uint64_t));
     put(p->world.block().data(), p->world.block().size());
@@ -235,6 +257,7 @@ void BatchEnv::restore(std::span<const std::byte> saved) {
     take(&s, sizeof s);
     p.episode = s.episode;
     p.decisions = s.decisions;
+    p.waits = s.waits != 0;
     p.jct_sum_s = s.jct_sum_s;
     take(p.memory.data(), p.memory.size() * sizeof(uint64_t));
     take(p.world.block().data(), p.world.block().size());

@@ -22,6 +22,7 @@ struct BatchConfig {
   int group = 1;            // so many neighbouring worlds play the same jobs
   int episode_jobs = 256;
   int max_decisions = 0;    // an episode is cut off after so many; 0: never
+  bool wait_at_end = false;  // a world whose episode is over waits for begin_episodes()
   uint64_t seed = 1;
   DispatchConfig task;
 };
@@ -48,8 +49,15 @@ class BatchEnv {
   void reset();
 
   // Carries out one legal action a world (N) and goes on to the next decision, through as many
-  // events, and into the next episode, as need be.
+  // events, and into the next episode, as need be. Worlds that wait are passed over.
   void step(std::span<const int32_t> actions);
+
+  // Every world's next episode. Requires: wait_at_end, and all worlds wait.
+  void begin_episodes();
+  bool waits(int world) const;
+
+  // Seconds since the world's episode began.
+  double elapsed_s(int world) const;
 
   // Of the present decision. Valid until the next step().
   std::span<const float> jobs() const { return jobs_; }          // (N, J, F)

@@ -54,8 +54,7 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   return slot;
 }
 
-void restore_vacating(const Fixed& fixed, ClusterState& s, const LivePart& part,
-                      int64_t until_us) {
+void restore_vacating(const Fixed& fixed, ClusterState& s, const LivePart& part, int64_t until_us) {
   for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
     int64_t& ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[part.node] + lowest_bit(rest)];
     ready_us = std::max(ready_us, until_us);

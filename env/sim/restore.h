@@ -1,4 +1,5 @@
-// A state that was told instead of simulated: what a live cluster says of itself, put in job by job.
+// A state that was told instead of simulated: what a live cluster says of itself, put in job by
+// job.
 //
 //   LiveState live(fixed, slots, now_us);
 //   live.restore({.job = 0, .phase = Phase::kRunning, .parts = parts, ...});
@@ -23,23 +24,23 @@ struct LivePart {
 };
 
 struct LiveJob {
-  int32_t job = kNone;           // index into the job table
+  int32_t job = kNone;  // index into the job table
   Phase phase = Phase::kWaiting;
-  int64_t since_us = 0;          // when the phase began; done: when the job ended
-  int64_t until_us = 0;          // starting, stopping: when it ends
-  int64_t saved_us = 0;          // starting, stopping: when its last save is complete
-  int64_t attained_us = 0;       // time run so far, now included
+  int64_t since_us = 0;     // when the phase began; done: when the job ended
+  int64_t until_us = 0;     // starting, stopping: when it ends
+  int64_t saved_us = 0;     // starting, stopping: when its last save is complete
+  int64_t attained_us = 0;  // time run so far, now included
   int32_t preempted = 0;
   int32_t started = 0;
   bool pinned = false;
-  std::vector<LivePart> parts;   // starting, running
+  std::vector<LivePart> parts;  // starting, running
 };
 
 // Puts a job into a state. All jobs count as changed; waiting ones queue in the order of the calls.
 // A job that is done can be read until the state is thrown away: so policies learn of it.
-// Requires: a free slot, each job once, since_us <= now; GPUs that are free, as many as the job asks
-// for, where it holds any; attained_us at least the time since since_us where it runs.
-// Returns its slot.
+// Requires: a free slot, each job once, since_us <= now; GPUs that are free, as many as the job
+// asks for, where it holds any; attained_us at least the time since since_us where it runs. Returns
+// its slot.
 int32_t restore_job(const Fixed& fixed, ClusterState& state, const LiveJob& job);
 
 // Says that GPUs, owned or not, are still being left by somebody until then.

@@ -170,8 +170,7 @@ YARD_HD inline int32_t keep_best(Row* rows, int32_t n, int32_t most, const Row& 
 }
 
 // Every kind of action (start, stop, nothing) shares out its probability by the index: e^-slope per
-// doubling behind the kind's best. Kinds
-// that the index would not pick now get a share of prior_other each.
+// doubling behind the kind's best. Kinds that the index would not pick now weigh prior_other each.
 YARD_HD inline void write_prior(const DispatchConfig& config, const Row* held, int32_t num_held,
                                 const Row* waiting, int32_t pick, Dispatch::Observation& out) {
   constexpr float kLog2E = 1.44269504F, kLn2 = 0.69314718F;
@@ -324,7 +323,10 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     f[kKnown] = own.jobs / (own.jobs + config.shrink);
     f[kSuggested] = r == pick ? 1.0F : 0.0F;
     out.slots[r] = row.slot;
-    out.mask[r] = legal(view, config, row.slot);
+    // A job is stopped only for one that the index puts before it, margin or not: otherwise two jobs
+    // could stop each other for ever.
+    const bool beaten = !holds || (num_waiting > 0 && waiting[0].key < row.key + config.margin_log2);
+    out.mask[r] = beaten && legal(view, config, row.slot);
     out.legal += out.mask[r];
   }
   for (int32_t r = out.rows; r < kJobs; ++r) {

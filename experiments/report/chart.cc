@@ -91,22 +91,23 @@ class Scale {
     std::vector<Tick> out;
     if (axis_.log) {
       for (const double tick : log_ticks(from_, to_, axis_.unit == Unit::kSeconds)) {
-        out.push_back({tick, axis_.unit == Unit::kSeconds ? duration_text(tick) : text(tick)});
+        out.push_back(
+            {tick, axis_.unit == Unit::kSeconds ? duration_text(tick) : text(tick, tick)});
       }
       return out;
     }
     Counted in{1, ""};
     if (axis_.unit == Unit::kSeconds) in = counted_in(to_);
-    for (const double tick : linear_ticks(from_ / in.unit, to_ / in.unit, about)) {
-      out.push_back({tick * in.unit, text(tick) + in.name});
-    }
+    const std::vector<double> ticks = linear_ticks(from_ / in.unit, to_ / in.unit, about);
+    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+    for (const double tick : ticks) out.push_back({tick * in.unit, text(tick, step) + in.name});
     return out;
   }
 
  private:
-  std::string text(double tick) const {
-    return axis_.unit == Unit::kPercent ? tick_text(std::round(tick * 1e6) / 1e4) + " %"
-                                        : tick_text(tick);
+  std::string text(double tick, double step) const {
+    return axis_.unit == Unit::kPercent ? tick_text(100 * tick, 100 * step) + " %"
+                                        : tick_text(tick, step);
   }
 
   const Axis& axis_;
@@ -216,8 +217,9 @@ std::string render(const Chart& chart) {
   }
   if (!std::isfinite(x_low)) return "";
   if (chart.mark_y) {
-    y_low = std::min(y_low, *chart.mark_y);
-    y_high = std::max(y_high, *chart.mark_y);
+    // One percent around it at least: less is noise that a chart should not blow up.
+    y_low = std::min(y_low, *chart.mark_y * 0.99);
+    y_high = std::max(y_high, *chart.mark_y * 1.01);
   }
   widen(chart.y, y_low, y_high);
   const Scale x(chart.x, x_low, x_high), y(chart.y, y_low, y_high);

@@ -59,10 +59,7 @@ std::string verdict(const Json& row) {
 
 std::string yardstick(const Json& row) {
   const std::string chosen = text(row, "yardstick_chosen");
-  return Names::short_of(text(row, "yardstick")) +
-         (chosen.empty() ? ""
-                         : ", chosen " + std::string(chosen == "validation" ? "on validation"
-                                                                            : "in hindsight"));
+  return Names::short_of(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
 // The bounds' best and the family it is of; nothing where there is none.
@@ -76,6 +73,7 @@ const Json* best_bound(const Json& row) {
 
 std::string cell_facts(const Json& row) {
   const auto figure = [&](const char* key, int decimals) { return cell(row, key, decimals); };
+  const double opened = number(row, "test_openings").value_or(0);
   return facts({{"load", figure("load", 3)},
                 {"congestion", figure("congestion", 2)},
                 {"arrivals", "× " + figure("arrival_factor", 3)},
@@ -87,7 +85,7 @@ std::string cell_facts(const Json& row) {
                 {"training seeds", figure("seeds", 0)},
                 {"headroom", percent(row, "headroom")},
                 {"headroom in hindsight", percent(row, "headroom_hindsight")},
-                {"openings of the test part", figure("test_openings", 0)}});
+                {"openings of the test part", opened > 0 ? figure("test_openings", 0) : ""}});
 }
 
 std::string cell_table(const RunRecord& run, const Json& row) {
@@ -142,30 +140,27 @@ std::string comparison(const Runs& runs) {
   }
   if (all.empty()) return "";
   const double wide = reach(all);
-  Table table({"candidate", "file", "where", "information", "mean JCT s", "yardstick",
+  Table table({"candidate", "where",
                "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
-               "verdict", "in hindsight|ratio to the best heuristic of this very window",
+               "verdict", "yardstick|the heuristic chosen on validation, or in hindsight",
+               "in hindsight|ratio to the best heuristic of this very window",
                "headroom|what could be won at all: 1 - oracle / yardstick",
-               "captured|share of the headroom that was won, as logarithms", "p99 ratio",
+               "captured|share of the headroom that was won, as logarithms", "p99",
                "largest jobs|mean JCT ratio of the largest class of jobs", "longest wait|ratio",
-               "preemptions|ratio"});
+               "preemptions|ratio", "mean JCT s", "information", "file"});
   for (const RunRecord* run : runs) {
     for (const Document& document : run->comparisons) {
       for (const Json& row : document.json["cells"]) {
         std::string name = Names::label(*run, text(row, "policy"));
         if (runs.size() > 1) name = run->name + ": " + name;
-        std::vector<std::string> cells = {escape(name),
-                                          escape(document.file),
-                                          escape(scene(row)),
-                                          escape(text(row, "information")),
-                                          cell(row, "mean_jct_s", 0),
-                                          escape(yardstick(row))};
+        std::vector<std::string> cells = {escape(name), escape(scene(row))};
         add_ratio(cells, row, "ratio", wide);
         cells.insert(cells.end(),
-                     {verdict(row), cell(row, "ratio_hindsight", 3), percent(row, "headroom"),
-                      cell(row, "captured", 3), cell(row, "p99_ratio", 3),
+                     {verdict(row), escape(yardstick(row)), cell(row, "ratio_hindsight", 3),
+                      percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),
                       cell(row, "largest_class_jct_ratio", 3), cell(row, "max_wait_ratio", 3),
-                      cell(row, "preemptions_ratio", 2)});
+                      cell(row, "preemptions_ratio", 2), cell(row, "mean_jct_s", 0),
+                      escape(text(row, "information")), escape(document.file)});
         table.row(cells);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "env/base/text.h"
@@ -74,11 +75,13 @@ std::string duration_text(double seconds) {
   return trimmed(fmt::format("{:.3f}", seconds)) + " s";
 }
 
-std::string tick_text(double value) {
+std::string tick_text(double value, double step) {
   const double size = std::abs(value);
-  if (size < 1e-12) return "0";
-  if (size >= 1e7 || size < 1e-3) return fmt::format("{:.3g}", value);
-  return grouped(trimmed(fmt::format("{:.{}f}", value, size < 1 ? 4 : size < 100 ? 2 : 0)));
+  if (size < step * 1e-6) return "0";
+  if (size >= 1e7 || size < 1e-4) return fmt::format("{:.3g}", value);
+  // As many digits as tell neighbours apart; 1e-9 keeps a power of ten from rounding down.
+  const int decimals = static_cast<int>(std::max(0.0, -std::floor(std::log10(step) + 1e-9)));
+  return grouped(trimmed(fmt::format("{:.{}f}", value, std::min(decimals, 9))));
 }
 
 std::string facts(const std::vector<std::pair<std::string, std::string>>& what) {

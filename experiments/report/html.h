@@ -21,8 +21,8 @@ std::string number_text(std::optional<double> value, int decimals);
 // "12 s", "3.5 min", "2.1 h", "4 d": at most three digits.
 std::string duration_text(double seconds);
 
-// A number of a chart's axis, without needless digits: "0.25", "1,500", "2e-05".
-std::string tick_text(double value);
+// A number of an axis whose neighbours are `step` away: "0.25", "1,500", "2e-05".
+std::string tick_text(double value, double step);
 
 // A line of names and values; what has no value is left out.
 std::string facts(const std::vector<std::pair<std::string, std::string>>& what);

@@ -44,32 +44,52 @@ std::string unbalanced(const std::string& page) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
-Json cell(const std::string& policy, const std::string& level, double ratio) {
+Json rival(const std::string& policy, const std::string& level, double mean_jct_s, double ratio) {
+  return {{"policy", policy},    {"information", level},     {"mean_jct_s", mean_jct_s},
+          {"p99_jct_s", 80'000}, {"max_wait_s", 90'000},     {"preemptions", 12.5},
+          {"unfinished", 0},     {"candidate_ratio", ratio}, {"lo", ratio - 0.011},
+          {"hi", ratio + 0.011}};
+}
+
+// A cell as evaluate writes it.
+Json cell(const std::string& policy, double ratio) {
+  Json bound = rival("srsf margin=0.1", "oracle", 8'003, 0);
+  for (const char* key : {"candidate_ratio", "lo", "hi"}) bound.erase(key);
+  const Json rivals = Json::array(
+      {rival("srsf-history", "history", 10'000, ratio), rival("las", "blind", 9'500, 1.0127)});
+  const Json bounds = Json::array({rival("sjf", "oracle", 12'345, 0), bound});
   return {{"trace", "synthetic:habits"},
           {"cluster", "4x8"},
-          {"congestion", nullptr},
+          {"congestion", 2.31},
           {"load", 0.873},
           {"rules", "default"},
-          {"cost_scale", 1},
+          {"cost_scale", 1.0},
           {"policy", policy},
-          {"information", level},
+          {"information", "history"},
           {"jobs", 1800},
           {"unfinished", 0},
           {"judged", true},
           {"mean_jct_s", 10'000 * ratio},
-          {"p99_jct_s", 80'000},
+          {"p99_jct_s", 70'000},
           {"ratio", ratio},
           {"lo", ratio - 0.011},
           {"hi", ratio + 0.011},
           {"ratio_hindsight", ratio},
           {"captured", nullptr},
           {"yardstick", "srsf-history"},
+          {"yardstick_chosen", "hindsight"},
+          {"best_hindsight", "srsf-history"},
           {"seeds", 1},
           {"blocks", 12},
-          {"oracle", "srsf"},
-          {"headroom", 0.2},
-          {"replicas", 4}};
+          {"oracle", "srsf margin=0.1"},
+          {"headroom", 0.1997},
+          {"replicas", 4},
+          {"policies", rivals},
+          {"bounds", bounds}};
 }
+
+// What evaluate hands out about one cell.
+std::string document(const Json& cell) { return Json{{"cells", Json::array({cell})}}.dump(); }
 
 class Report : public ::testing::Test {
  protected:
@@ -87,10 +107,7 @@ class Report : public ::testing::Test {
       if (i % 5 == 0) row.emplace_back("validation/ratio", 1 - 0.001 * i);
       run.add_metrics(i, row);
     }
-    const Json cells = Json::array(
-        {cell("checkpoint:some/where/best", "history", 0.9621), cell("srsf", "oracle", 0.8003),
-         cell("srsf-history", "history", 1), cell("las", "blind", 1.2345)});
-    write(path, "compare.json", Json{{"cells", cells}, {"summary", Json::array()}}.dump());
+    write(path, "compare.json", document(cell("checkpoint:some/where/best", 0.9621)));
     ScenarioOptions options;
     options.trace = "synthetic:habits";
     options.cluster = "4x8";
@@ -144,7 +161,7 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, ShowsWhatTheRunHolds) {
   const std::string page = page_of({make_run("first")});
-  for (const char* text : {"pilot, run first", "0.962", "0.951 … 0.973", "0.873", "1.234",
+  for (const char* text : {"pilot, run first", "0.962 [0.951, 0.973]", "0.873", "20.0 %", "better",
                            "validation/ratio", "Job completion times", "Utilisation", "Queue",
                            "synthetic:habits", "Learning curve", "All settings"}) {
     EXPECT_THAT(page, HasSubstr(text));
@@ -159,21 +176,38 @@ TEST_F(Report, ShowsWhatTheRunHolds) {
 
 TEST_F(Report, BoundsStandApart) {
   const std::string page = page_of({make_run("first")});
-  const std::string table = page.substr(page.find("<h2>Comparison"), page.find("<h2>Learning"));
-  const size_t bounds = table.find("Bounds, no competitors");
+  const std::string table = page.substr(page.find("cell by cell"));
+  const size_t bounds = table.find("A bound, no competitor");
   ASSERT_NE(bounds, table.npos);
-  EXPECT_LT(table.find(">las<"), bounds);  // though it comes after the oracle in the file
-  EXPECT_GT(table.find(">srsf<"), bounds);
+  EXPECT_LT(table.find(">las<"), bounds);
+  EXPECT_GT(table.find(">srsf margin=0.1<"), bounds);
+  EXPECT_THAT(table, HasSubstr("best of 2"));
+  const std::string replays = page.substr(page.find("<h2>Replays"));
+  EXPECT_LT(replays.find(">backfill<"), replays.find("Bounds, no competitors"));
+  EXPECT_GT(replays.find(">srsf<"), replays.find("Bounds, no competitors"));
 }
 
 TEST_F(Report, LossesArePrintedLikeWins) {
   const std::string page = page_of({make_run("first")});
   const auto row = [&](const std::string& name) {
-    const size_t at = page.find("'>" + name + "</th>");
-    const std::string text = page.substr(at, page.find("</tr>", at) - at);
-    return static_cast<int>(std::count(text.begin(), text.end(), '<'));
+    const size_t at = page.find("'row'>" + name + "</th>");
+    return page.substr(at, page.find("</tr>", at) - at);
   };
-  EXPECT_EQ(row("las"), row("srsf-history"));
+  EXPECT_THAT(row("srsf-history"), HasSubstr("<td>0.962 [0.951, 0.973]</td><td><svg"));
+  EXPECT_THAT(row("las"), HasSubstr("<td>1.013 [1.002, 1.024]</td><td><svg"));
+  const fs::path lost = make_run("lost");
+  write(lost, "compare.json", document(cell("checkpoint:best", 1.25)));
+  EXPECT_THAT(page_of({lost}), HasSubstr("<td>1.250 [1.239, 1.261]</td>"));
+  EXPECT_THAT(page_of({lost}), HasSubstr("<td>worse</td>"));
+}
+
+TEST_F(Report, AnUnfinishedJobFailsTheRow) {
+  const fs::path path = make_run("first");
+  Json failed = cell("checkpoint:best", 0.9);
+  failed["unfinished"] = 3;
+  for (const char* key : {"ratio", "lo", "hi", "mean_jct_s"}) failed[key] = nullptr;
+  write(path, "compare.json", document(failed));
+  EXPECT_THAT(page_of({path}), HasSubstr("<td>failed: jobs did not finish</td>"));
 }
 
 TEST_F(Report, AsksForNothing) {
@@ -194,16 +228,8 @@ TEST_F(Report, ComparesRuns) {
   const std::string table = page.substr(apart, page.find("</table>", apart) - apart);
   EXPECT_THAT(table, HasSubstr("0.0375"));
   EXPECT_THAT(table, Not(HasSubstr("updates")));
-  // Both trained policies have a row, what both runs say of a heuristic stands there once.
-  const std::string cells = page.substr(page.find("<h2>Comparison"),
-                                        page.find("<h2>Learning") - page.find("<h2>Comparison"));
-  const auto count = [&](const std::string& text) {
-    size_t n = 0;
-    for (size_t at = 0; (at = cells.find(text, at)) != cells.npos; ++at) ++n;
-    return n;
-  };
-  EXPECT_EQ(count(">pilot (best)</th>"), 2u);
-  EXPECT_EQ(count(">las</th>"), 1u);
+  EXPECT_THAT(page, HasSubstr(">first: pilot (best)</th>"));
+  EXPECT_THAT(page, HasSubstr(">second: pilot (best)</th>"));
 }
 
 TEST_F(Report, ShowsARunThatHasOnlyBegun) {
@@ -220,7 +246,7 @@ TEST_F(Report, EscapesWhatItIsGiven) {
   RunFolder run = RunFolder::create(path, {{evil, evil}}, {.command = "train", .agent = evil});
   run.add_metrics(0, {{"validation/<b>&'", 1}});
   run.add_metrics(1, {{"validation/<b>&'", 2}});
-  write(path, "a.json", Json{{"cells", Json::array({cell(evil, evil, 1)})}}.dump());
+  write(path, "a.json", document(cell(evil, 1)));
   write(path, "b.json", Json{{"runs", {{{"policy", evil}, {"placement", evil}}}}}.dump());
   write(path, "c.csv", kJobsHeader + evil + ",j,1,0,0,5,0,5,0,0,finished\n");
   write(path, "d.json",
@@ -278,9 +304,12 @@ TEST(ReportText, ReadsAsPeopleWrite) {
   EXPECT_EQ(duration_text(90), "1.5 min");
   EXPECT_EQ(duration_text(36000), "10 h");
   EXPECT_EQ(duration_text(864000), "10 d");
-  EXPECT_EQ(tick_text(0.25), "0.25");
-  EXPECT_EQ(tick_text(1500), "1,500");
-  EXPECT_EQ(tick_text(-2e-5), "-2e-05");
+  EXPECT_EQ(tick_text(0.25, 0.05), "0.25");
+  EXPECT_EQ(tick_text(1500, 500), "1,500");
+  EXPECT_EQ(tick_text(0.30000000000000004, 0.1), "0.3");
+  EXPECT_EQ(tick_text(1.00005, 5e-5), "1.00005");  // not the same as its neighbour
+  EXPECT_EQ(tick_text(1e-17, 0.1), "0");
+  EXPECT_EQ(tick_text(-2e-5, 1e-5), "-2e-05");
 }
 
 // What a browser makes of a page: the text that a script, added to a copy of it, leaves in it.

@@ -108,8 +108,8 @@ TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::INVALID_ACTION);
 }
 
-// A policy that hangs and 5 ms for everything: each call gets a legal answer with its reason. How many
-// of them the server still answers in time depends on the machine and is not asserted.
+// A policy that hangs and 5 ms for everything: each call gets a legal answer with its reason. How
+// many of them the server still answers in time depends on the machine and is not asserted.
 TEST(Client, FiveMillisecondsWithAHangingPolicy) {
   hang_from_now_on();
   ServerOptions options;

@@ -1,5 +1,5 @@
-// Every reason for which somebody else than the policy answers, brought about by a real fault; and that
-// an answer comes whatever hangs.
+// Every reason for which somebody else than the policy answers, brought about by a real fault; and
+// that an answer comes whatever hangs.
 #include "serving/engine.h"
 
 #include <gtest/gtest.h>
@@ -21,15 +21,15 @@ constexpr std::chrono::seconds kLong{60};
 pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
                               std::chrono::milliseconds deadline = kLong) {
   std::promise<pb::DecideResponse> answer;
-  engine.decide(request, Engine::Clock::now() + deadline, [&](pb::DecideResponse&& response) {
-    answer.set_value(std::move(response));
-  });
+  engine.decide(request, Engine::Clock::now() + deadline,
+                [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
   return answer.get_future().get();
 }
 
 struct Rig {
   explicit Rig(const std::string& policy, EngineOptions options = {})
-      : models(policy, ""), engine(options, models, [this](const pb::DecideResponse&) { ++seen; }) {}
+      : models(policy, ""),
+        engine(options, models, [this](const pb::DecideResponse&) { ++seen; }) {}
 
   ModelStore models;
   std::atomic<int> seen = 0;
@@ -94,14 +94,16 @@ TEST(Engine, NobodyLeftToAnswer) {
 
 TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
   hang_from_now_on();
-  auto rig = std::make_unique<Rig>("backfill", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
+  auto rig =
+      std::make_unique<Rig>("backfill", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
   // The policy is done before the heuristic hangs, or the deadline comes: both are answers.
   std::promise<pb::DecideResponse> answer;
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");  // only the heuristic is asked
   std::thread caller([&] {
-    rig->engine.decide(request, Engine::Clock::now() + kLong,
-                       [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
+    rig->engine.decide(request, Engine::Clock::now() + kLong, [&](pb::DecideResponse&& response) {
+      answer.set_value(std::move(response));
+    });
   });
   const pb::DecideResponse got = answer.get_future().get();
   EXPECT_EQ(got.source(), pb::SAFE_DEFAULT);
@@ -211,14 +213,18 @@ TEST(ModelStore, ADamagedFileTakesTheModelOutUntilItIsWholeAgain) {
 }
 
 TEST(ModelStore, EveryKindOfDamageIsSeen) {
-  const std::vector<std::pair<std::string, std::function<void(const std::filesystem::path&)>>> kinds = {
-      {"golden.safetensors", [](const auto& f) { damage(f / "golden.safetensors"); }},
-      {"golden.safetensors", [](const auto& f) { std::filesystem::remove(f / "golden.safetensors"); }},
-      {"model.safetensors", [](const auto& f) { std::filesystem::resize_file(f / "model.safetensors", 9); }},
-      {"manifest.json", [](const auto& f) { std::filesystem::resize_file(f / "manifest.json", 40); }},
-      {"manifest.json", [](const auto& f) { std::ofstream(f / "manifest.json") << "{}"; }},
-      {"manifest.json", [](const auto& f) { std::filesystem::remove_all(f); }},
-  };
+  const std::vector<std::pair<std::string, std::function<void(const std::filesystem::path&)>>>
+      kinds = {
+          {"golden.safetensors", [](const auto& f) { damage(f / "golden.safetensors"); }},
+          {"golden.safetensors",
+           [](const auto& f) { std::filesystem::remove(f / "golden.safetensors"); }},
+          {"model.safetensors",
+           [](const auto& f) { std::filesystem::resize_file(f / "model.safetensors", 9); }},
+          {"manifest.json",
+           [](const auto& f) { std::filesystem::resize_file(f / "manifest.json", 40); }},
+          {"manifest.json", [](const auto& f) { std::ofstream(f / "manifest.json") << "{}"; }},
+          {"manifest.json", [](const auto& f) { std::filesystem::remove_all(f); }},
+      };
   for (const auto& [file, spoil] : kinds) {
     const TempFolder temp;
     const auto folder = temp.path() / "pilot";

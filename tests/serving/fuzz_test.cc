@@ -5,6 +5,7 @@
 #include "env/sim/digest.h"
 #include "serving/ask.h"
 #include "serving/guard.h"
+#include "serving/json.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
@@ -84,7 +85,8 @@ TEST(Fuzz, MutatedRequests) {
           bytes.erase(at, 1 + rng.below(8));
           break;
         default:
-          bytes.insert(at, bytes.substr(rng.below(static_cast<uint32_t>(bytes.size())), 1 + rng.below(40)));
+          bytes.insert(
+              at, bytes.substr(rng.below(static_cast<uint32_t>(bytes.size())), 1 + rng.below(40)));
       }
       if (bytes.empty()) break;
     }

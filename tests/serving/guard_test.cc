@@ -10,8 +10,8 @@
 namespace yard::testing {
 namespace {
 
-// n0: "whole" on all 8 GPUs; n1: "half" on 4, "fixed" (pinned) on 2, GPU 7 down, so one GPU is free.
-// "w1" and "w2" wait for 1 and 12 GPUs, "s" is stopping.
+// n0: "whole" on all 8 GPUs; n1: "half" on 4, "fixed" (pinned) on 2, GPU 7 down, so one GPU is
+// free. "w1" and "w2" wait for 1 and 12 GPUs, "s" is stopping.
 pb::DecideRequest busy() {
   pb::DecideRequest request = cluster_of(2);
   request.mutable_nodes(1)->add_down(7);
@@ -71,21 +71,42 @@ TEST(Guard, RefusesWhatIsWrong) {
     void (*make)(pb::DecideResponse&);
   };
   const Case cases[] = {
-      {"no such job", [](auto& r) { start(r, "nobody", {{"n1", 1}}); }},
+      {"no such job",
+       [](auto& r) {
+         start(r, "nobody", {{"n1", 1}});
+       }},
       {"no such job", [](auto& r) { preempt(r, ""); }},
       {"no verb", [](auto& r) { r.add_actions()->set_job("w1"); }},
-      {"it holds GPUs already", [](auto& r) { start(r, "half", {{"n1", 4}}); }},
+      {"it holds GPUs already",
+       [](auto& r) {
+         start(r, "half", {{"n1", 4}});
+       }},
       {"started twice",
        [](auto& r) {
          start(r, "w1", {{"n1", 1}});
          start(r, "w1", {{"n1", 1}});
        }},
-      {"no node 'n2'", [](auto& r) { start(r, "w1", {{"n2", 1}}); }},
-      {"node 'n0' twice", [](auto& r) { start(r, "w2", {{"n0", 4}, {"n0", 8}}); }},
-      {"a piece without GPUs", [](auto& r) { start(r, "w1", {{"n1", 1}, {"n0", 0}}); }},
-      {"2 GPUs for a job of 1", [](auto& r) { start(r, "w1", {{"n1", 2}}); }},
+      {"no node 'n2'",
+       [](auto& r) {
+         start(r, "w1", {{"n2", 1}});
+       }},
+      {"node 'n0' twice",
+       [](auto& r) {
+         start(r, "w2", {{"n0", 4}, {"n0", 8}});
+       }},
+      {"a piece without GPUs",
+       [](auto& r) {
+         start(r, "w1", {{"n1", 1}, {"n0", 0}});
+       }},
+      {"2 GPUs for a job of 1",
+       [](auto& r) {
+         start(r, "w1", {{"n1", 2}});
+       }},
       {"0 GPUs for a job of 12", [](auto& r) { start(r, "w2", {}); }},
-      {"node 'n0' would lack 1", [](auto& r) { start(r, "w1", {{"n0", 1}}); }},
+      {"node 'n0' would lack 1",
+       [](auto& r) {
+         start(r, "w1", {{"n0", 1}});
+       }},
       {"node 'n1' would lack 1",
        [](auto& r) {
          start(r, "w1", {{"n1", 1}});

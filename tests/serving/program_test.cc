@@ -7,12 +7,11 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
 #include "env/base/file.h"
-#include "serving/snapshot.h"
+#include "serving/json.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
@@ -20,7 +19,8 @@ namespace {
 
 std::string program() {
   const char* folder = std::getenv("YARD_BIN");
-  return (std::filesystem::path(folder != nullptr ? folder : "build/bin") / "yardmaster-serve").string();
+  return (std::filesystem::path(folder != nullptr ? folder : "build/bin") / "yardmaster-serve")
+      .string();
 }
 
 // A child whose standard output and error go to files.
@@ -64,7 +64,8 @@ class Child {
   // The line with the addresses of `serve --json`, once it is there.
   nlohmann::json addresses() {
     for (;;) {
-      if (std::filesystem::exists(out_) && out().ends_with("\n")) return nlohmann::json::parse(out());
+      if (std::filesystem::exists(out_) && out().ends_with("\n"))
+        return nlohmann::json::parse(out());
       int status = 0;
       if (waitpid(pid_, &status, WNOHANG) == pid_) {
         pid_ = -1;
@@ -91,8 +92,8 @@ class Program : public ::testing::Test {
   std::string snapshot() const { return (temp_.path() / "snapshot.json").string(); }
 
   Child serve(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"serve", "--listen", "127.0.0.1:0", "--json", "--grace",
-                                          "0", "--budget-ms", "20000"};
+    std::vector<std::string> arguments = {"serve",   "--listen", "127.0.0.1:0", "--json",
+                                          "--grace", "0",        "--budget-ms", "20000"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return {temp_.path(), arguments};
   }
@@ -195,7 +196,8 @@ TEST_F(Program, RefusesBadInputWithOneLine) {
     more.insert(more.begin(), "serve");
     return Child(temp_.path(), more);
   };
-  expect_refused(serve_with({"--policy", "las", "--listen", taken}), "--listen: expected an address");
+  expect_refused(serve_with({"--policy", "las", "--listen", taken}),
+                 "--listen: expected an address");
   expect_refused(serve_with({"--policy", "las", "--listen", "127.0.0.1:0", "--http", taken}),
                  "--http: expected an address");
   expect_refused(serve_with({"--checkpoint", (temp_.path() / "no").string()}),
@@ -233,7 +235,8 @@ TEST_F(Program, HelpIsNoError) {
 }
 
 TEST_F(Program, BenchPrintsItsDocument) {
-  Child child(temp_.path(), {"bench-served", "--calls", "20", "--nodes", "4", "--waiting", "4", "--json"});
+  Child child(temp_.path(),
+              {"bench-served", "--calls", "20", "--nodes", "4", "--waiting", "4", "--json"});
   ASSERT_EQ(child.wait(), 0) << child.err();
   const auto out = nlohmann::json::parse(child.out());
   ASSERT_EQ(out.at("results").size(), 2u);

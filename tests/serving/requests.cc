@@ -60,10 +60,14 @@ class Illegal final : public Fault {
   }
 };
 
-const PolicyRegistry::Add<Hangs> kHangs{"test-hangs", {.about = "never comes back", .source = "", .fidelity = ""}};
-const PolicyRegistry::Add<Throws> kThrows{"test-throws", {.about = "throws", .source = "", .fidelity = ""}};
-const PolicyRegistry::Add<NotFinite> kNotFinite{"test-not-finite", {.about = "not a number", .source = "", .fidelity = ""}};
-const PolicyRegistry::Add<Illegal> kIllegal{"test-illegal", {.about = "takes what is not free", .source = "", .fidelity = ""}};
+const PolicyRegistry::Add<Hangs> kHangs{
+    "test-hangs", {.about = "never comes back", .source = "", .fidelity = ""}};
+const PolicyRegistry::Add<Throws> kThrows{"test-throws",
+                                          {.about = "throws", .source = "", .fidelity = ""}};
+const PolicyRegistry::Add<NotFinite> kNotFinite{
+    "test-not-finite", {.about = "not a number", .source = "", .fidelity = ""}};
+const PolicyRegistry::Add<Illegal> kIllegal{
+    "test-illegal", {.about = "takes what is not free", .source = "", .fidelity = ""}};
 
 }  // namespace
 

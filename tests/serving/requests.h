@@ -28,8 +28,8 @@ pb::DecideResponse told(const Player& player, const Scene& scene, const ClusterS
 // Actions, one a line, and the wake-up.
 std::string lines_of(const pb::DecideResponse& response);
 
-// The policies "test-hangs" (until release_hanging(), or for ever), "test-throws", "test-not-finite"
-// and "test-illegal" are registered by this file.
+// The policies "test-hangs" (until release_hanging(), or for ever), "test-throws",
+// "test-not-finite" and "test-illegal" are registered by this file.
 void hang_from_now_on();
 void release_hanging();
 

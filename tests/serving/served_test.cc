@@ -1,5 +1,6 @@
-// What is served is what would have been decided in process: every policy for live clusters, at every
-// event of random plays, gets the state as a message and answers as if it had lived through it.
+// What is served is what would have been decided in process: every policy for live clusters, at
+// every event of random plays, gets the state as a message and answers as if it had lived through
+// it.
 #include <gtest/gtest.h>
 
 #include "policies/learned/open_policy.h"

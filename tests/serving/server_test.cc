@@ -7,14 +7,13 @@
 #include <httplib.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
 #include "env/base/error.h"
-#include "serving/snapshot.h"
+#include "serving/json.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/admin.grpc.pb.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
@@ -60,7 +59,8 @@ std::string call_bytes(const std::string& address, const std::string& method,
   std::vector<grpc::Slice> slices;
   std::string out;
   if (answer.Valid() && answer.Dump(&slices).ok()) {
-    for (const grpc::Slice& s : slices) out.append(reinterpret_cast<const char*>(s.begin()), s.size());
+    for (const grpc::Slice& s : slices)
+      out.append(reinterpret_cast<const char*>(s.begin()), s.size());
   }
   return out;
 }
@@ -72,7 +72,8 @@ std::string health(const Server& server, const std::string& service) {
       service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
   const std::string answer =
       call_bytes(server.address(), "/grpc.health.v1.Health/Check", request, status);
-  if (!status.ok()) return status.error_code() == grpc::StatusCode::NOT_FOUND ? "NOT_FOUND" : "error";
+  if (!status.ok())
+    return status.error_code() == grpc::StatusCode::NOT_FOUND ? "NOT_FOUND" : "error";
   return answer == "\x08\x01" ? "SERVING" : answer == "\x08\x02" ? "NOT_SERVING" : "?";
 }
 
@@ -113,8 +114,8 @@ TEST(Server, RefusesMessagesBeyondItsBound) {
   pb::DecideResponse answer;
   EXPECT_EQ(stub->Decide(&context, request, &answer).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
-  const httplib::Result posted =
-      httplib::Client("http://" + server.http_address()).Post("/v1/decide", to_json(request), "application/json");
+  const httplib::Result posted = httplib::Client("http://" + server.http_address())
+                                     .Post("/v1/decide", to_json(request), "application/json");
   ASSERT_TRUE(posted);
   EXPECT_EQ(posted->status, 413);
 }
@@ -174,9 +175,9 @@ TEST(Server, HealthReflectionAndAdminFollowTheModel) {
 
   grpc::Status status;
   // ServerReflectionRequest{list_services: "*"}
-  const std::string services = call_bytes(
-      server.address(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-      "\x3a\x01*", status);
+  const std::string services =
+      call_bytes(server.address(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                 "\x3a\x01*", status);
   EXPECT_NE(services.find("yardmaster.v1.PolicyService"), std::string::npos);
   EXPECT_NE(services.find("grpc.health.v1.Health"), std::string::npos);
 
@@ -234,8 +235,8 @@ TEST(Server, DrainsBeforeItEnds) {
 
 TEST(Server, APortInUseIsRefused) {
   const Server server(options_for("las"));
-  for (std::string ServerOptions::*port : {&ServerOptions::listen, &ServerOptions::http,
-                                           &ServerOptions::admin}) {
+  for (std::string ServerOptions::*port :
+       {&ServerOptions::listen, &ServerOptions::http, &ServerOptions::admin}) {
     for (const std::string& taken : {server.address(), server.http_address()}) {
       ServerOptions options = options_for("las");
       options.*port = taken;
@@ -258,14 +259,16 @@ TEST(Server, APortInUseIsRefused) {
 TEST(Http, DecidesInJson) {
   const Server server(options_for("las"));
   httplib::Client http("http://" + server.http_address());
-  const httplib::Result result = http.Post("/v1/decide", to_json(full_cluster()), "application/json");
+  const httplib::Result result =
+      http.Post("/v1/decide", to_json(full_cluster()), "application/json");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 200);
   const auto answer = nlohmann::json::parse(result->body);
   EXPECT_EQ(answer.at("source"), "POLICY");
   EXPECT_EQ(answer.at("actions").size(), 2u);
   EXPECT_EQ(answer.at("actions")[1].at("pieces")[0].at("node"), "n0");
-  for (const char* bad : {"", "{", "{\"time_s\": 5}", "\xff\xfe", "{\"nodes\":[{\"name\":\"\xc3\x28\"}]}"}) {
+  for (const char* bad :
+       {"", "{", "{\"time_s\": 5}", "\xff\xfe", "{\"nodes\":[{\"name\":\"\xc3\x28\"}]}"}) {
     const httplib::Result refused = http.Post("/v1/decide", bad, "application/json");
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->status, 400) << bad;

@@ -1,5 +1,5 @@
-// From messages to states: what cannot be is refused with a word on where, what can be becomes a state
-// that keeps every invariant, and a simulated state comes back as it was.
+// From messages to states: what cannot be is refused with a word on where, what can be becomes a
+// state that keeps every invariant, and a simulated state comes back as it was.
 #include "serving/snapshot.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include "env/sim/digest.h"
 #include "serving/ask.h"
 #include "serving/export.h"
+#include "serving/json.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
@@ -76,7 +77,8 @@ TEST(Snapshot, RefusesWhatCannotBe) {
       {"limit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_limit_s(-1); }},
       {"until_s from 0", [](auto& r) { r.mutable_jobs(2)->set_until_s(kNan); }},
       {"at most a million", [](auto& r) { r.mutable_jobs(2)->set_preemptions(4'000'000'000U); }},
-      {"a placement of all its 8 GPUs, got 0", [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
+      {"a placement of all its 8 GPUs, got 0",
+       [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
       {"a placement of all its 8 GPUs, got 7",
        [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_gpus(7); }},
       {"no placement of a job that waits",
@@ -130,8 +132,8 @@ TEST(Snapshot, RefusesWhatCannotBe) {
     pb::DecideRequest request = sound();
     one.spoil(request);
     const std::string error = error_of(request);
-    EXPECT_NE(error.find(one.says), std::string::npos) << "expected: " << one.says << "\ngot: "
-                                                       << error;
+    EXPECT_NE(error.find(one.says), std::string::npos)
+        << "expected: " << one.says << "\ngot: " << error;
   }
 }
 

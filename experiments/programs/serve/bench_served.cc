@@ -1,14 +1,15 @@
 // `bench-served`: a served decision beside a gRPC echo. Called by `yardmaster bench`.
 
-#include <cstdio>
-#include <string>
+#include "serving/bench_served.h"
 
 #include <fmt/format.h>
+
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "experiments/programs/serve/commands.h"
 #include "experiments/run/machine.h"
-#include "serving/bench_served.h"
 
 namespace yard {
 

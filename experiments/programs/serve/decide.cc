@@ -1,16 +1,17 @@
-// `decide`: one snapshot from a file, one decision, from the server or, where it is gone, from here.
+// `decide`: one snapshot from a file, one decision, from the server or, where it is gone, from
+// here.
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "experiments/programs/serve/commands.h"
 #include "serving/client.h"
-#include "serving/snapshot.h"
+#include "serving/json.h"
 
 namespace yard {
 namespace {
@@ -31,7 +32,8 @@ void print(const pb::DecideResponse& answer) {
   std::puts(line.c_str());
   for (const pb::Action& action : answer.actions()) std::puts(words(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
-  if (answer.has_wake_after_s()) std::puts(fmt::format("ask again in {} s", answer.wake_after_s()).c_str());
+  if (answer.has_wake_after_s())
+    std::puts(fmt::format("ask again in {} s", answer.wake_after_s()).c_str());
 }
 
 }  // namespace
@@ -48,14 +50,14 @@ int run_decide(int argc, char** argv) {
   app.add_option("--snapshot", file, "JSON of yardmaster.v1.DecideRequest")->required();
   app.add_option("--deadline-ms", deadline_ms, "the answer is here by then")
       ->check(CLI::Range(1, 3'600'000));
-  app.add_option("--fallback", options.fallback, "heuristic that answers where the server does not");
+  app.add_option("--fallback", options.fallback,
+                 "heuristic that answers where the server does not");
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
 
   const pb::DecideRequest request = parse_snapshot(read_file(file), file);
   Client client(options);
-  const pb::DecideResponse answer =
-      client.decide(request, std::chrono::milliseconds(deadline_ms));
+  const pb::DecideResponse answer = client.decide(request, std::chrono::milliseconds(deadline_ms));
   if (json) {
     std::fputs(to_json(answer).c_str(), stdout);
   } else {

@@ -38,7 +38,8 @@ int run(int argc, char** argv) {
 }  // namespace yard
 
 int main(int argc, char** argv) {
-  // What gRPC would print about a port in use is said once, by us. Whoever debugs it sets the variable.
+  // What gRPC would print about a port in use is said once, by us. Whoever debugs it sets the
+  // variable.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   return yard::run_main(argc, argv, yard::run);
 }

@@ -1,14 +1,14 @@
 // `serve`: the policy server until SIGTERM. SIGHUP looks at the model's files again.
 
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
-
-#include <nlohmann/json.hpp>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
@@ -31,15 +31,14 @@ std::string state_of(const ModelStore::Status& status) {
 void print_addresses(const Server& server, const std::string& fallback, bool json) {
   const ModelStore::Status status = server.model();
   if (json) {
-    const nlohmann::ordered_json out = {
-        {"grpc", server.address()},
-        {"http", server.http_address()},
-        {"admin", server.admin_address()},
-        {"model", status.current.name},
-        {"digest", status.current.digest},
-        {"serving", status.current.model != nullptr},
-        {"reason", pb::Reason_Name(status.current.reason)},
-        {"fallback", fallback}};
+    const nlohmann::ordered_json out = {{"grpc", server.address()},
+                                        {"http", server.http_address()},
+                                        {"admin", server.admin_address()},
+                                        {"model", status.current.name},
+                                        {"digest", status.current.digest},
+                                        {"serving", status.current.model != nullptr},
+                                        {"reason", pb::Reason_Name(status.current.reason)},
+                                        {"fallback", fallback}};
     std::puts(out.dump().c_str());
   } else {
     std::printf("listening grpc=%s", server.address().c_str());
