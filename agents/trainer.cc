@@ -44,6 +44,7 @@ void TrainConfig::fields(FieldList& f) {
   f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is expected time x GPUs to this power");
   f("margin_log2", margin_log2, 0.0, 10.0, "doublings by which the index must be better to stop a job");
   f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
+  f("sibling_prior", sibling_prior, 0.01, 1e6, "finished siblings that the user's other jobs are worth");
   f("spread", spread, 0.2, 3.0, "sd of a user's log run times");
   f("quantum_s", quantum_s, 0.0, 1e6, "a job is not stopped before it ran this long");
   f("tick_s", tick_s, 1.0, 1e6, "while jobs wait, who runs is looked at again after this long");
@@ -64,6 +65,7 @@ DispatchConfig TrainConfig::task() const {
   task.preempt = preempt;
   task.gpu_exponent = static_cast<float>(gpu_exponent);
   task.margin_log2 = static_cast<float>(margin_log2);
+  task.sibling_prior = static_cast<float>(sibling_prior);
   task.shrink = static_cast<float>(shrink);
   task.quantum_us = std::llround(quantum_s * 1e6);
   task.tick_us = std::llround(tick_s * 1e6);

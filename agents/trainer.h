@@ -35,6 +35,7 @@ struct TrainConfig {
   double gpu_exponent = 1;
   double margin_log2 = 1;
   double shrink = 1;
+  double sibling_prior = 0.5;
   double spread = 1.2;
   double quantum_s = 60;
   double tick_s = 300;

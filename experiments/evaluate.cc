@@ -74,9 +74,9 @@ BlockSums paired(const std::vector<Score>& ours, const Score& theirs) {
   return sums;
 }
 
-Versus compare(const std::vector<Score>& ours, const Score& theirs, const Rng& rng) {
+Versus compare(const std::vector<Score>& ours, const Score& theirs) {
   const BlockSums sums = merged(paired(ours, theirs));
-  return {sums.ratio(), ratio_interval(sums, rng), sums.blocks()};
+  return {sums.ratio(), ratio_interval(sums), sums.blocks()};
 }
 
 size_t best_rival(const std::vector<Rival>& rivals, bool in_validation) {
@@ -145,9 +145,8 @@ CellResult play_cell(const EvaluateOptions& options, const Source& source,
   cell.best_hindsight = best_rival(cell.rivals, false);
   cell.yardstick = cell.validated ? best_rival(cell.rivals, true) : cell.best_hindsight;
 
-  const Rng rng = Rng(options.seed).split(kIntervalStream);
   for (Rival& rival : cell.rivals) {
-    rival.candidate_over_it = compare(cell.candidates, rival.score, rng);
+    rival.candidate_over_it = compare(cell.candidates, rival.score);
   }
   const Score& yardstick = cell.rivals[cell.yardstick].score;
   cell.versus = cell.rivals[cell.yardstick].candidate_over_it;
@@ -195,8 +194,7 @@ void summarise_cells(const EvaluateOptions& options, Evaluation& out) {
   if (!bounded) return;
   const std::vector<Cell> cells = aligned(chosen);
   out.captured = captured_of(cells);
-  out.captured_interval =
-      captured_interval(cells, Rng(options.seed).split(kIntervalStream).split(1));
+  out.captured_interval = captured_interval(cells, Rng(options.seed).split(kIntervalStream));
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : kNan; }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLevel = 0.95;
 constexpr double kMostCorrelation = 0.2;
-constexpr int kFewBlocks = 6;  // below, BCa's intervals are too short
+constexpr int kFewBlocks = 6;  // below, a bootstrap draws too few different samples
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<int> all_of(int size) {
@@ -130,11 +130,12 @@ std::vector<int> sizes_of(const BlockSums& sums) {
   return {static_cast<int>(sums.ours.size()), sums.blocks()};
 }
 
-Interval interval_of(const std::vector<int>& sizes, const Statistic& statistic, const Rng& rng) {
-  const int blocks = sizes.back();
-  if (blocks >= kFewBlocks) return bca_interval(sizes, statistic, kLevel, rng);
-  if (blocks >= 2) return jackknife_interval(sizes, statistic, kLevel);
-  return {kNan, kNan};
+// The normal level whose interval over so few members is as wide as Student's (Hesterberg, "What
+// Teachers Should Know About the Bootstrap", 2015, section 5.3).
+double widened(double level, int members) {
+  const double n = members;
+  const double t = student_quantile((1 + level) / 2, n - 1) * std::sqrt(n / (n - 1));
+  return 2 * normal_cdf(t) - 1;
 }
 
 std::vector<double> halved(const std::vector<double>& values) {
@@ -151,7 +152,7 @@ double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
 double normal_quantile(double p) { return solve(normal_cdf, p); }
 
-double student_quantile(double p, int degrees) {
+double student_quantile(double p, double degrees) {
   return solve([&](double t) { return student_cdf(t, degrees); }, p);
 }
 
@@ -188,18 +189,20 @@ Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic,
 
 Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& statistic,
                             double level) {
-  double variance = 0;
-  int degrees = std::numeric_limits<int>::max();
+  double variance = 0, doubt = 0;
   for (const std::vector<double>& values : leave_one_out(sizes, statistic)) {
     if (values.empty()) continue;
     const auto n = static_cast<double>(values.size());
     const double centre = mean(values);
     double squares = 0;
     for (const double value : values) squares += (value - centre) * (value - centre);
-    variance += (n - 1) / n * squares;
-    degrees = std::min(degrees, static_cast<int>(values.size()) - 1);
+    const double of_group = (n - 1) / n * squares;
+    variance += of_group;
+    doubt += of_group * of_group / (n - 1);
   }
   const double whole = statistic(everything(sizes));
+  if (variance == 0) return {whole, whole};
+  const double degrees = variance * variance / doubt;
   const double half = student_quantile((1 + level) / 2, degrees) * std::sqrt(variance);
   return {whole - half, whole + half};
 }
@@ -244,11 +247,12 @@ BlockSums merged(BlockSums sums) {
   return sums;
 }
 
-Interval ratio_interval(const BlockSums& sums, const Rng& rng) {
+Interval ratio_interval(const BlockSums& sums) {
+  if (sums.blocks() < 2) return {kNan, kNan};
   const auto log_ratio = [&](const Picks& picks) {
     return std::log(ratio_at(sums, picks[0], picks[1]));
   };
-  const Interval of_log = interval_of(sizes_of(sums), log_ratio, rng);
+  const Interval of_log = jackknife_interval(sizes_of(sums), log_ratio, kLevel);
   return {std::exp(of_log.lo), std::exp(of_log.hi)};
 }
 
@@ -271,7 +275,11 @@ double captured_of(const std::vector<Cell>& cells) {
 
 Interval captured_interval(const std::vector<Cell>& cells, const Rng& rng) {
   const auto captured = [&](const Picks& picks) { return captured_at(cells, picks); };
-  return interval_of(sizes_of(cells.front().sums), captured, rng);
+  const std::vector<int> sizes = sizes_of(cells.front().sums);
+  const int blocks = sizes.back();
+  if (blocks < 2) return {kNan, kNan};
+  if (blocks < kFewBlocks) return jackknife_interval(sizes, captured, kLevel);
+  return bca_interval(sizes, captured, widened(kLevel, blocks), rng);
 }
 
 }  // namespace yard

@@ -17,8 +17,9 @@ namespace yard {
 namespace {
 
 constexpr const char* kService = "yardmaster.v1.PolicyService";
-constexpr std::chrono::seconds kWatch{1};      // between looks at the model's files
-constexpr std::chrono::seconds kLastCalls{5};  // for what is under way when the ports close
+constexpr std::chrono::seconds kHttpDeadline{10};  // HTTP callers tell none, and keep a thread
+constexpr std::chrono::seconds kWatch{1};          // between looks at the model's files
+constexpr std::chrono::seconds kLastCalls{5};      // for what is under way when the ports close
 
 struct Listening {
   std::unique_ptr<grpc::Server> server;
@@ -157,8 +158,7 @@ struct Server::Impl {
     };
     std::promise<pb::DecideResponse> answer;
     try {
-      engine.decide(parse_snapshot(body, "body"),
-                    steady_deadline(std::chrono::system_clock::time_point::max()),
+      engine.decide(parse_snapshot(body, "body"), Engine::Clock::now() + kHttpDeadline,
                     [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
       return {200, to_json(answer.get_future().get())};
     } catch (const InputError& bad) {

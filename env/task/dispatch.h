@@ -7,7 +7,8 @@
 // The window holds the running jobs that an index would stop first and the waiting jobs that it would
 // start first; rows are filled from 0, and only rows that exist count.
 //
-// The index is the expected remaining service of `srsf-history`. The option it would pick is marked,
+// The index is the expected remaining service, as `srsf-history` has it, but with the user's finished
+// siblings of a job (submitted together with it) counted in. The option it would pick is marked,
 // and every action gets a prior logit, highest for that option and less the further another one lies
 // behind in the index. A policy that adds nothing to the prior is the heuristic; what it adds is learned.
 #pragma once
@@ -27,6 +28,7 @@ struct DispatchConfig {
   float gpu_exponent = 1;
   float margin_log2 = 1;         // by how many doublings a job must be better to stop another
   float shrink = 1;
+  float sibling_prior = 0.5F;    // see UserHistory::log2_median
   int64_t quantum_us = 60'000'000;  // a job is not stopped before it ran this long
   int64_t tick_us = 300'000'000;  // while jobs wait, who runs is looked at again after this long
   // At most so many rows of each kind are filled; fewer make a faster policy.
@@ -75,7 +77,7 @@ struct Dispatch {
     kAge,         // log2 s since submission
     kAttained,    // log2 s run so far
     kLeft,        // log2 s of expected remaining time
-    kLatest,      // log2 s of the user's latest finished job, less kAttained
+    kSiblings,    // how much of the expectation is its finished siblings', 0 to 1
     kKnown,       // how much of the expectation is the user's own history, 0 to 1
     kSuggested,   // 1: the index would pick this row now
   };
@@ -235,8 +237,9 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     row.gpus = view.gpus(slot);
     row.serial = view.serial(slot);
     row.attained = log2_seconds(view.attained_us(slot));
-    row.left =
-        config.life.log2_left(history.log2_median(view.user(slot), config.shrink), row.attained);
+    const float median = history.log2_median(view.user(slot), config.shrink, view.submit_us(slot),
+                                             config.sibling_prior);
+    row.left = config.life.log2_left(median, row.attained);
     row.key = row.left + config.gpu_exponent * log2_coarse(row.gpus);
     return row;
   };
@@ -319,7 +322,8 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     f[kAge] = (log2_seconds(view.now_us() - view.submit_us(row.slot)) - 8) * age_unit;
     f[kAttained] = (row.attained - 8) * age_unit;
     f[kLeft] = (row.left - 12) * 0.25F;
-    f[kLatest] = own.jobs > 0 ? (own.latest_log2 - row.attained) * age_unit : 0.0F;
+    const bool together = UserHistory::in_batch(own, view.submit_us(row.slot));
+    f[kSiblings] = together ? own.batch_jobs / (own.batch_jobs + config.sibling_prior) : 0.0F;
     f[kKnown] = own.jobs / (own.jobs + config.shrink);
     f[kSuggested] = r == pick ? 1.0F : 0.0F;
     out.slots[r] = row.slot;

@@ -140,9 +140,9 @@ std::string comparison(const Runs& runs) {
   }
   if (all.empty()) return "";
   const double wide = reach(all);
-  Table table({"candidate", "where",
+  Table table({"candidate",
                "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
-               "verdict", "yardstick|the heuristic chosen on validation, or in hindsight",
+               "verdict", "where", "yardstick|the heuristic chosen on validation, or in hindsight",
                "in hindsight|ratio to the best heuristic of this very window",
                "headroom|what could be won at all: 1 - oracle / yardstick",
                "captured|share of the headroom that was won, as logarithms", "p99",
@@ -153,14 +153,15 @@ std::string comparison(const Runs& runs) {
       for (const Json& row : document.json["cells"]) {
         std::string name = Names::label(*run, text(row, "policy"));
         if (runs.size() > 1) name = run->name + ": " + name;
-        std::vector<std::string> cells = {escape(name), escape(scene(row))};
+        std::vector<std::string> cells = {escape(name)};
         add_ratio(cells, row, "ratio", wide);
-        cells.insert(cells.end(),
-                     {verdict(row), escape(yardstick(row)), cell(row, "ratio_hindsight", 3),
-                      percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),
-                      cell(row, "largest_class_jct_ratio", 3), cell(row, "max_wait_ratio", 3),
-                      cell(row, "preemptions_ratio", 2), cell(row, "mean_jct_s", 0),
-                      escape(text(row, "information")), escape(document.file)});
+        cells.insert(
+            cells.end(),
+            {verdict(row), escape(scene(row)), escape(yardstick(row)),
+             cell(row, "ratio_hindsight", 3), percent(row, "headroom"), cell(row, "captured", 3),
+             cell(row, "p99_ratio", 3), cell(row, "largest_class_jct_ratio", 3),
+             cell(row, "max_wait_ratio", 3), cell(row, "preemptions_ratio", 2),
+             cell(row, "mean_jct_s", 0), escape(text(row, "information")), escape(document.file)});
         table.row(cells);
       }
     }

@@ -1,7 +1,7 @@
 // What a report is made from: run folders, read back and held to their form.
 //
 // In `evaluations/` a file says by its content what it is, and its name is free:
-//   *.json  an object with "cells" (evaluate --json), "runs" (simulate --json) or "series"
+//   *.json  an object with "cells" (evaluate --json-out), "runs" (simulate --json-out) or "series"
 //           (simulate --series-out)
 //   *.csv   a row a job (--jobs-out)
 // Other files are left alone.

@@ -120,7 +120,9 @@ std::string provenance(const RunRecord& run) {
   line("state", escape(text(of, "state")));
   std::string when = text(of, "started");
   if (!text(of, "ended").empty()) when += " to " + text(of, "ended");
-  if (part("resumed").size() > 0) when += fmt::format(", resumed {} times", part("resumed").size());
+  if (part("resumed").size() > 0) {
+    when += fmt::format(", resumed: {}", part("resumed").size());
+  }
   line("when", escape(when));
   std::string built;
   for (const auto& [key, value] : part("yardmaster").items()) {

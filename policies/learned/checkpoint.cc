@@ -21,6 +21,7 @@ Json task_json(const DispatchConfig& task) {
           {"gpu_exponent", task.gpu_exponent},
           {"margin_log2", task.margin_log2},
           {"shrink", task.shrink},
+          {"sibling_prior", task.sibling_prior},
           {"spread", task.spread},
           {"quantum_us", task.quantum_us},
           {"tick_us", task.tick_us},
@@ -41,6 +42,7 @@ DispatchConfig task_from(const Json& json) {
   json.at("gpu_exponent").get_to(task.gpu_exponent);
   json.at("margin_log2").get_to(task.margin_log2);
   json.at("shrink").get_to(task.shrink);
+  json.at("sibling_prior").get_to(task.sibling_prior);
   json.at("quantum_us").get_to(task.quantum_us);
   json.at("tick_us").get_to(task.tick_us);
   json.at("held_rows").get_to(task.held_rows);
@@ -74,7 +76,7 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
 std::string feature_schema_hash() {
   // Names in the order of the enums in env/task/dispatch.h.
   constexpr const char* kSchema =
-      "dispatch 128 jobs: holds gpus age attained left latest known suggested; "
+      "dispatch 128 jobs: holds gpus age attained left siblings known suggested; "
       "cluster: free waiting held demand preempts nothing_suggested live stopping";
   return sha256_hex(kSchema);
 }

@@ -178,13 +178,27 @@ TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Simulate, ATimelineNeedsRulesThatPlaceJobs) {
+TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
   const Folder folder;
-  const Result result = shell(
-      "yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules tiresias --policy fifo "
-      "--placement count --timeline t.json");
-  expect_refused(result, {"--timeline", "tiresias"});
-  EXPECT_FALSE(folder.has("t.json"));
+  for (const std::string placement : {"yarn", "count"}) {
+    const Result result = shell(
+        "yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules tiresias --policy fifo "
+        "--timeline t.json --jobs-out out.csv --placement " +
+        placement);
+    ASSERT_EQ(result.code, 0) << result.err;
+    int64_t asked_us = 0, held_us = 0;
+    for (const std::string_view line : split(read_file("out.csv"), '\n')) {
+      const auto fields = split(line, ',');
+      if (fields[0] != "fifo") continue;
+      asked_us +=
+          *parse_int(fields[2]) * (*parse_seconds_us(fields[5]) - *parse_seconds_us(fields[4]));
+    }
+    const Json json = Json::parse(read_file("t.json"));
+    for (const Json& event : json["traceEvents"]) {
+      if (event["ph"] == "X") held_us += event["dur"].get<int64_t>();
+    }
+    EXPECT_EQ(held_us, asked_us) << placement;
+  }
 }
 
 // Waits until the handler stands before it sends the signal.

@@ -34,6 +34,15 @@ Scenario of(const std::vector<Job>& jobs, const std::string& cluster) {
                   load_cluster(cluster), 1);
 }
 
+Job job(const std::string& id, int64_t submit_us, int64_t run_us, int32_t gpus) {
+  Job out;
+  out.id = id;
+  out.submit_us = submit_us;
+  out.run_us = run_us;
+  out.gpus = gpus;
+  return out;
+}
+
 std::string refusal(const std::string& policy, const RunOptions& options) {
   try {
     prepare(policy, options);
@@ -58,8 +67,8 @@ TEST(Replay, ANoisyOracleKnowsLess) {
   RunOptions noisy;
   noisy.information = Level::kNoisyOracle;
   noisy.oracle_noise = 2;
-  const Run exact = run_policy(scenario, "srtf", {});
-  const Run fuzzy = run_policy(scenario, "srtf", noisy);
+  const auto exact = run_policy(scenario, "srtf", {});
+  const auto fuzzy = run_policy(scenario, "srtf", noisy);
   EXPECT_EQ(exact.level, Level::kOracle);
   EXPECT_EQ(fuzzy.level, Level::kNoisyOracle);
   EXPECT_GT(fuzzy.summary.all.sum_jct_us, exact.summary.all.sum_jct_us);
@@ -115,18 +124,16 @@ TEST(Replay, WarmUpAndTailArePlayedButNotCounted) {
     jobs[i].scored = i == 1;
   }
   const Scenario scenario = of(jobs, "1x4");
-  const Run run = run_policy(scenario, "fifo", {});
+  const auto run = run_policy(scenario, "fifo", {});
   EXPECT_EQ(run.summary.all.jobs, 1);
   EXPECT_EQ(run.summary.all.sum_jct_us, 190 * kS);  // it waits for the warm-up job
   EXPECT_EQ(run.outcome.jobs[2].end_us, kNone);     // the replay ends with the last scored job
 }
 
 TEST(JobsCsv, ReadsBackToTheSameNumbers) {
-  std::vector<Job> jobs(2);
-  jobs[0] = {.id = "a-1", .submit_us = 1, .run_us = 1'500'000, .gpus = 1};
-  jobs[1] = {.id = "b", .submit_us = 2 * kS, .run_us = 7'000'001, .gpus = 4};
+  const std::vector<Job> jobs = {job("a-1", 1, 1'500'000, 1), job("b", 2 * kS, 7'000'001, 4)};
   const Scenario scenario = of(jobs, "1x4");
-  const Run run = run_policy(scenario, "fifo", {});
+  const auto run = run_policy(scenario, "fifo", {});
   std::string csv = kJobsHeader;
   append_jobs(scenario, run, csv);
   EXPECT_EQ(csv,
@@ -138,7 +145,7 @@ TEST(JobsCsv, ReadsBackToTheSameNumbers) {
 TEST(JobsCsv, RowsAddUpToTheSummary) {
   const Scenario scenario = habits(300);
   for (const std::string policy : {"fifo", "las"}) {
-    const Run run = run_policy(scenario, policy, {});
+    const auto run = run_policy(scenario, policy, {});
     std::string csv;
     append_jobs(scenario, run, csv);
     int64_t rows = 0, sum_us = 0, preemptions = 0;
@@ -159,10 +166,8 @@ TEST(JobsCsv, RowsAddUpToTheSummary) {
 }
 
 TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
-  std::vector<Job> jobs(1);
-  jobs[0] = {.id = "a", .submit_us = 0, .run_us = kS, .gpus = 1};
-  const Scenario scenario = of(jobs, "1x4");
-  Run run;
+  const Scenario scenario = of({job("a", 0, kS, 1)}, "1x4");
+  yard::Run run;
   run.policy = "p";
   run.outcome.jobs = {{}};
   std::string csv;
@@ -176,7 +181,7 @@ TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
   timeline.begin("las");
   RunOptions options;
   options.watch = [&](const ClusterState& state) { timeline.watch(state); };
-  const Run run = run_policy(scenario, "las", options);
+  const auto run = run_policy(scenario, "las", options);
   timeline.end(run.outcome.end_us);
   const auto json = nlohmann::json::parse(timeline.json());
   std::vector<int64_t> free_from(static_cast<size_t>(scenario.cluster.total_gpus()), 0);

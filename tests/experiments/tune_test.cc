@@ -67,7 +67,7 @@ TEST(Tune, TheFileIsThePolicyThatWasScored) {
   const std::string file =
       (std::filesystem::path(testing::TempDir()) / "yard_tuned_las.yaml").string();
   write_file_atomic(file, tuned_yaml(tuned, scenario, options));
-  const Run run = run_policy(scenario, file, {});
+  const auto run = run_policy(scenario, file, {});
   EXPECT_DOUBLE_EQ(run.summary.all.mean_jct_s, tuned.mean_jct_s);
   std::filesystem::remove(file);
 }

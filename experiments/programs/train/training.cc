@@ -88,13 +88,7 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   held_out_fixed_ = train_->fixed;
   held_out_fixed_.jobs = held_out_->jobs().columns();
   Settings constants;
-  const auto& l = config.learner;
-  const auto set = [&](const char* key, double v) { constants.set(key, shortest(v), "training"); };
-  constants.set("placement", l.placement, "training");
-  set("margin_log2", l.margin_log2);
-  set("gpu_exponent", l.gpu_exponent);
-  set("shrink", l.shrink);
-  set("spread", l.spread);
+  constants.set("placement", config.learner.placement, "training");
   const auto reference = PolicyRegistry::make("srsf-history", constants);
   // As far apart as there is room; on a short trace they overlap.
   const int spread = config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;

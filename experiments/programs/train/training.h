@@ -43,8 +43,7 @@ class TrainingData {
   const Fixed& fixed() const { return train_->fixed; }
   const Workload& workload() const { return *workload_; }
 
-  // Returns the mean over validation windows of mean JCT over that of `srsf-history` with the same
-  // constants as the task: 1 is where training starts.
+  // Returns the mean over validation windows of mean JCT over that of `srsf-history` as it comes.
   double validate(const Policy& policy) const;
 
   nlohmann::ordered_json provenance() const;
