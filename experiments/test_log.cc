@@ -36,7 +36,7 @@ int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
   const Json entry = {{"unix_s", now.count()},
-                      {"trace", opening.trace},
+                      {"trace", std::filesystem::path(opening.trace).filename().string()},
                       {"sha256", opening.sha256},
                       {"cluster", opening.cluster},
                       {"from_s", opening.from},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "env/base/error.h"
@@ -216,7 +217,8 @@ std::string tuned_yaml(const Tuned& tuned, const Scenario& scenario, const TuneO
   for (const auto& [key, value] : tuned.settings) entry(key, value);
   out << YAML::EndMap;
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
-  entry("trace", scenario.trace.source);
+  // The name alone: the file is to say the same wherever the traces lie.
+  entry("trace", std::filesystem::path(scenario.trace.source).filename().string());
   entry("sha256", scenario.trace.sha256);
   entry("cluster", scenario.cluster.text);
   entry("from_s", format_seconds(scenario.window.from_us));

@@ -136,7 +136,7 @@ bool BatchEnv::go_on(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    Dispatch::take_in(p.view, p.memory_bytes());
+    Dispatch::take_in(p.view, config_.task, p.memory_bytes());
     if (Dispatch::idle(p.view, config_.task)) continue;
     observe(n);
     if (p.legal > 1) return true;

@@ -60,6 +60,11 @@ struct UserRecord {
   float batch_jobs;
   float batch_mean_log2;
   int64_t batch_submit_us;  // when its member that finished last was submitted
+  // The batch of hers that was submitted last of those that have run: jobs that have not finished yet
+  // say that the batch is at least so long. Made anew at every decision.
+  float alive_weight;
+  float alive_sum_log2;
+  int64_t alive_submit_us;
 };
 
 // Columns over a policy's memory, which must be zero at first.
@@ -96,9 +101,44 @@ class UserHistory {
     own.batch_submit_us = submit_us;
   }
 
+  // Looks at every unfinished job that has run: it stands for an observation of its expected total run
+  // time, with the weight of the probability that it would have finished by now (0 for one that has
+  // hardly begun): a censored observation. `View`: env/sim/view.h.
+  template <class View>
+  YARD_HD void take_in_alive(const View& view, const ResidualLife& life, float shrink, float sd) {
+    const auto each = [&](auto&& visit) {
+      for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
+      int32_t scanned = 0;
+      for (int32_t slot = view.queue_head(); slot != kNobody && scanned < kScanned;
+           slot = view.queue_next(slot), ++scanned) {
+        if (view.started(slot) > 0) visit(slot);
+      }
+    };
+    each([&](int32_t slot) {
+      const int32_t user = view.user(slot);
+      if (user != kNobody) records_[user + 1].alive_weight = records_[user + 1].alive_sum_log2 = 0;
+    });
+    each([&](int32_t slot) {
+      const int32_t user = view.user(slot);
+      if (user == kNobody) return;
+      UserRecord& own = records_[user + 1];
+      const int64_t apart = view.submit_us(slot) - own.alive_submit_us;
+      const bool together = apart < kTogetherUs && apart > -kTogetherUs;
+      if (own.alive_weight > 0 && !together && apart < 0) return;  // an older batch
+      if (!together) own.alive_weight = own.alive_sum_log2 = 0;
+      own.alive_submit_us = view.submit_us(slot);
+      const float attained = log2_seconds(view.attained_us(slot));
+      const float median = log2_median(user, shrink);
+      const float left = life.log2_left(median, attained);
+      const auto total = static_cast<float>(exp2_coarse(attained) + exp2_coarse(left));
+      const float weight = finished_share((attained - median) * 0.69314718F / sd);
+      own.alive_weight += weight;
+      own.alive_sum_log2 += weight * log2_coarse(total);
+    });
+  }
+
   // Was a job submitted then submitted together with the batch of the record?
   YARD_HD static bool in_batch(const UserRecord& own, int64_t submit_us) {
-    constexpr int64_t kTogetherUs = 600'000'000;
     const int64_t apart = submit_us - own.batch_submit_us;
     return own.batch_jobs > 0 && apart < kTogetherUs && apart > -kTogetherUs;
   }
@@ -117,20 +157,35 @@ class UserHistory {
     return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
   }
 
-  // The same, knowing when the job was submitted: its finished siblings count too, and what the user
-  // does otherwise is worth `sibling_prior` of them.
+  // The same, knowing when the job was submitted: its siblings count too, finished and alive ones, and
+  // what the user does otherwise is worth `sibling_prior` of them.
   YARD_HD float log2_median(int32_t user, float shrink, int64_t submit_us,
                             float sibling_prior) const {
-    const float median = log2_median(user, shrink);
     const UserRecord own = record(user);
-    if (!in_batch(own, submit_us)) return median;
-    return (own.batch_jobs * own.batch_mean_log2 + sibling_prior * median) /
-           (own.batch_jobs + sibling_prior);
+    float weight = sibling_prior, sum = sibling_prior * log2_median(user, shrink);
+    if (in_batch(own, submit_us)) {
+      weight += own.batch_jobs;
+      sum += own.batch_jobs * own.batch_mean_log2;
+    }
+    const int64_t apart = submit_us - own.alive_submit_us;
+    if (own.alive_weight > 0 && apart < kTogetherUs && apart > -kTogetherUs) {
+      weight += own.alive_weight;
+      sum += own.alive_sum_log2;
+    }
+    return sum / weight;
   }
 
  private:
   // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
   static constexpr float kMostJobs = 32;
+  static constexpr int64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
+  static constexpr int32_t kScanned = 1024;            // of the queue, from its head
+
+  // The standard normal distribution function, to 1 % (a logistic curve).
+  YARD_HD static float finished_share(float z) {
+    const float bounded = z < -8 ? -8 : z > 8 ? 8 : z;
+    return static_cast<float>(1 / (1 + exp2_coarse(-1.702 * 1.44269504 * bounded)));
+  }
 
   YARD_HD static void add(UserRecord& r, float log2_run) {
     r.jobs = r.jobs + 1 < kMostJobs ? r.jobs + 1 : kMostJobs;

@@ -7,8 +7,8 @@
 // The window holds the running jobs that an index would stop first and the waiting jobs that it would
 // start first; rows are filled from 0, and only rows that exist count.
 //
-// The index is the expected remaining service, as `srsf-history` has it, but with the user's finished
-// siblings of a job (submitted together with it) counted in. The option it would pick is marked,
+// The index is the expected remaining service, as `srsf-history` has it, but with the siblings of a job
+// (its user's jobs submitted together with it, finished or not) counted in. The option it would pick is marked,
 // and every action gets a prior logit, highest for that option and less the further another one lies
 // behind in the index. A policy that adds nothing to the prior is the heuristic; what it adds is learned.
 #pragma once
@@ -77,7 +77,7 @@ struct Dispatch {
     kAge,         // log2 s since submission
     kAttained,    // log2 s run so far
     kLeft,        // log2 s of expected remaining time
-    kSiblings,    // how much of the expectation is its finished siblings', 0 to 1
+    kSiblings,    // how much of the expectation is its siblings', 0 to 1
     kKnown,       // how much of the expectation is the user's own history, 0 to 1
     kSuggested,   // 1: the index would pick this row now
   };
@@ -97,8 +97,12 @@ struct Dispatch {
   }
 
   // To be called once at every decision point, before the first observe().
-  YARD_HD static void take_in(const View& view, std::byte* memory) {
-    UserHistory(memory).take_in_changed(view);
+  YARD_HD static void take_in(const View& view, const DispatchConfig& config, std::byte* memory) {
+    UserHistory history(memory);
+    history.take_in_changed(view);
+    if (!idle(view, config)) {
+      history.take_in_alive(view, config.life, config.shrink, config.spread);
+    }
   }
 
   YARD_HD static void observe(const View& view, const DispatchConfig& config,
@@ -119,7 +123,10 @@ struct Dispatch {
 
   // When to look again if nothing happens before, kNever where only events matter.
   YARD_HD static int64_t wake_us(const View& view, const DispatchConfig& config) {
-    return config.preempt && view.num_waiting() > 0 ? view.now_us() + config.tick_us : kNever;
+    const bool nothing_under_way = view.num_waiting() == view.num_live();
+    return view.num_waiting() > 0 && (config.preempt || nothing_under_way)
+               ? view.now_us() + config.tick_us
+               : kNever;
   }
 
   // Carries an action out through `editor`, which has start(slot, pieces, n) and preempt(slot).
@@ -323,7 +330,8 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     f[kAttained] = (row.attained - 8) * age_unit;
     f[kLeft] = (row.left - 12) * 0.25F;
     const bool together = UserHistory::in_batch(own, view.submit_us(row.slot));
-    f[kSiblings] = together ? own.batch_jobs / (own.batch_jobs + config.sibling_prior) : 0.0F;
+    const float siblings = (together ? own.batch_jobs : 0.0F) + own.alive_weight;
+    f[kSiblings] = siblings / (siblings + config.sibling_prior);
     f[kKnown] = own.jobs / (own.jobs + config.shrink);
     f[kSuggested] = r == pick ? 1.0F : 0.0F;
     out.slots[r] = row.slot;

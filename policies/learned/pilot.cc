@@ -19,7 +19,7 @@ class Pilot final : public Policy {
   size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Dispatch::take_in(view, memory.data());
+    Dispatch::take_in(view, task_, memory.data());
     draft.wake_at(Dispatch::wake_us(view, task_));
     if (Dispatch::idle(view, task_)) return;
     std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;

@@ -48,12 +48,15 @@ std::string call_bytes(const std::string& address, const std::string& method,
   bool ok;
   const auto wait = [&] { return queue.Next(&tag, &ok) && ok; };
   call->StartCall(nullptr);
-  if (!wait()) return "";
-  call->WriteLast(buffer, {}, nullptr);
-  if (!wait()) return "";
   grpc::ByteBuffer answer;
-  call->Read(&answer, nullptr);
-  wait();
+  // Whatever fails on the way, the status tells why.
+  if (wait()) {
+    call->WriteLast(buffer, {}, nullptr);
+    if (wait()) {
+      call->Read(&answer, nullptr);
+      wait();
+    }
+  }
   call->Finish(&status, nullptr);
   wait();
   std::vector<grpc::Slice> slices;

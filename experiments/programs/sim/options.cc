@@ -39,7 +39,8 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
   app.add_option("--set", set,
                  "P.key=value for a policy P; trace.key=value for a generator, rules.key=value "
-                 "for the rules");
+                 "for the rules")
+      ->default_str("");
   WindowOptions& window = scenario.window;
   app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0");
   app.add_option("--jobs-count", window.jobs_count, "how many are scored");
@@ -50,6 +51,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   auto* congestion =
       app.add_option("--congestion", congestions,
                      "scales arrivals until backfill's mean wait is this times the mean run time");
+  congestion->default_str("");
   if (many_congestions) {
     congestion->delimiter(',');
   } else {

@@ -5,6 +5,7 @@ namespace yard {
 
 int run_train(int argc, char** argv);
 int run_verify(int argc, char** argv);
+int run_list(int argc, char** argv);  // agents or tasks
 int run_bench_ppo(int argc, char** argv);
 
 }  // namespace yard

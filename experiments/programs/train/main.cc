@@ -36,8 +36,9 @@ int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "train") return yard::run_train(argc - 1, argv + 1);
   if (name == "verify") return yard::run_verify(argc - 1, argv + 1);
+  if (name == "list") return yard::run_list(argc - 1, argv + 1);
   if (name == "bench-ppo") return yard::run_bench_ppo(argc - 1, argv + 1);
-  throw yard::InputError("yardmaster-train", "a command: train, verify or bench-ppo",
+  throw yard::InputError("yardmaster-train", "a command: train, verify, list or bench-ppo",
                          "'" + std::string(name) + "'");
 }
 
