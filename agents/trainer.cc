@@ -93,8 +93,7 @@ class Trainer::Impl {
     while (update_ < config_.updates) {
       throw_if_interrupted();
       const auto begin = std::chrono::steady_clock::now();
-      const double agreement = collect();
-      if (update_ == 0) begin_training();
+      const double agreement = take_experience();
       const Returns returns = judge_actions();
       const double progress = static_cast<double>(update_) / config_.updates;
       const PpoStats stats = ppo_.update(rollout_, returns, progress,
@@ -181,6 +180,21 @@ class Trainer::Impl {
   uint64_t number() const { return static_cast<uint64_t>(update_); }
 
   bool has_critic() const { return config_.ppo.baseline == "critic"; }
+
+  // Interrupted half way, the worlds go back to where the update began, so that a resumed training
+  // makes it whole.
+  double take_experience() {
+    const std::vector<std::byte> worlds = env_.save();
+    try {
+      const double agreement = collect();
+      if (update_ == 0) begin_training();
+      return agreement;
+    } catch (const Interrupted&) {
+      env_.restore(worlds);
+      if (update_ == 0) golden_.clear();
+      throw;
+    }
+  }
 
   // With a critic T steps of all worlds, with groups one episode of each; actions are drawn from the
   // policy. Returns how often it did what the index suggests.

@@ -99,6 +99,7 @@ class UserHistory {
     own.batch_jobs += 1;
     own.batch_mean_log2 += (log2_run - own.batch_mean_log2) / own.batch_jobs;
     own.batch_submit_us = submit_us;
+    own.alive_weight = own.alive_sum_log2 = 0;  // or it would count twice
   }
 
   // Looks at every unfinished job that has run: it stands for an observation of its expected total run

@@ -194,8 +194,12 @@ YARD_HD inline void write_prior(const DispatchConfig& config, const Row* held, i
     const int kind = r < num_held ? kStop : kStart;
     if (out.mask[r] && merit(r) > best[kind]) best[kind] = merit(r);
   }
+  const int picked = pick == Dispatch::kNothing ? kNone : pick < num_held ? kStop : kStart;
+  // Jobs that the index passes over because they do not fit lie before its pick: level with it.
+  if (picked != kNone) best[picked] = merit(pick);
   const auto level = [&](int32_t r, int kind) {  // log2 of an option's weight in its kind
-    const float behind = slope * (best[kind] - merit(r)) + (r == pick ? 0 : config.prior_gap * kLog2E);
+    const float merit_lost = best[kind] > merit(r) ? best[kind] - merit(r) : 0;
+    const float behind = slope * merit_lost + (r == pick ? 0 : config.prior_gap * kLog2E);
     return behind < 60 ? -behind : -60.0F;
   };
   double sum[kKinds] = {0, 0, 1};
@@ -203,7 +207,6 @@ YARD_HD inline void write_prior(const DispatchConfig& config, const Row* held, i
     const int kind = r < num_held ? kStop : kStart;
     if (out.mask[r]) sum[kind] += exp2_coarse(level(r, kind));
   }
-  const int picked = pick == Dispatch::kNothing ? kNone : pick < num_held ? kStop : kStart;
   const float other = log2_coarse(config.prior_other);
   for (int32_t r = 0; r < Dispatch::kJobs; ++r) {
     if (r >= out.rows || !out.mask[r]) {

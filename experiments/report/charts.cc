@@ -71,7 +71,8 @@ std::string metric_charts(const Runs& runs, F wanted) {
     }
   }
   // What was validated comes before what was met in training.
-  std::ranges::stable_partition(columns, [](auto& c) { return c.starts_with("validation/"); });
+  std::stable_partition(columns.begin(), columns.end(),
+                        [](auto& c) { return c.starts_with("validation/"); });
   std::string out;
   for (const std::string& column : columns) {
     Chart chart = metric_chart(column);
@@ -121,8 +122,8 @@ std::string too_many(size_t lines) {
 
 template <class T, class F>
 std::vector<T> trained_first(std::vector<T> items, F policy) {
-  std::ranges::stable_partition(
-      items, [&](auto& item) { return policy(item).starts_with("checkpoint:"); });
+  std::stable_partition(items.begin(), items.end(),
+                        [&](auto& item) { return policy(item).starts_with("checkpoint:"); });
   if (items.size() > kColours) items.resize(kColours);
   return items;
 }
@@ -139,7 +140,7 @@ std::string Names::short_of(const std::string& policy) {
 }
 
 std::string Names::label(const RunRecord& run, const std::string& policy) {
-  const std::string name = short_of(policy);
+  std::string name = short_of(policy);
   if (!policy.starts_with("checkpoint:")) return name;
   return (run.agent().empty() ? "checkpoint" : run.agent()) + " (" + name + ")";
 }
@@ -206,12 +207,12 @@ std::string over_time(const RunRecord& run, Names& names) {
     waiting.y = {.label = "jobs waiting", .from = 0};
     double begin = INFINITY, end = -INFINITY;
     for (const Json& one :
-         trained_first(all, [](const Json& one) { return RunRecord::text(one, "policy"); })) {
-      const std::string label = Names::label(run, RunRecord::text(one, "policy"));
-      const bool bound = run.bounds.contains(RunRecord::text(one, "policy"));
+         trained_first(all, [](const Json& one) { return text(one, "policy"); })) {
+      const std::string label = Names::label(run, text(one, "policy"));
+      const bool bound = run.bounds.contains(text(one, "policy"));
       Line line{.name = label, .points = {}, .colour = names.colour(label), .dashed = bound};
       Line queue = line;
-      const double gpus = std::max(1.0, RunRecord::number(one, "gpus").value_or(1));
+      const double gpus = std::max(1.0, number(one, "gpus").value_or(1));
       for (size_t i = 0; i < one["t_s"].size(); ++i) {
         const double t = one["t_s"][i];
         line.points.push_back({t, one["held_gpus"][i].get<double>() / gpus});
@@ -224,7 +225,7 @@ std::string over_time(const RunRecord& run, Names& names) {
       held.lines.push_back(line);
       waiting.lines.push_back(queue);
     }
-    const auto from = RunRecord::number(all[0], "from_s"), to = RunRecord::number(all[0], "to_s");
+    const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
     if (from && to && *to > begin && *from < end) {
       held.band = waiting.band = {std::max(*from, begin), std::min(*to, end)};
     }

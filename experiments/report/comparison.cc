@@ -10,9 +10,6 @@
 namespace yard::report {
 namespace {
 
-const auto text = RunRecord::text;
-const auto number = RunRecord::number;
-
 std::string cell(const Json& row, const char* key, int decimals) {
   return number_text(number(row, key), decimals);
 }
@@ -151,8 +148,8 @@ std::string comparison(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->comparisons) {
       for (const Json& row : document.json["cells"]) {
-        std::string name = Names::label(*run, text(row, "policy"));
-        if (runs.size() > 1) name = run->name + ": " + name;
+        std::string name = runs.size() > 1 ? run->name + ": " : "";
+        name += Names::label(*run, text(row, "policy"));
         std::vector<std::string> cells = {escape(name)};
         add_ratio(cells, row, "ratio", wide);
         cells.insert(

@@ -46,15 +46,15 @@ void check_series(const Json& series, const fs::path& path) {
 }
 
 JobsFile read_jobs(const fs::path& path) {
-  const std::string text = read_file(path);
+  const std::string content = read_file(path);
   const std::string name = path.string();
-  if (!text.starts_with(kJobsHeader)) {
+  if (!content.starts_with(kJobsHeader)) {
     throw InputError(name + ":1", "the header of a file of jobs",
-                     "'" + text.substr(0, std::min<size_t>(text.find('\n'), 80)) + "'");
+                     "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");
   }
   constexpr size_t kColumns = 11, kJct = 7;
   JobsFile out{path.filename().string(), {}};
-  std::vector<std::string_view> lines = split(text, '\n');
+  std::vector<std::string_view> lines = split(content, '\n');
   lines.pop_back();
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string_view> cells = split(lines[i], ',');
@@ -85,7 +85,7 @@ void read_evaluation(const fs::path& path, RunRecord& out) {
     check_rows(document, key, path);
     kind.push_back(document);
     for (const Json& row : document.json[key]) {
-      if (RunRecord::is_bound(row)) out.bounds.insert(RunRecord::text(row, "policy"));
+      if (is_bound(row)) out.bounds.insert(text(row, "policy"));
     }
   };
   keep("cells", out.comparisons);
@@ -97,18 +97,20 @@ void read_evaluation(const fs::path& path, RunRecord& out) {
 
 }  // namespace
 
-std::string RunRecord::text(const Json& object, const char* key) {
+std::string RunRecord::agent() const { return text(run, "agent"); }
+
+std::string text(const Json& object, const char* key) {
   if (!object.is_object() || !object.contains(key) || object[key].is_null()) return "";
   const Json& value = object[key];
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::optional<double> RunRecord::number(const Json& object, const char* key) {
+std::optional<double> number(const Json& object, const char* key) {
   if (!object.is_object() || !object.contains(key) || !object[key].is_number()) return std::nullopt;
   return object[key].get<double>();
 }
 
-bool RunRecord::is_bound(const Json& row) {
+bool is_bound(const Json& row) {
   const std::string level = text(row, "information");
   return level == "oracle" || level == "noisy-oracle";
 }

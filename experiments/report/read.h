@@ -47,15 +47,15 @@ struct RunRecord {
   std::vector<JobsFile> jobs;
   std::set<std::string> bounds;  // policies that are told run times, by any of the documents
 
-  std::string agent() const { return text(run, "agent"); }
-
-  // The value of a key as text; empty where it is absent or null.
-  static std::string text(const Json& object, const char* key);
-  static std::optional<double> number(const Json& object, const char* key);
-
-  // Whether a document's row is about a policy that is told run times.
-  static bool is_bound(const Json& row);
+  std::string agent() const;
 };
+
+// The value of a key as text; empty where it is absent or null.
+std::string text(const Json& object, const char* key);
+std::optional<double> number(const Json& object, const char* key);
+
+// Whether a document's row is about a policy that is told run times.
+bool is_bound(const Json& row);
 
 // Throws InputError: no run folder, or a file in it that is not what its kind promises.
 RunRecord read_run(const std::filesystem::path& path);

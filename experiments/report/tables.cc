@@ -11,10 +11,6 @@
 namespace yard::report {
 namespace {
 
-const auto text = RunRecord::text;
-const auto number = RunRecord::number;
-const auto is_bound = RunRecord::is_bound;
-
 std::string cell(const Json& row, const char* key, int decimals) {
   return number_text(number(row, key), decimals);
 }
@@ -120,15 +116,15 @@ std::string provenance(const RunRecord& run) {
   line("state", escape(text(of, "state")));
   std::string when = text(of, "started");
   if (!text(of, "ended").empty()) when += " to " + text(of, "ended");
-  if (part("resumed").size() > 0) {
+  if (!part("resumed").empty()) {
     when += fmt::format(", resumed: {}", part("resumed").size());
   }
   line("when", escape(when));
   std::string built;
   for (const auto& [key, value] : part("yardmaster").items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "release" || key == "commit") continue;
-    built += (built.empty() ? "" : ", ") + key + " " + text;
+    if (!built.empty()) built += ", ";
+    built += fmt::format("{} {}", key, text(part("yardmaster"), key.c_str()));
   }
   const std::string commit = text(part("yardmaster"), "commit");
   line("version",

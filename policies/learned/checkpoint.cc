@@ -35,9 +35,13 @@ Json task_json(const DispatchConfig& task) {
 DispatchConfig task_from(const Json& json) {
   DispatchConfig task;
   const auto placement = json.at("placement").get<std::string>();
+  bool known = false;
   for (size_t i = 0; i < std::size(kPlacementNames); ++i) {
-    if (placement == kPlacementNames[i]) task.placement = static_cast<Placement>(i);
+    if (placement != kPlacementNames[i]) continue;
+    task.placement = static_cast<Placement>(i);
+    known = true;
   }
+  if (!known) throw InputError("task.placement", "a placement rule", placement);
   json.at("preempt").get_to(task.preempt);
   json.at("gpu_exponent").get_to(task.gpu_exponent);
   json.at("margin_log2").get_to(task.margin_log2);

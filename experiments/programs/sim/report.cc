@@ -22,6 +22,7 @@ int run_report(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   std::vector<report::RunRecord> runs;
+  runs.reserve(folders.size());
   for (const std::string& folder : folders) runs.push_back(report::read_run(folder));
   if (out.empty()) {
     const std::filesystem::path beside = runs.size() == 1 ? folders[0] : "";

@@ -1,0 +1,146 @@
+// How good a decision was, against figures worked out by hand; and sums over ragged rows against
+// their numeric gradients.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agents/ragged.h"
+#include "agents/rollout.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+struct Sample {
+  int32_t world;
+  double at_s;
+  float reward, dt_s;
+  Ending ending = Ending::kNone;
+  float value = 0, final_value = 0;
+};
+
+Rollout rollout_of(const std::vector<Sample>& samples) {
+  const Scene scene("2x8", busy_jobs(20));
+  BatchConfig config;
+  config.worlds = 1;
+  config.episode_jobs = 20;
+  BatchEnv env(scene.fixed(), scene.workload(), config);
+  env.reset();
+  Rollout r;
+  const std::vector<int32_t> only = {0};
+  for (const Sample& s : samples) {
+    r.add_observations(env, only);
+    r.world.back() = s.world;
+    r.at_s.back() = s.at_s;
+    r.reward.push_back(s.reward);
+    r.dt_s.push_back(s.dt_s);
+    r.ending.push_back(s.ending);
+    r.value.push_back(s.value);
+    r.final_value.push_back(s.final_value);
+  }
+  return r;
+}
+
+TEST(TimeAwareGae, IsWhatTheFormulaSays) {
+  const Rollout r = rollout_of({
+      {0, 0, 0, 0, Ending::kNone, 1},                // another decision at the same moment
+      {1, 0, -3, 20, Ending::kTruncated, 1.5F, 7},   // goes on out of sight
+      {0, 0, -2, 10, Ending::kTerminated, 2, 1000},  // the final value of a real end counts nothing
+      {0, 0, -1, 5, Ending::kNone, 0.5F},
+      {1, 0, 0, 0, Ending::kNone, 0.25F},
+      {0, 5, -4, 10, Ending::kNone, 3},
+  });
+  const double g5 = std::exp(-0.05), g10 = std::exp(-0.1), g20 = std::exp(-0.2);
+  const double a5 = -0.4 + g10 * 4 - 3;                   // last: worth last_value
+  const double a3 = -0.1 + g5 * 3 - 0.5 + g5 * 0.5 * a5;  // time passes: lambda counts
+  const double a2 = -0.2 - 2;
+  const double a0 = (0 + 2 - 1) + a2;  // none passes: no discount, no lambda
+  const double a4 = 0 + 6 - 0.25;
+  const double a1 = -0.3 + g20 * 7 - 1.5;  // nothing of the next episode
+  const std::vector<float> last = {4, 6};
+  const Returns out = time_aware_gae(r, last, 100, 0.5, 0.1);
+  const double expected[] = {a0, a1, a2, a3, a4, a5};
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(out.advantage[i], expected[i], 1e-6) << i;
+    EXPECT_NEAR(out.target[i], expected[i] + r.value[i], 1e-6) << i;
+  }
+}
+
+TEST(GroupAdvantages, CompareReturnsFromTheSameMoment) {
+  const Rollout r = rollout_of({
+      {0, 0, -10, 10},
+      {1, 0, -5, 5},
+      {1, 5, -10, 10, Ending::kTerminated},
+      {0, 10, -20, 10, Ending::kTerminated},
+  });
+  // From moment on: world 0 is paid -30 at 0, -25 at 5, -20 at 10; world 1 -15, -10 and -5.
+  const Returns out = group_advantages(r, 2, 2, 1e12, 2.0);
+  EXPECT_TRUE(out.target.empty());
+  const double expected[] = {2 * (-30 + 15), 2 * (-15 + 30), 2 * (-10 + 25), 2 * (-20 + 5)};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(out.advantage[i], expected[i], 1e-5) << i;
+}
+
+TEST(GroupAdvantages, DiscountByElapsedTime) {
+  const Rollout r = rollout_of(
+      {{0, 0, -4, 10}, {1, 0, -1, 30, Ending::kTerminated}, {0, 10, -2, 10, Ending::kTerminated}});
+  const double g = std::exp(-1.0);  // 10 s of a horizon of 10 s
+  const Returns out = group_advantages(r, 2, 2, 10, 1);
+  EXPECT_NEAR(out.advantage[0], -4 - 2 * g + 1, 1e-5);
+  EXPECT_NEAR(out.advantage[1], -1 + 4 + 2 * g, 1e-5);
+  EXPECT_NEAR(out.advantage[2], -2 + 2.0 / 3, 1e-5);  // world 1: what is left of its one step
+}
+
+TEST(GroupAdvantages, WhoDoesTheSameGainsNothing) {
+  std::vector<Sample> samples;
+  for (const int32_t world : {0, 1, 2}) {
+    samples.push_back({world, 0, 0, 0});
+    samples.push_back({world, 0, -7, 3});
+    samples.push_back({world, 3, 0, 0});
+    samples.push_back({world, 3, 0, 0});
+    samples.push_back({world, 3, -11, 8});
+    samples.push_back({world, 11, -1, 2, Ending::kTerminated});
+  }
+  const Returns out = group_advantages(rollout_of(samples), 3, 3, 50, 0.5);
+  for (const float a : out.advantage) EXPECT_NEAR(a, 0, 1e-6);
+}
+
+// d/dx of sum(f(x)^2) by central differences, exact for a quadratic but for rounding.
+template <class F>
+void expect_numeric_gradient(torch::Tensor x, F&& f) {
+  x = x.clone().requires_grad_(true);
+  f(x).pow(2).sum().backward();
+  const auto grad = x.grad().clone();
+  torch::NoGradGuard no_grad;
+  float* at = x.template data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const float was = at[i];
+    at[i] = was + 0.5F;
+    const double up = f(x).pow(2).sum().template item<double>();
+    at[i] = was - 0.5F;
+    const double down = f(x).pow(2).sum().template item<double>();
+    at[i] = was;
+    EXPECT_NEAR(grad.template data_ptr<float>()[i], up - down, 1e-3) << i;
+  }
+}
+
+TEST(Ragged, SumsAndCopiesHaveEachOthersGradient) {
+  torch::manual_seed(1);
+  const auto offset = torch::tensor({int64_t{0}, int64_t{3}, int64_t{3}, int64_t{4}, int64_t{9}});
+  const auto rows = torch::randn({9, 5}), lines = torch::randn({4, 5});
+  const auto sums = segment_sum(rows, offset);
+  EXPECT_TRUE(torch::allclose(sums[0], rows.slice(0, 0, 3).sum(0)));
+  EXPECT_EQ(sums[1].abs().sum().item<float>(), 0);
+  EXPECT_TRUE(torch::allclose(sums[3], rows.slice(0, 4, 9).sum(0)));
+  const auto copies = expand_rows(lines, offset);
+  EXPECT_TRUE(torch::equal(copies[2], lines[0]));
+  EXPECT_TRUE(torch::equal(copies[3], lines[2]));
+  EXPECT_TRUE(torch::equal(copies[8], lines[3]));
+  expect_numeric_gradient(rows, [&](const torch::Tensor& x) { return segment_sum(x, offset); });
+  expect_numeric_gradient(lines, [&](const torch::Tensor& x) { return expand_rows(x, offset); });
+  // Columns of a wider tensor, as a slice hands them over.
+  const auto wide = torch::randn({9, 8});
+  EXPECT_TRUE(torch::allclose(segment_sum(wide.slice(1, 0, 5), offset)[2], wide[3].slice(0, 0, 5)));
+}
+
+}  // namespace
+}  // namespace yard::testing

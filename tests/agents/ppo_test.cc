@@ -1,0 +1,262 @@
+// The network against its native twin, masks that let nothing through, and an update that moves
+// probability where the reward is.
+#include "agents/ppo.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policies/learned/job_scorer.h"
+#include "tests/support/checkpoints.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+RaggedBatch batch_of(const std::vector<GoldenState>& states) {
+  const auto samples = static_cast<int64_t>(states.size());
+  std::vector<float> jobs, cluster, prior, count;
+  std::vector<int64_t> offset = {0}, slot;
+  for (const GoldenState& g : states) {
+    jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * Dispatch::kJobFeatures);
+    cluster.insert(cluster.end(), g.cluster.begin(), g.cluster.end());
+    prior.insert(prior.end(), g.prior.begin(), g.prior.end());
+    count.push_back(static_cast<float>(std::max(g.rows, 1)));
+    const auto sample = static_cast<int64_t>(offset.size()) - 1;
+    for (int64_t r = 0; r < g.rows; ++r) slot.push_back(sample * Dispatch::kJobs + r);
+    offset.push_back(offset.back() + g.rows);
+  }
+  RaggedBatch b;
+  b.jobs = torch::tensor(jobs).view({-1, Dispatch::kJobFeatures});
+  b.cluster = torch::tensor(cluster).view({samples, Dispatch::kClusterFeatures});
+  b.prior = torch::tensor(prior).view({samples, Dispatch::kActions});
+  b.count = torch::tensor(count).view({samples, 1});
+  b.offset = torch::tensor(offset, torch::kInt64);
+  b.slot = torch::tensor(slot, torch::kInt64);
+  return b;
+}
+
+std::vector<GoldenState> random_states() {
+  std::vector<GoldenState> out;
+  for (const int32_t rows : {3, 0, 128, 1, 40, 77}) {
+    out.push_back(random_state(rows, Rng{21}.split(static_cast<uint64_t>(rows))));
+  }
+  return out;
+}
+
+// Every parameter away from where it starts, the last layers too.
+JobScorerNet stirred_net(int hidden) {
+  torch::manual_seed(5);
+  JobScorerNet net(hidden);
+  torch::NoGradGuard no_grad;
+  for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.3);
+  return net;
+}
+
+TEST(JobScorerNet, BeginsAtThePrior) {
+  torch::manual_seed(1);
+  JobScorerNet net(16);
+  const RaggedBatch batch = batch_of(random_states());
+  EXPECT_TRUE(torch::equal(net->logits(batch), batch.prior));
+}
+
+TEST(JobScorerNet, IsItsNativeTwin) {
+  torch::NoGradGuard no_grad;
+  const JobScorerNet net = stirred_net(16);
+  std::vector<GoldenState> states = random_states();
+  const RaggedBatch batch = batch_of(states);
+  net->fit_normaliser(batch);
+  const Tensors weights = net->export_policy();
+  const JobScorer native(weights, "test");
+  const auto logits = net->logits(batch).contiguous();
+  const float* row = logits.data_ptr<float>();
+  double moved = 0;
+  for (GoldenState& g : states) {
+    native.forward(g.observation(), g.logits);
+    for (size_t a = 0; a < Dispatch::kActions; ++a) {
+      if (g.mask[a] == 0) {
+        EXPECT_LT(row[a], Dispatch::kMasked / 2);
+        continue;
+      }
+      EXPECT_NEAR(row[a], g.logits[a], 1e-5 * std::max(1.0F, std::abs(row[a])))
+          << g.rows << " " << a;
+      moved = std::max<double>(moved, std::abs(row[a] - g.prior[a]));
+    }
+    row += Dispatch::kActions;
+  }
+  EXPECT_GT(moved, 0.1);
+  JobScorerNet other(16);
+  other->import_policy(weights);
+  EXPECT_TRUE(torch::equal(other->logits(batch), logits));
+}
+
+TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
+  torch::NoGradGuard no_grad;
+  const JobScorerNet net = stirred_net(16);
+  const GoldenState a = random_state(40, Rng{12});
+  GoldenState b = a;
+  const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
+  for (size_t r = 0; r < 40; ++r) {
+    std::copy_n(a.jobs.begin() + static_cast<int64_t>(from(r) * Dispatch::kJobFeatures),
+                Dispatch::kJobFeatures,
+                b.jobs.begin() + static_cast<int64_t>(r * Dispatch::kJobFeatures));
+    b.prior[r] = a.prior[from(r)];
+  }
+  const RaggedBatch batch = batch_of({a, b});
+  const auto logits = net->logits(batch).contiguous(), value = net->value(batch).contiguous();
+  const float* at = logits.data_ptr<float>();
+  for (size_t r = 0; r < 40; ++r) {
+    if (a.mask[from(r)] == 0) continue;
+    EXPECT_NEAR(at[Dispatch::kActions + r], at[from(r)], 1e-4);
+  }
+  EXPECT_NEAR(at[Dispatch::kNothing], at[Dispatch::kActions + Dispatch::kNothing], 1e-4);
+  EXPECT_NEAR(value[0].item<float>(), value[1].item<float>(), 1e-4);
+}
+
+TEST(JobScorerNet, MaskedActionsHaveNoProbabilityAndNoGradient) {
+  const JobScorerNet net = stirred_net(16);
+  const std::vector<GoldenState> states = random_states();
+  RaggedBatch batch = batch_of(states);
+  batch.prior.requires_grad_(true);
+  const auto log_prob = torch::log_softmax(net->logits(batch), 1);
+  const auto entropy = -(log_prob.exp() * log_prob).sum(1).mean();
+  (entropy + log_prob.select(1, Dispatch::kNothing).sum()).backward();
+  const auto prob = log_prob.detach().exp().contiguous();
+  const auto grad = batch.prior.grad().contiguous();
+  int64_t masked = 0, moved = 0;
+  for (size_t b = 0; b < states.size(); ++b) {
+    for (size_t a = 0; a < Dispatch::kActions; ++a) {
+      const size_t i = b * Dispatch::kActions + a;
+      const float g = grad.data_ptr<float>()[i], p = prob.data_ptr<float>()[i];
+      if (states[b].mask[a] == 0) {
+        ++masked;
+        EXPECT_EQ(p, 0);
+        EXPECT_EQ(g, 0);
+      } else {
+        EXPECT_GT(p, 0);
+        EXPECT_TRUE(std::isfinite(g));
+        moved += g != 0;
+      }
+    }
+  }
+  EXPECT_GT(masked, 100);
+  EXPECT_GT(moved, 50);
+  for (const auto& p : net->parameters()) {
+    if (p.grad().defined()) {
+      EXPECT_TRUE(torch::isfinite(p.grad()).all().item<bool>());
+    }
+  }
+}
+
+// One sight, two of its actions: each taken equally often, one worth more.
+class Bandit : public ::testing::Test {
+ protected:
+  Bandit() {
+    env_.reset();
+    const uint8_t* mask = mask_of(env_, 0);
+    for (int32_t a = 0; a < Dispatch::kNothing && worse_ < 0; ++a) {
+      if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
+    }
+    if (worse_ < 0) worse_ = Dispatch::kNothing;
+    const std::vector<float> now = probabilities();
+    for (int i = 0; i < 64; ++i) {
+      rollout_.add_observations(env_, std::vector<int32_t>{0});
+      const int32_t action = i % 2 == 0 ? better_ : worse_;
+      rollout_.action.push_back(action);
+      rollout_.log_prob.push_back(std::log(now[static_cast<size_t>(action)]));
+      returns_.advantage.push_back(i % 2 == 0 ? 1.0F : -1.0F);
+    }
+    config_.minibatch = 16;
+    config_.lr = 0.01;
+  }
+
+  static BatchConfig one_world() {
+    BatchConfig config;
+    config.worlds = 1;
+    config.episode_jobs = 40;
+    return config;
+  }
+
+  std::vector<float> probabilities() {
+    torch::NoGradGuard no_grad;
+    const auto p =
+        torch::softmax(net_->logits(present_batch(env_, std::vector<int32_t>{0})), 1).contiguous();
+    return {p.data_ptr<float>(), p.data_ptr<float>() + p.numel()};
+  }
+
+  static JobScorerNet seeded() {
+    torch::manual_seed(3);
+    return JobScorerNet(16);
+  }
+
+  Scene scene_{"2x8", busy_jobs(60)};
+  BatchEnv env_{scene_.fixed(), scene_.workload(), one_world()};
+  JobScorerNet net_ = seeded();
+  int32_t better_ = -1, worse_ = -1;
+  Rollout rollout_;
+  Returns returns_;
+  PpoConfig config_;
+};
+
+TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
+  const std::vector<float> before = probabilities();
+  config_.target_kl = 1e9;
+  config_.epochs = 4;
+  Ppo ppo(net_, config_);
+  const PpoStats stats = ppo.update(rollout_, returns_, 0, Rng{1});
+  EXPECT_TRUE(stats.finite);
+  EXPECT_GT(stats.approx_kl, 0);
+  const std::vector<float> after = probabilities();
+  const auto b = static_cast<size_t>(better_), w = static_cast<size_t>(worse_);
+  EXPECT_GT(after[b] / after[w], 1.1F * before[b] / before[w]);
+  for (size_t a = 0; a < Dispatch::kActions; ++a) {
+    if (mask_of(env_, 0)[a] == 0) {
+      EXPECT_EQ(after[a], 0);
+    }
+  }
+}
+
+TEST_F(Bandit, AnUpdateStopsBeyondTheDivergenceAllowed) {
+  config_.target_kl = 1e9;
+  config_.epochs = 40;
+  Ppo far(net_, config_);
+  const double free_kl = far.update(rollout_, returns_, 0, Rng{1}).approx_kl;
+  net_ = seeded();
+  config_.target_kl = 1e-4;
+  Ppo near(net_, config_);
+  EXPECT_LT(near.update(rollout_, returns_, 0, Rng{1}).approx_kl, free_kl / 4);
+}
+
+TEST_F(Bandit, TheCriticLearnsItsTarget) {
+  rollout_.value.assign(64, 0);
+  returns_.target.assign(64, -1.5F);
+  config_.epochs = 50;
+  config_.target_kl = 1e9;
+  config_.max_grad_norm = 1e9;
+  Ppo ppo(net_, config_);
+  ppo.update(rollout_, returns_, 0, Rng{1});
+  torch::NoGradGuard no_grad;
+  const auto value = net_->value(present_batch(env_, std::vector<int32_t>{0}));
+  EXPECT_NEAR(value.item<float>(), -1.5, 0.1);
+}
+
+TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
+  const std::vector<float> before = probabilities();
+  std::fill(returns_.advantage.begin(), returns_.advantage.end(),
+            std::numeric_limits<float>::quiet_NaN());
+  Ppo ppo(net_, config_);
+  EXPECT_FALSE(ppo.update(rollout_, returns_, 0, Rng{1}).finite);
+  EXPECT_EQ(probabilities(), before);
+}
+
+TEST_F(Bandit, AtTheEndTheStepIsNothing) {
+  const std::vector<float> before = probabilities();
+  Ppo ppo(net_, config_);
+  ppo.update(rollout_, returns_, 1, Rng{1});
+  EXPECT_EQ(probabilities(), before);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,259 @@
+// Many worlds at once must be the same worlds as one at a time, whatever the threads, and their
+// sums must be the times of the jobs.
+#include "env/batch/batch_env.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "env/base/error.h"
+#include "policies/learned/job_scorer.h"
+#include "policies/learned/pilot.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+BatchConfig small(int worlds) {
+  BatchConfig config;
+  config.worlds = worlds;
+  config.episode_jobs = 40;
+  config.seed = 5;
+  config.task.tick_us = 600 * kSecond;
+  return config;
+}
+
+TEST(BatchEnv, ManyWorldsAreTheSameAsGroupsOfThem) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig all = small(6), first = small(2);
+  BatchEnv many(scene.fixed(), scene.workload(), all);
+  BatchEnv few(scene.fixed(), scene.workload(), first);
+  many.reset();
+  few.reset();
+  bool differ = false;
+  for (uint64_t t = 0; t < 400; ++t) {
+    for (int n = 0; n < 2; ++n) ASSERT_EQ(seen(many, n), seen(few, n)) << "step " << t;
+    differ |= seen(many, 0) != seen(many, 1);
+    many.step(random_actions(many, t));
+    few.step(random_actions(few, t));
+  }
+  EXPECT_TRUE(differ) << "worlds with streams of their own play different jobs";
+}
+
+TEST(BatchEnv, ThreadsChangeNothing) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig one = small(7), three = small(7);
+  three.threads = 3;
+  BatchEnv a(scene.fixed(), scene.workload(), one), b(scene.fixed(), scene.workload(), three);
+  a.reset();
+  b.reset();
+  for (uint64_t t = 0; t < 300; ++t) {
+    a.step(random_actions(a, t));
+    b.step(random_actions(b, t));
+    for (int n = 0; n < 7; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << "step " << t;
+  }
+  const auto left = a.take_results(), right = b.take_results();
+  ASSERT_EQ(left.size(), right.size());
+  ASSERT_FALSE(left.empty());
+  for (size_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i].mean_jct_s, right[i].mean_jct_s);
+}
+
+TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchEnv a(scene.fixed(), scene.workload(), small(3));
+  BatchEnv b(scene.fixed(), scene.workload(), small(3));
+  a.reset();
+  b.reset();
+  for (uint64_t t = 0; t < 137; ++t) a.step(random_actions(a, t));
+  b.restore(a.save());
+  for (uint64_t t = 200; t < 500; ++t) {
+    a.step(random_actions(a, t));
+    b.step(random_actions(b, t));
+    for (int n = 0; n < 3; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << "step " << t;
+  }
+  BatchEnv other(scene.fixed(), scene.workload(), small(4));
+  other.reset();
+  EXPECT_THROW(other.restore(a.save()), InputError);
+}
+
+TEST(BatchEnv, RewardsSumToMinusTheTimesOfTheJobs) {
+  const Scene scene("2x8", busy_jobs(60));
+  BatchConfig config = small(4);
+  config.episode_jobs = 60;  // the whole workload
+  BatchEnv env(scene.fixed(), scene.workload(), config);
+  env.reset();
+  std::vector<double> paid(4, 0), passed(4, 0);
+  std::set<int> ended;
+  for (uint64_t t = 0; t < 5000 && ended.size() < 4; ++t) {
+    env.step(random_actions(env, t));
+    for (int n = 0; n < 4; ++n) {
+      if (ended.contains(n)) continue;
+      const auto i = static_cast<size_t>(n);
+      paid[i] += env.reward()[i];
+      passed[i] += env.dt_s()[i];
+      if (env.ending()[i] == Ending::kNone) continue;
+      ASSERT_EQ(env.ending()[i], Ending::kTerminated);
+      ended.insert(n);
+      // What was there before the first decision is paid by nobody: the first jobs start at once
+      // where they fit, so it is what ran until somebody could be chosen.
+      for (const EpisodeResult& r : env.take_results()) {
+        if (r.world != n) continue;
+        EXPECT_LE(-paid[i], r.mean_jct_s * 60 * (1 + 1e-5));
+        EXPECT_NEAR(-paid[i], r.mean_jct_s * 60, 1e-4 * r.mean_jct_s * 60);
+        EXPECT_EQ(r.first_job, 0);
+        EXPECT_EQ(r.number, 0);
+      }
+    }
+  }
+  EXPECT_EQ(ended.size(), 4u);
+}
+
+TEST(BatchEnv, RowsBeyondTheLastAreZeroAndMasked) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchEnv env(scene.fixed(), scene.workload(), small(3));
+  env.reset();
+  int32_t most = 0, least = Dispatch::kJobs;
+  for (uint64_t t = 0; t < 300; ++t) {
+    for (int n = 0; n < 3; ++n) {
+      const int32_t rows = env.rows()[static_cast<size_t>(n)];
+      most = std::max(most, rows);
+      least = std::min(least, rows);
+      const float* jobs = env.jobs().data() + int64_t{n} * Dispatch::kJobs * Dispatch::kJobFeatures;
+      for (int32_t k = rows * Dispatch::kJobFeatures; k < Dispatch::kJobs * Dispatch::kJobFeatures;
+           ++k) {
+        ASSERT_EQ(jobs[k], 0);
+      }
+      for (int32_t a = rows; a < Dispatch::kJobs; ++a) ASSERT_EQ(mask_of(env, n)[a], 0);
+      ASSERT_EQ(mask_of(env, n)[Dispatch::kNothing], 1);
+    }
+    env.step(random_actions(env, t));  // an action that is not legal would stop the program
+  }
+  EXPECT_GT(most, least);
+}
+
+TEST(BatchEnv, ACutOffEpisodeShowsWhatItSawLast) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig config = small(2);
+  config.max_decisions = 9;
+  BatchConfig free = config;
+  free.max_decisions = 0;
+  BatchEnv cut(scene.fixed(), scene.workload(), config);
+  BatchEnv whole(scene.fixed(), scene.workload(), free);
+  cut.reset();
+  whole.reset();
+  for (uint64_t t = 0; t < 9; ++t) {
+    for (int n = 0; n < 2; ++n) ASSERT_EQ(seen(cut, n), seen(whole, n)) << "step " << t;
+    cut.step(random_actions(cut, t));
+    whole.step(random_actions(whole, t));
+  }
+  constexpr int64_t kWindow = int64_t{Dispatch::kJobs} * Dispatch::kJobFeatures;
+  for (int64_t n = 0; n < 2; ++n) {
+    const auto i = static_cast<size_t>(n);
+    ASSERT_EQ(cut.ending()[i], Ending::kTruncated);
+    ASSERT_EQ(whole.ending()[i], Ending::kNone);
+    EXPECT_EQ(cut.reward()[i], whole.reward()[i]);
+    EXPECT_EQ(cut.final_rows()[i], whole.rows()[i]);
+    EXPECT_TRUE(std::equal(cut.final_jobs().begin() + n * kWindow,
+                           cut.final_jobs().begin() + (n + 1) * kWindow,
+                           whole.jobs().begin() + n * kWindow));
+    EXPECT_TRUE(std::equal(cut.final_cluster().begin() + n * Dispatch::kClusterFeatures,
+                           cut.final_cluster().begin() + (n + 1) * Dispatch::kClusterFeatures,
+                           whole.cluster().begin() + n * Dispatch::kClusterFeatures));
+  }
+  const auto results = cut.take_results();
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].decisions, 9);
+  EXPECT_TRUE(cut.take_results().empty()) << "results are handed out once";
+}
+
+TEST(BatchEnv, AGroupPlaysTheSameJobs) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig config = small(6);
+  config.group = 3;
+  BatchEnv env(scene.fixed(), scene.workload(), config);
+  env.reset();
+  EXPECT_EQ(seen(env, 0), seen(env, 2));
+  EXPECT_EQ(seen(env, 3), seen(env, 5));
+  EXPECT_NE(seen(env, 0), seen(env, 3));
+  std::map<std::pair<int, int64_t>, std::set<int32_t>> firsts;  // (group, episode)
+  for (uint64_t t = 0; t < 1500; ++t) {
+    env.step(random_actions(env, t));
+    for (const EpisodeResult& r : env.take_results()) {
+      firsts[{r.world / 3, r.number}].insert(r.first_job);
+    }
+  }
+  EXPECT_GE(firsts.size(), 4u);
+  for (const auto& [episode, jobs] : firsts) {
+    EXPECT_EQ(jobs.size(), 1u) << "group " << episode.first << " episode " << episode.second;
+  }
+}
+
+TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig config = small(4);
+  config.group = 4;
+  config.wait_at_end = true;
+  BatchEnv env(scene.fixed(), scene.workload(), config);
+  env.reset();
+  const auto all_wait = [&] {
+    int waiting = 0;
+    for (int n = 0; n < 4; ++n) waiting += env.waits(n);
+    return waiting == 4;
+  };
+  bool some_waited_alone = false;
+  for (uint64_t t = 0; t < 5000 && !all_wait(); ++t) {
+    std::vector<bool> waited;
+    for (int n = 0; n < 4; ++n) waited.push_back(env.waits(n));
+    env.step(random_actions(env, t));
+    for (int n = 0; n < 4; ++n) {
+      const auto i = static_cast<size_t>(n);
+      if (!waited[i]) continue;
+      some_waited_alone = true;
+      ASSERT_EQ(env.reward()[i], 0);
+      ASSERT_EQ(env.dt_s()[i], 0);
+      ASSERT_EQ(env.ending()[i], Ending::kNone);
+    }
+  }
+  ASSERT_TRUE(all_wait());
+  EXPECT_TRUE(some_waited_alone);
+  EXPECT_EQ(env.take_results().size(), 4u);
+  env.begin_episodes();
+  for (int n = 0; n < 4; ++n) EXPECT_FALSE(env.waits(n));
+  EXPECT_EQ(seen(env, 0).rows, seen(env, 3).rows);
+}
+
+// A network that says nothing leaves the prior, whose best option is the index's pick: as a policy
+// under the default pacing it does what a world does whose actions are the suggested ones.
+TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
+  for (const bool preempt : {false, true}) {
+    const Scene scene("2x8", busy_jobs(120));
+    BatchConfig config = small(1);
+    config.episode_jobs = 120;
+    config.wait_at_end = true;
+    config.task.preempt = preempt;
+    BatchEnv env(scene.fixed(), scene.workload(), config);
+    env.reset();
+    while (!env.waits(0)) env.step(env.suggested());
+    const auto results = env.take_results();
+    ASSERT_EQ(results.size(), 1u);
+
+    Checkpoint nothing;
+    nothing.task = config.task;
+    for (const auto& [name, shape] : job_scorer_shapes(4)) {
+      size_t count = 1;
+      for (const int64_t n : shape) count *= static_cast<size_t>(n);
+      nothing.weights[name] = {shape, std::vector<float>(count, 0.0F)};
+    }
+    const auto pilot = make_pilot(nothing, "zero weights");
+    Player player(scene, *pilot);
+    player.play();
+    ASSERT_FALSE(player.failed());
+    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 120;
+    EXPECT_NEAR(results[0].mean_jct_s, mean, 1e-9 * mean) << "preempt " << preempt;
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing

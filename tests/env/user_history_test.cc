@@ -1,0 +1,201 @@
+// What the expectation of remaining time is made of: coarse powers, mean residual life, and what is
+// learned online from jobs that finished and from those that have not.
+#include "env/predict/user_history.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "env/base/rng.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(Log2Coarse, StaysWithinItsBound) {
+  for (double x = 1e-12; x < 1e15; x *= 1.0007) {
+    ASSERT_NEAR(log2_coarse(x), std::log2(x), 2e-5 + 1e-7 * std::abs(std::log2(x))) << x;
+  }
+  EXPECT_EQ(log2_coarse(1), 0);
+  EXPECT_EQ(log2_coarse(1024), 10);
+}
+
+TEST(Exp2Coarse, StaysWithinItsBound) {
+  for (double x = -900; x < 900; x += 0.0371) {
+    ASSERT_NEAR(exp2_coarse(x) / std::exp2(x), 1, 2e-4) << x;
+  }
+  for (const double whole : {-20.0, -1.0, 0.0, 1.0, 20.0}) {
+    EXPECT_NEAR(exp2_coarse(whole) / std::exp2(whole), 1, 2e-4);
+  }
+}
+
+// E[X - a | X > a] of a log-normal with median 1: the integral of the survival function beyond a
+// over its value there, by the trapezoid rule over the logarithm.
+double mean_residual_life(double sd, double a) {
+  const auto survival = [&](double ln_x) { return 0.5 * std::erfc(ln_x / sd / std::sqrt(2.0)); };
+  const double from = std::log(a), to = from + 14 * sd + 10, step = (to - from) / 200'000;
+  double sum = 0;
+  for (int i = 0; i <= 200'000; ++i) {
+    const double y = from + step * i;
+    sum += survival(y) * std::exp(y) * step * (i == 0 || i == 200'000 ? 0.5 : 1);
+  }
+  return sum / survival(from);
+}
+
+TEST(ResidualLife, IsTheIntegralOfTheSurvivalFunction) {
+  for (const double sd : {0.7, 1.2, 2.0}) {
+    const ResidualLife life(sd);
+    for (const double u : {-6.0, -2.5, -1.0, 0.0, 0.5, 1.5, 3.0, 4.0}) {
+      const double exact = std::log2(mean_residual_life(sd, std::exp2(u)));
+      EXPECT_NEAR(life.log2_left(0, static_cast<float>(u)), exact, 0.02) << sd << " " << u;
+      EXPECT_NEAR(life.log2_left(7, static_cast<float>(u + 7)), exact + 7, 0.02)
+          << "scales with it";
+    }
+    // A job that has not run is expected to take its mean, exp(sd^2 / 2) medians.
+    EXPECT_NEAR(life.log2_left(5, -30), 5 + sd * sd / 2 / std::log(2.0), 0.01);
+  }
+}
+
+TEST(ResidualLife, GrowsWithoutEndOrHoles) {
+  for (const double sd : {0.2, 1.2, 3.0}) {
+    const ResidualLife life(sd);
+    float before = life.log2_left(0, 1);
+    for (float u = 1; u < 40; u += 0.05F) {
+      const float now = life.log2_left(0, u);
+      ASSERT_TRUE(std::isfinite(now)) << sd << " " << u;
+      // Heavy tails: who ran for long is expected to run on for longer, once beyond the median.
+      if (u > 2) {
+        ASSERT_GE(now, before - 0.05F) << sd << " " << u;
+      }
+      before = now;
+    }
+  }
+}
+
+// A view of some jobs, as much of it as the history reads.
+struct Jobs {
+  struct Row {
+    int32_t user;
+    int64_t submit_us, attained_us;
+    bool finished;
+  };
+  std::vector<Row> held_rows, changed_rows;
+  std::vector<Row> all() const {
+    std::vector<Row> out = held_rows;
+    out.insert(out.end(), changed_rows.begin(), changed_rows.end());
+    return out;
+  }
+  const Row row(int32_t slot) const { return all()[static_cast<size_t>(slot)]; }
+  int32_t num_held() const { return static_cast<int32_t>(held_rows.size()); }
+  int32_t held(int32_t i) const { return i; }
+  int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
+  int32_t changed(int32_t i) const { return num_held() + i; }
+  int32_t queue_head() const { return UserHistory::kNobody; }
+  int32_t queue_next(int32_t) const { return UserHistory::kNobody; }
+  int32_t started(int32_t) const { return 1; }
+  bool finished(int32_t slot) const { return row(slot).finished; }
+  int32_t user(int32_t slot) const { return row(slot).user; }
+  int64_t submit_us(int32_t slot) const { return row(slot).submit_us; }
+  int64_t attained_us(int32_t slot) const { return row(slot).attained_us; }
+};
+
+class History : public ::testing::Test {
+ protected:
+  static constexpr float kShrink = 1, kSiblings = 0.5F, kSd = 1.2F;
+  static constexpr int64_t kSecond = 1'000'000, kFar = 100'000 * kSecond;
+
+  void look(const Jobs& jobs) {
+    history_.take_in_changed(jobs);
+    history_.take_in_alive(jobs, life_, kShrink, kSd);
+  }
+  float median(int32_t user, int64_t submit_us) const {
+    return history_.log2_median(user, kShrink, submit_us, kSiblings);
+  }
+
+  std::vector<uint64_t> memory_ = std::vector<uint64_t>(UserHistory::bytes(3) / 8, 0);
+  UserHistory history_{reinterpret_cast<std::byte*>(memory_.data())};
+  ResidualLife life_{kSd};
+};
+
+TEST_F(History, KeepsTheMeanOfWhatFinished) {
+  double sum = 0;
+  Rng rng(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto x = static_cast<float>(4 + 8 * rng.uniform());
+    sum += x;
+    history_.observe(1, i * kFar, x);
+  }
+  EXPECT_EQ(history_.record(1).jobs, 20);
+  EXPECT_NEAR(history_.record(1).mean_log2, sum / 20, 1e-4);
+  EXPECT_EQ(history_.record(0).jobs, 0) << "nobody else's";
+  EXPECT_EQ(history_.record(2).jobs, 0);
+  // A user of whom nothing is known is like all users; one who is known is shrunk towards them.
+  const float all = history_.log2_median(2, kShrink);
+  EXPECT_NEAR(all, (sum + 4 * 11.8) / 24, 1e-3);
+  EXPECT_NEAR(history_.log2_median(1, kShrink), (sum + all) / 21, 1e-3);
+  EXPECT_EQ(history_.log2_median(UserHistory::kNobody, kShrink), all);
+}
+
+TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {
+  for (int i = 0; i < 200; ++i) history_.observe(0, i * kFar, 14);
+  for (int i = 0; i < 100; ++i) history_.observe(0, (200 + i) * kFar, 6);
+  EXPECT_LE(history_.record(0).jobs, 32);
+  EXPECT_NEAR(history_.record(0).mean_log2, 6, 1);
+}
+
+TEST_F(History, FinishedSiblingsShiftTheMedian) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 13);
+  const int64_t now_us = 1000 * kFar;
+  EXPECT_NEAR(median(1, now_us), 13, 0.2);
+  for (int i = 0; i < 3; ++i) history_.observe(1, now_us + i * kSecond, 5);
+  EXPECT_LT(median(1, now_us + 10 * kSecond), 6.5);
+  EXPECT_GT(median(1, now_us + kFar), 11) << "submitted on another day";
+  EXPECT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
+}
+
+TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  const float before = median(1, now_us);
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 0, false}};
+  look(jobs);
+  EXPECT_NEAR(median(1, now_us), before, 0.2) << "one that has hardly begun says little";
+  float last = median(1, now_us);
+  for (const int64_t ran_s : {200, 1000, 5000, 30'000}) {
+    jobs.held_rows = {{1, now_us, ran_s * kSecond, false}};
+    look(jobs);
+    EXPECT_GT(median(1, now_us), last) << ran_s;
+    last = median(1, now_us);
+  }
+  EXPECT_GT(last, 12);
+  EXPECT_NEAR(median(1, now_us + kFar), before, 1e-4) << "of another batch";
+}
+
+TEST_F(History, LooksAnewAtWhatRunsEveryTime) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 4000 * kSecond, false}, {2, now_us, 70 * kSecond, false}};
+  look(jobs);
+  const float once = median(1, now_us);
+  for (int i = 0; i < 5; ++i) look(jobs);
+  EXPECT_EQ(median(1, now_us), once);
+}
+
+TEST_F(History, OneThatFinishedNoLongerCountsAsRunning) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 4000 * kSecond, false}};
+  look(jobs);
+  EXPECT_GT(history_.record(1).alive_weight, 0.5);
+  jobs.held_rows.clear();
+  jobs.changed_rows = {{1, now_us, 4096 * kSecond, true}};
+  look(jobs);
+  EXPECT_EQ(history_.record(1).batch_jobs, 1);
+  EXPECT_EQ(history_.record(1).alive_weight, 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

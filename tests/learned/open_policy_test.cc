@@ -1,0 +1,99 @@
+// A policy by what a user writes.
+#include "policies/learned/open_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "tests/support/checkpoints.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(const std::string& text, const Settings& settings = {}) {
+  try {
+    open_policy(text, settings);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(OpenPolicy, ACheckpointDecides) {
+  const Scratch scratch;
+  const std::string folder = (scratch.path() / "pilot").string();
+  const Checkpoint saved = small_checkpoint();
+  save_checkpoint(saved, folder);
+  const OpenedPolicy opened = open_policy("checkpoint:" + folder, {});
+  EXPECT_EQ(opened.name, "pilot");
+  EXPECT_EQ(opened.digest, load_checkpoint(folder).digest);
+  EXPECT_EQ(opened.info.level, Level::kHistory);
+  EXPECT_EQ(opened.info.level, opened.policy->level());
+  EXPECT_TRUE(opened.info.servable);
+  EXPECT_TRUE(opened.info.preemptive);
+  const Scene scene("2x8", random_jobs(Rng{1}, {.count = 60}));
+  Player player(scene, *opened.policy);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  for (const JobOutcome& job : player.jobs()) EXPECT_NE(job.end_us, kNone);
+
+  Settings settings;
+  settings.overlay("placement=best-fit", "test");
+  EXPECT_THAT(refusal("checkpoint:" + folder, settings), HasSubstr("placement"));
+}
+
+TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
+  const Scratch scratch;
+  const std::string folder = (scratch.path() / "other").string();
+  Checkpoint c = small_checkpoint();
+  c.network = "oracle-of-delphi";
+  save_checkpoint(c, folder);
+  EXPECT_THAT(refusal("checkpoint:" + folder), HasSubstr("oracle-of-delphi"));
+  EXPECT_THAT(refusal("checkpoint:no/such/folder"), HasSubstr("no/such/folder"));
+}
+
+TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
+  const Scratch scratch;
+  const std::string file = (scratch.path() / "tuned.yaml").string();
+  write_file_atomic(file, "policy: backfill\nsettings:\n  placement: best-fit\n");
+  const OpenedPolicy opened = open_policy(file, {});
+  EXPECT_EQ(opened.name, file);
+  EXPECT_EQ(opened.digest, "");
+  // Best-fit puts 2 GPUs beside the 6 that run, first-fit on the node that is empty by then.
+  const auto first_node = [&](const Settings& settings) {
+    const Scene scene("2x8", jobs_of({{0, 8, 10}, {0, 6, 100}, {20, 2, 50}}), no_costs());
+    const OpenedPolicy p = open_policy(file, settings);
+    Player player(scene, *p.policy);
+    while (player.view().now_us() < 20 * kSecond && player.step()) {
+    }
+    for (const Edit& edit : player.plan().edits) {
+      if (edit.verb == Verb::kStart) {
+        return player.plan().pieces[static_cast<size_t>(edit.first_piece)].node;
+      }
+    }
+    return int32_t{-1};
+  };
+  EXPECT_EQ(first_node({}), 1);
+  Settings over;
+  over.overlay("placement=first-fit", "test");
+  EXPECT_EQ(first_node(over), 0) << "what is given on the command line wins";
+
+  write_file_atomic(file, "policy: backfill\nsettings:\n  no_such_key: 1\n");
+  EXPECT_THAT(refusal(file), HasSubstr("no_such_key"));
+  write_file_atomic(file, "settings:\n  placement: best-fit\n");
+  EXPECT_THAT(refusal(file), HasSubstr("policy"));
+  EXPECT_THAT(refusal("no_such.yaml"), HasSubstr("no_such.yaml"));
+}
+
+TEST(OpenPolicy, ANameIsLookedUp) {
+  EXPECT_EQ(open_policy("las", {}).name, "las");
+  EXPECT_THAT(refusal("no-such-policy"),
+              ::testing::AllOf(HasSubstr("no-such-policy"), HasSubstr("backfill")));
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,90 @@
+// A small checkpoint whose golden states hold together, made without training.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "policies/learned/checkpoint.h"
+#include "policies/learned/job_scorer.h"
+
+namespace yard::testing {
+
+inline Tensors random_weights(int hidden, Rng rng) {
+  Tensors out;
+  for (const auto& [name, shape] : job_scorer_shapes(hidden)) {
+    Tensor& t = out[name];
+    t.shape = shape;
+    size_t count = 1;
+    for (const int64_t n : shape) count *= static_cast<size_t>(n);
+    for (size_t i = 0; i < count; ++i) {
+      t.data.push_back(static_cast<float>(rng.uniform() - 0.5) * (name == "b1" ? 1.0F : 0.7F));
+    }
+  }
+  return out;
+}
+
+inline GoldenState random_state(int32_t rows, Rng rng) {
+  GoldenState g;
+  g.jobs.assign(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.0F);
+  g.mask.assign(Dispatch::kActions, 0);
+  g.prior.assign(Dispatch::kActions, Dispatch::kMasked);
+  g.slots.assign(Dispatch::kJobs, 0);
+  g.logits.assign(Dispatch::kActions, 0);
+  for (int i = 0; i < Dispatch::kClusterFeatures; ++i) {
+    g.cluster.push_back(static_cast<float>(rng.normal()));
+  }
+  g.rows = rows;
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+    for (size_t k = 0; k < Dispatch::kJobFeatures; ++k) {
+      g.jobs[r * Dispatch::kJobFeatures + k] = static_cast<float>(rng.normal());
+    }
+    g.mask[r] = rng.uniform() < 0.7;
+    if (g.mask[r] != 0) g.prior[r] = static_cast<float>(rng.normal());
+  }
+  g.mask[Dispatch::kNothing] = 1;
+  g.prior[Dispatch::kNothing] = 0;
+  return g;
+}
+
+inline Checkpoint small_checkpoint() {
+  Checkpoint c;
+  c.agent = "pilot";
+  c.network = "job-scorer";
+  c.task.gpu_exponent = 0.75F;
+  c.task.placement = Placement::kBestFit;
+  c.task.held_rows = 17;
+  c.task.set_spread(0.9F);
+  c.weights = random_weights(8, Rng{3});
+  const JobScorer net(c.weights, "test");
+  std::vector<GoldenState> golden;
+  for (const int32_t rows : {0, 1, 5, 40, 128}) {
+    golden.push_back(random_state(rows, Rng{4}.split(static_cast<uint64_t>(rows))));
+    net.forward(golden.back().observation(), golden.back().logits);
+  }
+  c.golden = pack_golden(golden);
+  c.provenance = {{"seed", 3}};
+  return c;
+}
+
+// A folder of its own that goes away.
+class Scratch {
+ public:
+  Scratch()
+      : path_(std::filesystem::temp_directory_path() /
+              ("yard_ckpt_" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace yard::testing
