@@ -147,11 +147,9 @@ class Trainer::Impl {
       counters.at("samples").get_to(samples_);
       counters.at("reward_scale").get_to(reward_scale_);
       counters.at("best_score").get_to(best_score_);
-      torch::serialize::InputArchive net, mean, adam;
-      net.load_from((folder / "net.pt").string());
-      net_->load(net);
-      mean.load_from((folder / "mean_net.pt").string());
-      mean_net_->load(mean);
+      load(net_, folder / "net.pt");
+      load(mean_net_, folder / "mean_net.pt");
+      torch::serialize::InputArchive adam;
       adam.load_from((folder / "adam.pt").string());
       ppo_.optimizer().load(adam);
     } catch (const nlohmann::json::exception& e) {
@@ -175,6 +173,21 @@ class Trainer::Impl {
   static JobScorerNet seeded_net(const TrainConfig& config) {
     torch::manual_seed(static_cast<uint64_t>(config.seed));
     return JobScorerNet(config.hidden);
+  }
+
+  // LibTorch takes tensors of any shape.
+  static void load(JobScorerNet& net, const std::filesystem::path& file) {
+    std::vector<std::vector<int64_t>> shapes;
+    for (const auto& p : net->parameters()) shapes.push_back(p.sizes().vec());
+    torch::serialize::InputArchive archive;
+    archive.load_from(file.string());
+    net->load(archive);
+    size_t i = 0;
+    for (const auto& p : net->parameters()) {
+      if (p.sizes() != shapes[i++]) {
+        throw InputError(file.string(), "weights of a network with these settings", "another shape");
+      }
+    }
   }
 
   uint64_t number() const { return static_cast<uint64_t>(update_); }

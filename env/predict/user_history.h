@@ -115,26 +115,30 @@ class UserHistory {
         if (view.started(slot) > 0) visit(slot);
       }
     };
+    for (int32_t user = 0; user < view.num_users(); ++user) {
+      records_[user + 1].alive_weight = records_[user + 1].alive_sum_log2 = 0;
+      records_[user + 1].alive_submit_us = -1;
+    }
     each([&](int32_t slot) {
       const int32_t user = view.user(slot);
-      if (user != kNobody) records_[user + 1].alive_weight = records_[user + 1].alive_sum_log2 = 0;
+      if (user == kNobody) return;
+      UserRecord& own = records_[user + 1];
+      if (view.submit_us(slot) > own.alive_submit_us) own.alive_submit_us = view.submit_us(slot);
     });
     each([&](int32_t slot) {
       const int32_t user = view.user(slot);
       if (user == kNobody) return;
       UserRecord& own = records_[user + 1];
-      const int64_t apart = view.submit_us(slot) - own.alive_submit_us;
-      const bool together = apart < kTogetherUs && apart > -kTogetherUs;
-      if (own.alive_weight > 0 && !together && apart < 0) return;  // an older batch
-      if (!together) own.alive_weight = own.alive_sum_log2 = 0;
-      own.alive_submit_us = view.submit_us(slot);
+      if (own.alive_submit_us - view.submit_us(slot) >= kTogetherUs) return;  // an older batch
       const float attained = log2_seconds(view.attained_us(slot));
       const float median = log2_median(user, shrink);
       const float left = life.log2_left(median, attained);
       const auto total = static_cast<float>(exp2_coarse(attained) + exp2_coarse(left));
       const float weight = finished_share((attained - median) * 0.69314718F / sd);
-      own.alive_weight += weight;
-      own.alive_sum_log2 += weight * log2_coarse(total);
+      // In 2^-12: sums of such numbers are exact, whatever order the jobs come in.
+      const float w = static_cast<float>(static_cast<int32_t>(weight * 4096)) / 4096;
+      own.alive_weight += w;
+      own.alive_sum_log2 += static_cast<float>(static_cast<int32_t>(w * log2_coarse(total) * 4096)) / 4096;
     });
   }
 

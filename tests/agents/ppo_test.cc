@@ -64,7 +64,7 @@ TEST(JobScorerNet, BeginsAtThePrior) {
 
 TEST(JobScorerNet, IsItsNativeTwin) {
   torch::NoGradGuard no_grad;
-  const JobScorerNet net = stirred_net(16);
+  JobScorerNet net = stirred_net(16);
   std::vector<GoldenState> states = random_states();
   const RaggedBatch batch = batch_of(states);
   net->fit_normaliser(batch);
@@ -94,7 +94,7 @@ TEST(JobScorerNet, IsItsNativeTwin) {
 
 TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
   torch::NoGradGuard no_grad;
-  const JobScorerNet net = stirred_net(16);
+  JobScorerNet net = stirred_net(16);
   const GoldenState a = random_state(40, Rng{12});
   GoldenState b = a;
   const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
@@ -116,7 +116,7 @@ TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
 }
 
 TEST(JobScorerNet, MaskedActionsHaveNoProbabilityAndNoGradient) {
-  const JobScorerNet net = stirred_net(16);
+  JobScorerNet net = stirred_net(16);
   const std::vector<GoldenState> states = random_states();
   RaggedBatch batch = batch_of(states);
   batch.prior.requires_grad_(true);

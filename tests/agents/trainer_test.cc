@@ -191,7 +191,7 @@ TEST(Trainer, ValidatesAndKeepsTheBest) {
 TEST(TorchDifference, SeesWeightsThatAreNotThoseRecorded) {
   Checkpoint c = small_checkpoint();
   EXPECT_LT(torch_difference(c), 1e-4);
-  c.weights["w3"].data[2] += 0.5F;
+  c.weights["b3"].data[0] += 0.5F;
   EXPECT_GT(torch_difference(c), 1e-2);
 }
 

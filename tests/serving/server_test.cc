@@ -7,12 +7,14 @@
 #include <httplib.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "env/base/error.h"
+#include "env/base/text.h"
 #include "serving/json.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/admin.grpc.pb.h"
@@ -287,6 +289,37 @@ TEST(Http, DecidesInJson) {
   EXPECT_FALSE(nlohmann::json::parse(http.Get("/version")->body).at("yardmaster").empty());
 }
 
+struct Sample {
+  std::string name;
+  std::string labels;  // with their braces
+  double value = 0;
+};
+
+// Reads `name{label="value",...} number`; no name where the line is anything else.
+Sample read_sample(const std::string& line) {
+  const auto is_name = [](std::string_view text) {
+    return !text.empty() &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
+  };
+  const size_t space = line.rfind(' ');
+  if (space == std::string::npos) return {};
+  const std::string left = line.substr(0, space), number = line.substr(space + 1);
+  const size_t brace = left.find('{');
+  Sample out{left.substr(0, brace), brace == std::string::npos ? "" : left.substr(brace)};
+  const auto value = parse_double(number);
+  if (!is_name(out.name) || (!value && number != "+Inf")) return {};
+  out.value = value.value_or(0);
+  if (out.labels.empty()) return out;
+  if (out.labels.back() != '}') return {};
+  for (const std::string_view label :
+       split(std::string_view(out.labels).substr(1, out.labels.size() - 2), ',')) {
+    const size_t equals = label.find("=\"");
+    if (equals == std::string_view::npos || label.back() != '"') return {};
+    if (!is_name(label.substr(0, equals))) return {};
+  }
+  return out;
+}
+
 // Every line of the exposition is read, and every name held to Prometheus' rules.
 TEST(Http, MetricsReadWellAndCount) {
   const TempFolder temp;
@@ -303,25 +336,24 @@ TEST(Http, MetricsReadWellAndCount) {
   server.reload();
 
   const std::string text = http.Get("/metrics")->body;
-  const std::regex comment("# (HELP|TYPE) (yardmaster_[a-z_]+) (.+)");
-  const std::regex sample(
-      "(yardmaster_[a-z_]+)(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? (-?[0-9.e+-]+|\\+Inf)");
   std::map<std::string, std::string> type_of;
   std::map<std::string, double> value_of;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, comment)) {
-      if (match[1] == "TYPE") type_of[match[2]] = match[3];
+    if (line.starts_with("# ")) {
+      const auto words = split(line, ' ');
+      ASSERT_GE(words.size(), 4u) << line;
+      if (words[1] == "TYPE") type_of[std::string(words[2])] = words[3];
       continue;
     }
-    ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
-    std::string family = match[1];
+    const Sample sample = read_sample(line);
+    ASSERT_TRUE(sample.name.starts_with("yardmaster_")) << line;
+    std::string family = sample.name;
     for (const char* end : {"_bucket", "_sum", "_count"}) {
       if (family.ends_with(end)) family.resize(family.size() - std::string(end).size());
     }
     ASSERT_TRUE(type_of.contains(family)) << line;
-    value_of[match[1].str() + match[2].str()] = std::stod(match[4]);
+    value_of[sample.name + sample.labels] = sample.value;
   }
   for (const auto& [name, type] : type_of) {
     EXPECT_EQ(name.ends_with("_total"), type == "counter") << name;
