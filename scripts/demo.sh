@@ -17,7 +17,7 @@ server=
 
 # Courses of jobs that neither training nor validation has seen: other seeds of the same workload.
 seeds="7001 7002 7003"
-unseen="--trace synthetic:habits --cluster 8x8 --generate-jobs 3000 --from 15% --to 85%"
+unseen="--trace synthetic:habits --cluster 8x8 --generate-jobs 3000 --from 15% --to 85% --congestion 2.5"
 heuristics=fifo,backfill,las,srtf-history,srsf-history
 
 # ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
@@ -25,7 +25,7 @@ heuristics=fifo,backfill,las,srtf-history,srsf-history
 began=$(date +%s)
 number=0
 planned=0        # of the steps that were begun and ended
-left=185         # of those to come: 150 20 5 2 3 3 2
+left=105         # of those to come: 70 20 5 2 3 3 2
 seconds_of_step=0
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
@@ -79,7 +79,7 @@ if [ -e "$run" ] && [ "$(cat "$stamp")" != "$(print_stamp)" ]; then
   rm -rf "$run"
 fi
 
-step 150 "training pilot on the embedded workload"
+step 70 "training pilot on the embedded workload"
 if grep -q '"state": "done"' "$run/run.json" 2>/dev/null; then
   kept
 elif [ -e "$run/checkpoints/training_state" ]; then

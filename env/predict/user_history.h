@@ -138,7 +138,8 @@ class UserHistory {
       // In 2^-12: sums of such numbers are exact, whatever order the jobs come in.
       const float w = static_cast<float>(static_cast<int32_t>(weight * 4096)) / 4096;
       own.alive_weight += w;
-      own.alive_sum_log2 += static_cast<float>(static_cast<int32_t>(w * log2_coarse(total) * 4096)) / 4096;
+      const auto sum = static_cast<int32_t>(w * log2_coarse(total) * 4096);
+      own.alive_sum_log2 += static_cast<float>(sum) / 4096;
     });
   }
 

@@ -86,6 +86,7 @@ struct Jobs {
     return out;
   }
   const Row row(int32_t slot) const { return all()[static_cast<size_t>(slot)]; }
+  int32_t num_users() const { return 3; }
   int32_t num_held() const { return static_cast<int32_t>(held_rows.size()); }
   int32_t held(int32_t i) const { return i; }
   int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
