@@ -52,28 +52,28 @@ JobScorerNetImpl::JobScorerNetImpl(int hidden) {
 }
 
 torch::Tensor JobScorerNetImpl::logits(const RaggedBatch& batch) {
-  const auto x = (batch.jobs - job_mean_) * job_scale_;                         // (R, F)
-  const auto c = (batch.cluster - cluster_mean_) * cluster_scale_;              // (B, C)
-  const auto context = expand_rows(w1_cluster_->forward(c), batch.offset);   // (R, H)
+  const auto x = (batch.jobs - job_mean_) * job_scale_;                                  // (R, F)
+  const auto c = (batch.cluster - cluster_mean_) * cluster_scale_;                       // (B, C)
+  const auto context = expand_rows(w1_cluster_->forward(c), batch.offset);               // (R, H)
   const auto h = torch::relu(w2_->forward(torch::relu(w1_job_->forward(x) + context)));  // (R, H)
-  const auto scores = w3_->forward(h).squeeze(-1);                              // (R)
-  const auto pool = segment_sum(h, batch.offset) / batch.count;                // (B, H)
-  const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));  // (B, H)
-  const auto nothing = w5_->forward(n);                                         // (B, 1)
+  const auto scores = w3_->forward(h).squeeze(-1);                                       // (R)
+  const auto pool = segment_sum(h, batch.offset) / batch.count;                          // (B, H)
+  const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));         // (B, H)
+  const auto nothing = w5_->forward(n);                                                  // (B, 1)
   const int64_t samples = batch.cluster.size(0);
   const auto jobs = torch::zeros({samples * Dispatch::kJobs})
                         .index_put({batch.slot}, scores)
-                        .view({samples, Dispatch::kJobs});                      // (B, J)
-  return batch.prior + torch::cat({jobs, nothing}, 1);                          // (B, A)
+                        .view({samples, Dispatch::kJobs});  // (B, J)
+  return batch.prior + torch::cat({jobs, nothing}, 1);      // (B, A)
 }
 
 torch::Tensor JobScorerNetImpl::value(const RaggedBatch& batch) {
   const auto x = (batch.jobs - job_mean_) * job_scale_;
   const auto c = (batch.cluster - cluster_mean_) * cluster_scale_;
   const auto context = expand_rows(v1_cluster_->forward(c), batch.offset);
-  const auto h = torch::relu(v1_job_->forward(x) + context);                    // (R, H)
+  const auto h = torch::relu(v1_job_->forward(x) + context);  // (R, H)
   // A sum, since the cost to come grows with the number of jobs.
-  const auto sum = segment_sum(h, batch.offset) * (1.0 / 16);                  // (B, H)
+  const auto sum = segment_sum(h, batch.offset) * (1.0 / 16);  // (B, H)
   return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
 }
 
@@ -81,7 +81,8 @@ void JobScorerNetImpl::fit_normaliser(const RaggedBatch& batch) {
   torch::NoGradGuard no_grad;
   const auto fit = [](const torch::Tensor& x, torch::Tensor& mean, torch::Tensor& scale) {
     mean.copy_(x.mean(0));
-    // A feature that never varied stays as it is: dividing by almost nothing would blow it up later.
+    // A feature that never varied stays as it is: dividing by almost nothing would blow it up
+    // later.
     const auto sd = x.std(0, /*unbiased=*/false);
     scale.copy_(torch::where(sd > 1e-3, 1 / sd, torch::ones_like(sd)));
   };

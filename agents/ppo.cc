@@ -38,7 +38,8 @@ double explained_variance(const std::vector<float>& value, const std::vector<flo
 }  // namespace
 
 Ppo::Ppo(JobScorerNet net, const PpoConfig& config)
-    : net_(std::move(net)), config_(config),
+    : net_(std::move(net)),
+      config_(config),
       adam_(net_->parameters(), torch::optim::AdamOptions(config.lr).eps(1e-5)) {}  // detail 3
 
 PpoStats Ppo::update(const Rollout& rollout, const Returns& returns, double progress, Rng rng) {
@@ -59,14 +60,14 @@ PpoStats Ppo::update(const Rollout& rollout, const Returns& returns, double prog
       const size_t to = std::min(order.size(), from + static_cast<size_t>(config_.minibatch));
       const std::span<const int64_t> index(order.data() + from, to - from);
       const RaggedBatch batch = rollout.batch(index);
-      const auto action = gather_actions(rollout, index);           // (B, 1)
-      const auto old_log_prob = gather(rollout.log_prob, index);    // (B)
-      auto advantage = gather(returns.advantage, index);            // (B)
+      const auto action = gather_actions(rollout, index);         // (B, 1)
+      const auto old_log_prob = gather(rollout.log_prob, index);  // (B)
+      auto advantage = gather(returns.advantage, index);          // (B)
       // Detail 7: normalised per minibatch.
       advantage = (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/false) + 1e-8);
 
       const auto log_prob = torch::log_softmax(net_->logits(batch), 1);  // (B, A)
-      const auto taken = log_prob.gather(1, action).squeeze(1);     // (B)
+      const auto taken = log_prob.gather(1, action).squeeze(1);          // (B)
       const auto log_ratio = taken - old_log_prob;
       const auto ratio = log_ratio.exp();
       // Detail 8: the clipped surrogate.
@@ -74,13 +75,12 @@ PpoStats Ppo::update(const Rollout& rollout, const Returns& returns, double prog
       const auto policy_loss = -torch::min(ratio * advantage, clipped * advantage).mean();
       torch::Tensor value_loss = torch::zeros({});
       if (has_critic) {
-        const auto target = gather(returns.target, index);          // (B)
+        const auto target = gather(returns.target, index);  // (B)
         value_loss = 0.5 * (net_->value(batch) - target).pow(2).mean();
       }
       // A masked action has probability 0 and a finite log, so it adds nothing.
       const auto entropy = -(log_prob.exp() * log_prob).sum(1).mean();
-      const auto loss =
-          policy_loss + config_.value_weight * value_loss - config_.entropy * entropy;
+      const auto loss = policy_loss + config_.value_weight * value_loss - config_.entropy * entropy;
       if (!std::isfinite(loss.item<double>())) {
         stats.finite = false;
         return stats;

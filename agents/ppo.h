@@ -1,5 +1,6 @@
 // Proximal policy optimisation (Schulman et al. 2017) over ragged batches with masked actions.
-//   L = -E[min(w A, clip(w, 1-e, 1+e) A)] + c_v E[(V - R)^2] / 2 - c_h E[H(pi)],  w = pi(a) / pi_old(a)
+//   L = -E[min(w A, clip(w, 1-e, 1+e) A)] + c_v E[(V - R)^2] / 2 - c_h E[H(pi)],  w = pi(a) /
+//   pi_old(a)
 // Details follow Huang et al., "The 37 implementation details of PPO", 2022, numbered in ppo.cc.
 #pragma once
 

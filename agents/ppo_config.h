@@ -23,7 +23,8 @@ struct PpoConfig {
     f("baseline", baseline, {"group", "critic"},
       "what a return is compared with: that of the group's other worlds, or a learned value");
     f("lr", lr, 0.0, 1.0, "Adam step size at the start; falls linearly to 0");
-    f("steps", steps, 1, 100'000, "decisions a world between updates, with a critic; with groups, an episode");
+    f("steps", steps, 1, 100'000,
+      "decisions a world between updates, with a critic; with groups, an episode");
     f("epochs", epochs, 1, 100, "passes over them");
     f("minibatch", minibatch, 1, 1'000'000, "samples a gradient step");
     f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");

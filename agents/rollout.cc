@@ -45,7 +45,8 @@ class Packer {
 }  // namespace
 
 void Rollout::clear() {
-  for (auto* column : {&log_prob, &value, &reward, &dt_s, &final_value, &jobs_, &cluster_, &prior_}) {
+  for (auto* column :
+       {&log_prob, &value, &reward, &dt_s, &final_value, &jobs_, &cluster_, &prior_}) {
     column->clear();
   }
   for (auto* column : {&world, &action, &rows_}) column->clear();
@@ -154,7 +155,8 @@ class ReturnCurve {
       at_s_[k] = r.at_s[i];
       if (k + 1 == n) at_s_[n] = r.at_s[i] + r.dt_s[i];
       reward_[k] = scale * r.reward[i];
-      to_go_[k] = reward_[k] + std::exp(-static_cast<double>(r.dt_s[i]) / horizon_s) * to_go_[k + 1];
+      to_go_[k] =
+          reward_[k] + std::exp(-static_cast<double>(r.dt_s[i]) / horizon_s) * to_go_[k + 1];
     }
   }
 
@@ -172,7 +174,8 @@ class ReturnCurve {
 
  private:
   double horizon_s_;
-  std::vector<double> at_s_, reward_, to_go_;  // at_s_ and to_go_ have the episode's end behind them
+  std::vector<double> at_s_, reward_,
+      to_go_;  // at_s_ and to_go_ have the episode's end behind them
 };
 
 }  // namespace

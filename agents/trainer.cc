@@ -18,8 +18,8 @@ namespace {
 
 BatchConfig batch_config(const TrainConfig& c) {
   const bool groups = c.ppo.baseline == "group";
-  return {c.worlds, c.threads, groups ? c.group : 1, c.episode_jobs, c.max_decisions, groups, c.seed,
-          c.task()};
+  return {c.worlds, c.threads, groups ? c.group : 1, c.episode_jobs, c.max_decisions, groups,
+          c.seed,   c.task()};
 }
 
 double seconds_since(std::chrono::steady_clock::time_point from) {
@@ -38,13 +38,16 @@ void TrainConfig::fields(FieldList& f) {
   f("threads", threads, 1, 256, "threads that move them");
   f("group", group, 1, 65'536, "neighbouring worlds that play the same jobs");
   f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs an episode");
-  f("max_decisions", max_decisions, 0, 1'000'000'000, "an episode is cut off after so many; 0: never");
+  f("max_decisions", max_decisions, 0, 1'000'000'000,
+    "an episode is cut off after so many; 0: never");
   f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "where a job goes");
   f("preempt", preempt, "may running jobs be stopped");
   f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is expected time x GPUs to this power");
-  f("margin_log2", margin_log2, 0.0, 10.0, "doublings by which the index must be better to stop a job");
+  f("margin_log2", margin_log2, 0.0, 10.0,
+    "doublings by which the index must be better to stop a job");
   f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
-  f("sibling_prior", sibling_prior, 0.01, 1e6, "finished siblings that the user's other jobs are worth");
+  f("sibling_prior", sibling_prior, 0.01, 1e6,
+    "finished siblings that the user's other jobs are worth");
   f("spread", spread, 0.2, 3.0, "sd of a user's log run times");
   f("quantum_s", quantum_s, 0.0, 1e6, "a job is not stopped before it ran this long");
   f("tick_s", tick_s, 1.0, 1e6, "while jobs wait, who runs is looked at again after this long");
@@ -53,7 +56,8 @@ void TrainConfig::fields(FieldList& f) {
   f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
   f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the index");
   f("prior_other", prior_other, 1e-6, 1.0, "weight of a kind of action that is not suggested");
-  f("average", average, 0.0, 0.9999, "what is kept is an average of weights with this decay an update");
+  f("average", average, 0.0, 0.9999,
+    "what is kept is an average of weights with this decay an update");
   ppo.fields(f);
 }
 
@@ -82,8 +86,11 @@ class Trainer::Impl {
  public:
   Impl(const TrainConfig& config, const Fixed& fixed, const Workload& workload,
        nlohmann::ordered_json provenance)
-      : config_(config), env_(fixed, workload, batch_config(config)),
-        net_(seeded_net(config)), mean_net_(seeded_net(config)), ppo_(net_, config.ppo),
+      : config_(config),
+        env_(fixed, workload, batch_config(config)),
+        net_(seeded_net(config)),
+        mean_net_(seeded_net(config)),
+        ppo_(net_, config.ppo),
         provenance_(std::move(provenance)) {
     torch::set_num_threads(config.threads);
     env_.reset();
@@ -185,7 +192,8 @@ class Trainer::Impl {
     size_t i = 0;
     for (const auto& p : net->parameters()) {
       if (p.sizes() != shapes[i++]) {
-        throw InputError(file.string(), "weights of a network with these settings", "another shape");
+        throw InputError(file.string(), "weights of a network with these settings",
+                         "another shape");
       }
     }
   }
@@ -209,8 +217,8 @@ class Trainer::Impl {
     }
   }
 
-  // With a critic T steps of all worlds, with groups one episode of each; actions are drawn from the
-  // policy. Returns how often it did what the index suggests.
+  // With a critic T steps of all worlds, with groups one episode of each; actions are drawn from
+  // the policy. Returns how often it did what the index suggests.
   double collect() {
     torch::NoGradGuard no_grad;
     rollout_.clear();
@@ -266,7 +274,8 @@ class Trainer::Impl {
     return time_aware_gae(rollout_, last, config_.ppo.horizon_s, config_.ppo.lambda, reward_scale_);
   }
 
-  // Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal one.
+  // Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal
+  // one.
   static int32_t draw(const float* log_prob, const uint8_t* mask, double u) {
     int32_t last = Dispatch::kNothing;
     double sum = 0;
@@ -294,8 +303,8 @@ class Trainer::Impl {
     }
   }
 
-  // From the first experience: the scale of rewards and the normaliser; then the experience is taken
-  // again, since the network sees it with other eyes now.
+  // From the first experience: the scale of rewards and the normaliser; then the experience is
+  // taken again, since the network sees it with other eyes now.
   void begin_training() {
     double reward = 0, time_s = 0;
     for (const float r : rollout_.reward) reward -= r;

@@ -1,5 +1,6 @@
-// The training loop: roll out, estimate advantages, update, validate now and then, keep the best; all
-// of it resumable exactly. What to train on is handed in; what to do with figures is the caller's.
+// The training loop: roll out, estimate advantages, update, validate now and then, keep the best;
+// all of it resumable exactly. What to train on is handed in; what to do with figures is the
+// caller's.
 #pragma once
 
 #include <filesystem>
@@ -53,13 +54,13 @@ struct TrainConfig {
 
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;         // decisions so far
-  double samples_per_s = 0;    // over the last update
-  double mean_jct_s = 0;       // of the episodes that ended in it; 0: none did
+  int64_t samples = 0;       // decisions so far
+  double samples_per_s = 0;  // over the last update
+  double mean_jct_s = 0;     // of the episodes that ended in it; 0: none did
   double policy_loss = 0, value_loss = 0, entropy = 0, approx_kl = 0, clip_fraction = 0;
   double explained_variance = 0, lr = 0;
-  double validation = 0;       // of this update, 0 when it was not judged
-  double agreement = 0;        // how often the action was the one that the index suggests
+  double validation = 0;  // of this update, 0 when it was not judged
+  double agreement = 0;   // how often the action was the one that the index suggests
 };
 
 struct TrainEvents {
@@ -79,8 +80,8 @@ class Trainer {
           nlohmann::ordered_json provenance);
   ~Trainer();
 
-  // Trains from where it stands to the last update. Throws RunError when the loss is no longer finite,
-  // Interrupted between updates.
+  // Trains from where it stands to the last update. Throws RunError when the loss is no longer
+  // finite, Interrupted between updates.
   void run(const TrainEvents& events);
 
   // All that run() needs to go on as if it had never stopped, in one folder, replaced as a whole.

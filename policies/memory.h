@@ -1,5 +1,5 @@
-// What a policy remembers between decisions: one flat block that snapshots, forks and logs can copy.
-// The policy says how long each column is; the block is zero at first.
+// What a policy remembers between decisions: one flat block that snapshots, forks and logs can
+// copy. The policy says how long each column is; the block is zero at first.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Schedulers that are an order and a placement. A policy gives the key of a job; these two decide who
-// runs: `start_in_order` lets run what runs, `run_first_in_order` preempts for those who come first.
+// Schedulers that are an order and a placement. A policy gives the key of a job; these two decide
+// who runs: `start_in_order` lets run what runs, `run_first_in_order` preempts for those who come
+// first.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +42,9 @@ struct PreemptionRule {
   double margin = 0;
 };
 
-// Gives the GPUs to the jobs that come first in the order of their keys, skipping what does not fit;
-// what runs and is not among them is preempted. `held` are the jobs that hold GPUs now; sorted here.
+// Gives the GPUs to the jobs that come first in the order of their keys, skipping what does not
+// fit; what runs and is not among them is preempted. `held` are the jobs that hold GPUs now; sorted
+// here.
 //
 // Where enough GPUs are free but a placement refuses them as they lie (only `consolidate` can), the
 // job takes the node on which the fewest GPUs of later jobs have to leave, if there is one;
@@ -50,8 +52,8 @@ struct PreemptionRule {
 void run_first_in_order(const View& view, Ranked& ranked, std::span<Claim> held,
                         const PreemptionRule& rule, Draft& draft);
 
-// The same for a policy that keeps its ranking at `memory`. `waiting_key` must not change while a job
-// waits; `held_key` is asked anew at every decision.
+// The same for a policy that keeps its ranking at `memory`. `waiting_key` must not change while a
+// job waits; `held_key` is asked anew at every decision.
 template <class WaitingKey, class HeldKey>
 void decide_in_order(const View& view, std::byte* memory, const PreemptionRule& rule,
                      WaitingKey waiting_key, HeldKey held_key, Draft& draft) {

@@ -16,8 +16,8 @@ Level parse_level(const std::string& name) {
   for (size_t i = 0; i < kLevelNames.size(); ++i) {
     if (name == kLevelNames[i]) return static_cast<Level>(i);
   }
-  throw InputError("level of information", "one of: " + join({kLevelNames.begin(), kLevelNames.end()}),
-                   "'" + name + "'");
+  throw InputError("level of information",
+                   "one of: " + join({kLevelNames.begin(), kLevelNames.end()}), "'" + name + "'");
 }
 
 void PolicyDecider::decide(const View& view, Draft& draft) {

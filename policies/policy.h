@@ -42,8 +42,8 @@ class Policy {
   // How much it remembers.
   virtual size_t memory_bytes(const View&) const { return 0; }
 
-  // Writes edits into the draft. Depends on its arguments alone. The memory is zero before the first
-  // decision and has seen every view since; the view lists what changed since the last one.
+  // Writes edits into the draft. Depends on its arguments alone. The memory is zero before the
+  // first decision and has seen every view since; the view lists what changed since the last one.
   virtual void decide(const View& view, Memory& memory, Draft& draft) const = 0;
 
   // Completes a zeroed memory from a snapshot of a live cluster, in whose view every job counts as

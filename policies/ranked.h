@@ -1,7 +1,7 @@
 // Waiting jobs ordered by a key that stays put while they wait: one pairing heap a size class, as
-// columns of a policy's memory, so that an event costs O(log queue) and "the next that fits" is found
-// without a walk. (Fredman et al., "The Pairing Heap", Algorithmica 1986.)
-// Dims: S slots, K size classes.
+// columns of a policy's memory, so that an event costs O(log queue) and "the next that fits" is
+// found without a walk. (Fredman et al., "The Pairing Heap", Algorithmica 1986.) Dims: S slots, K
+// size classes.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ class Ranked {
         serial_(carver.take<int32_t>(view.capacity())),
         child_(carver.take<int32_t>(view.capacity())),
         sibling_(carver.take<int32_t>(view.capacity())),
-        root_(carver.take<int32_t>(view.num_classes())), num_classes_(view.num_classes()) {
+        root_(carver.take<int32_t>(view.num_classes())),
+        num_classes_(view.num_classes()) {
     int32_t* made = carver.take<int32_t>(1);
     if (*made == 0) {
       *made = 1;

@@ -31,8 +31,10 @@ constexpr int64_t kWindow = Dispatch::kJobs * kRow;
 
 struct BatchEnv::Player {
   Player(const Fixed& fixed, const BatchConfig& config, const Rng& stream)
-      : world(fixed, config.episode_jobs), view(world.fixed(), world.state(), Level::kHistory),
-        rng(stream), memory((Dispatch::memory_bytes(view) + 7) / 8),
+      : world(fixed, config.episode_jobs),
+        view(world.fixed(), world.state(), Level::kHistory),
+        rng(stream),
+        memory((Dispatch::memory_bytes(view) + 7) / 8),
         scratch(static_cast<size_t>(fixed.spec.num_nodes)) {}
 
   std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
@@ -56,7 +58,9 @@ class BatchEnv::Pool : public ThreadPool {
 };
 
 BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config)
-    : fixed_(fixed), workload_(&workload), config_(config),
+    : fixed_(fixed),
+      workload_(&workload),
+      config_(config),
       pool_(std::make_unique<Pool>(config.threads)) {
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0, "worlds come in whole groups");
   YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= workload.size(),
@@ -196,8 +200,8 @@ void BatchEnv::step_world(int n, int32_t action) {
                 final_cluster_.begin() + n * Dispatch::kClusterFeatures);
     final_rows_[i] = rows_[i];
   }
-  p.result = {n, p.episode, s.head->first_job,
-              p.jct_sum_s / std::max<double>(1, s.head->finished), p.decisions};
+  p.result = {n, p.episode, s.head->first_job, p.jct_sum_s / std::max<double>(1, s.head->finished),
+              p.decisions};
   p.has_result = true;
   if (config_.wait_at_end) {
     p.waits = true;
@@ -216,7 +220,8 @@ std::vector<EpisodeResult> BatchEnv::take_results() {
   return out;
 }
 
-// What a world cannot work out anew from its seed: flat values, then the task's memory and the state.
+// What a world cannot work out anew from its seed: flat values, then the task's memory and the
+// state.
 struct Saved {
   int64_t episode, decisions, waits;
   double jct_sum_s;

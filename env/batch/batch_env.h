@@ -19,9 +19,9 @@ namespace yard {
 struct BatchConfig {
   int worlds = 64;
   int threads = 1;
-  int group = 1;            // so many neighbouring worlds play the same jobs
+  int group = 1;  // so many neighbouring worlds play the same jobs
   int episode_jobs = 256;
-  int max_decisions = 0;    // an episode is cut off after so many; 0: never
+  int max_decisions = 0;     // an episode is cut off after so many; 0: never
   bool wait_at_end = false;  // a world whose episode is over waits for begin_episodes()
   uint64_t seed = 1;
   DispatchConfig task;
@@ -32,9 +32,9 @@ enum class Ending : uint8_t { kNone, kTerminated, kTruncated };
 
 struct EpisodeResult {
   int world;
-  int64_t number;       // the world's how many-th
+  int64_t number;  // the world's how many-th
   int32_t first_job;
-  double mean_jct_s;    // over the jobs that finished
+  double mean_jct_s;  // over the jobs that finished
   int64_t decisions;
 };
 
@@ -60,17 +60,17 @@ class BatchEnv {
   double elapsed_s(int world) const;
 
   // Of the present decision. Valid until the next step().
-  std::span<const float> jobs() const { return jobs_; }          // (N, J, F)
-  std::span<const float> cluster() const { return cluster_; }    // (N, C)
-  std::span<const uint8_t> mask() const { return mask_; }        // (N, J + 1)
-  std::span<const float> prior() const { return prior_; }        // (N, J + 1)
-  std::span<const int32_t> rows() const { return rows_; }        // (N)
+  std::span<const float> jobs() const { return jobs_; }              // (N, J, F)
+  std::span<const float> cluster() const { return cluster_; }        // (N, C)
+  std::span<const uint8_t> mask() const { return mask_; }            // (N, J + 1)
+  std::span<const float> prior() const { return prior_; }            // (N, J + 1)
+  std::span<const int32_t> rows() const { return rows_; }            // (N)
   std::span<const int32_t> suggested() const { return suggested_; }  // (N)
 
   // Of the last step.
-  std::span<const float> reward() const { return reward_; }      // (N) minus job-seconds
-  std::span<const float> dt_s() const { return dt_s_; }          // (N) seconds that passed
-  std::span<const Ending> ending() const { return ending_; }     // (N)
+  std::span<const float> reward() const { return reward_; }   // (N) minus job-seconds
+  std::span<const float> dt_s() const { return dt_s_; }       // (N) seconds that passed
+  std::span<const Ending> ending() const { return ending_; }  // (N)
   // What a truncated world saw last, before its new episode. (N, J, F), (N, C), (N)
   std::span<const float> final_jobs() const { return final_jobs_; }
   std::span<const float> final_cluster() const { return final_cluster_; }

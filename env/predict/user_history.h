@@ -17,7 +17,7 @@ namespace yard {
 // g(u): log2 of the mean residual life over the median, u = log2(attained / median), tabulated once
 // on the host:  MRL(a) = exp(m + s^2/2) Q((ln a - m - s^2)/s) / Q((ln a - m)/s) - a,  Q = 1 - Phi.
 struct ResidualLife {
-  static constexpr int kPoints = 97;        // u from -12 to 12 in steps of 1/4
+  static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
   static constexpr float kFirst = -12, kStep = 0.25F;
   float g[kPoints];
 
@@ -28,7 +28,8 @@ struct ResidualLife {
       const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
       const double a = std::exp(u);
       const double tail = upper(u / sd);
-      // Far in the tail both Q underflow; there the residual life grows like s a / (u/s), Mills' ratio.
+      // Far in the tail both Q underflow; there the residual life grows like s a / (u/s), Mills'
+      // ratio.
       const double mrl = tail > 1e-200
                              ? std::exp(sd * sd / 2) * upper((u - sd * sd) / sd) / tail - a
                              : a * sd * sd / u;
@@ -53,15 +54,15 @@ YARD_HD inline float log2_seconds(int64_t us) {
 
 // What is remembered of one user, and in row 0 of all of them.
 struct UserRecord {
-  float jobs;              // finished so far
-  float mean_log2;         // of their run times
+  float jobs;       // finished so far
+  float mean_log2;  // of their run times
   // The batch that a job of hers finished last: jobs submitted within minutes of each other, which
   // resemble one another more than her other jobs (in ITP's logs their log run times correlate .8).
   float batch_jobs;
   float batch_mean_log2;
   int64_t batch_submit_us;  // when its member that finished last was submitted
-  // The batch of hers that was submitted last of those that have run: jobs that have not finished yet
-  // say that the batch is at least so long. Made anew at every decision.
+  // The batch of hers that was submitted last of those that have run: jobs that have not finished
+  // yet say that the batch is at least so long. Made anew at every decision.
   float alive_weight;
   float alive_sum_log2;
   int64_t alive_submit_us;
@@ -102,9 +103,9 @@ class UserHistory {
     own.alive_weight = own.alive_sum_log2 = 0;  // or it would count twice
   }
 
-  // Looks at every unfinished job that has run: it stands for an observation of its expected total run
-  // time, with the weight of the probability that it would have finished by now (0 for one that has
-  // hardly begun): a censored observation. `View`: env/sim/view.h.
+  // Looks at every unfinished job that has run: it stands for an observation of its expected total
+  // run time, with the weight of the probability that it would have finished by now (0 for one that
+  // has hardly begun): a censored observation. `View`: env/sim/view.h.
   template <class View>
   YARD_HD void take_in_alive(const View& view, const ResidualLife& life, float shrink, float sd) {
     const auto each = [&](auto&& visit) {
@@ -163,8 +164,8 @@ class UserHistory {
     return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
   }
 
-  // The same, knowing when the job was submitted: its siblings count too, finished and alive ones, and
-  // what the user does otherwise is worth `sibling_prior` of them.
+  // The same, knowing when the job was submitted: its siblings count too, finished and alive ones,
+  // and what the user does otherwise is worth `sibling_prior` of them.
   YARD_HD float log2_median(int32_t user, float shrink, int64_t submit_us,
                             float sibling_prior) const {
     const UserRecord own = record(user);

@@ -12,7 +12,7 @@
 namespace yard {
 
 struct Agenda {
-  int32_t* size = nullptr;    // (1)
+  int32_t* size = nullptr;     // (1)
   int64_t* time_us = nullptr;  // (S)  by slot
   int32_t* job = nullptr;      // (S)  by slot; equal times go by job, whatever the slots
   int32_t* heap = nullptr;     // (S)  slots

@@ -17,10 +17,10 @@ struct SpecColumns {
   int32_t num_nodes = 0;
   int32_t total_gpus = 0;
   int32_t max_node_gpus = 0;
-  const int32_t* node_gpus = nullptr;   // (M)
-  const int32_t* node_gpu0 = nullptr;   // (M)  index of the node's first GPU among all
-  const double* node_speed = nullptr;   // (M)  work per unit of time, reference type = 1
-  const int32_t* node_rack = nullptr;   // (M)  nodes of one rack share a switch
+  const int32_t* node_gpus = nullptr;      // (M)
+  const int32_t* node_gpu0 = nullptr;      // (M)  index of the node's first GPU among all
+  const double* node_speed = nullptr;      // (M)  work per unit of time, reference type = 1
+  const int32_t* node_rack = nullptr;      // (M)  nodes of one rack share a switch
   const int32_t* nodes_of_size = nullptr;  // (max_node_gpus + 1)  how many nodes have so many GPUs
 };
 

@@ -18,15 +18,15 @@ struct JobOutcome {
   int64_t start_us = kNone;  // the first start
   int64_t end_us = kNone;
   int32_t preemptions = 0;
-  int32_t restarts = 0;      // starts after the first
+  int32_t restarts = 0;  // starts after the first
 };
 
 struct Outcome {
   std::vector<JobOutcome> jobs;  // (N) as in the workload
   int64_t begin_us = 0, end_us = 0;
-  int64_t held_time_us = 0;      // GPUs held by starting and running jobs, summed over time
-  int64_t events = 0;            // moments at which something happened
-  int64_t decisions = 0;         // times the scheduler was asked
+  int64_t held_time_us = 0;  // GPUs held by starting and running jobs, summed over time
+  int64_t events = 0;        // moments at which something happened
+  int64_t decisions = 0;     // times the scheduler was asked
 };
 
 struct Replay {
@@ -34,11 +34,11 @@ struct Replay {
   const Workload& workload;
   int32_t first_job = 0;
   int32_t end_job = 0;
-  std::string policy;              // rule sets with schedulers of their own go by these three
+  std::string policy;  // rule sets with schedulers of their own go by these three
   std::string placement;
   Settings settings;
-  Decider* decider = nullptr;      // the scheduler under `default`
-  double oracle_noise = 0.25;      // sd of the log error of Level::kNoisyOracle
+  Decider* decider = nullptr;  // the scheduler under `default`
+  double oracle_noise = 0.25;  // sd of the log error of Level::kNoisyOracle
   uint64_t seed = 1;
   // Called after every decision; for time series, timelines and tests.
   std::function<void(const ClusterState&)> watch;
@@ -49,7 +49,7 @@ class Pacing {
   static constexpr const char* kKind = "rule set";
   struct Info {
     std::string about;
-    std::string source;                   // paper
+    std::string source;  // paper
     std::string fidelity;
     std::vector<std::string> policies = {};    // empty: every registered policy
     std::vector<std::string> placements = {};  // empty: those of `choose`; the first is the default

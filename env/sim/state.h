@@ -31,25 +31,25 @@ struct Piece {
 
 struct Head {
   int64_t now_us;
-  int64_t timer_us;        // when the policy asked to be woken, kNever
-  int64_t ready_horizon_us;  // no GPU is still being vacated at or after this time
-  int64_t job_time_us;     // integral of jobs in the system
-  int64_t held_time_us;    // integral of GPUs held by starting and running jobs
-  int32_t slots;           // S
+  int64_t timer_us;            // when the policy asked to be woken, kNever
+  int64_t ready_horizon_us;    // no GPU is still being vacated at or after this time
+  int64_t job_time_us;         // integral of jobs in the system
+  int64_t held_time_us;        // integral of GPUs held by starting and running jobs
+  int32_t slots;               // S
   int32_t first_job, end_job;  // the part of the workload that this world plays
-  int32_t arrived;         // jobs [first_job, arrived) have been submitted
+  int32_t arrived;             // jobs [first_job, arrived) have been submitted
   int32_t finished;
-  int32_t live;            // waiting + starting + running + stopping
+  int32_t live;  // waiting + starting + running + stopping
   int32_t waiting;
-  int32_t held;            // starting + running
-  int32_t free_gpus;       // not owned; some may still be vacated
-  int32_t high_water;      // slots [high_water, S) were never used
-  int32_t free_slot;       // head of the list of freed slots, kNone
-  int32_t free_part;       // head of the list of freed parts, kNone
+  int32_t held;        // starting + running
+  int32_t free_gpus;   // not owned; some may still be vacated
+  int32_t high_water;  // slots [high_water, S) were never used
+  int32_t free_slot;   // head of the list of freed slots, kNone
+  int32_t free_part;   // head of the list of freed parts, kNone
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
-  int32_t num_changed;     // slots in `changed`
-  int32_t num_dirty;       // slots in `dirty`
+  int32_t num_changed;  // slots in `changed`
+  int32_t num_dirty;    // slots in `dirty`
   int32_t preemptions;
   int32_t starts;
 };
@@ -66,53 +66,53 @@ struct ClusterState {
   Head* head = nullptr;
 
   // slots: written by arrive(), start(), preempt(), advance()
-  uint32_t* generation = nullptr;   // (S)
-  Phase* phase = nullptr;           // (S)
-  int32_t* job = nullptr;           // (S)  index into the job table
-  int32_t* gpus = nullptr;          // (S)
-  int32_t* size_class = nullptr;    // (S)
-  int32_t* preempted = nullptr;     // (S)  times stopped so far
-  int32_t* started = nullptr;       // (S)  times started so far
-  uint8_t* pinned = nullptr;        // (S)  1: may not be preempted; only live clusters say so
-  int64_t* submit_us = nullptr;     // (S)
+  uint32_t* generation = nullptr;     // (S)
+  Phase* phase = nullptr;             // (S)
+  int32_t* job = nullptr;             // (S)  index into the job table
+  int32_t* gpus = nullptr;            // (S)
+  int32_t* size_class = nullptr;      // (S)
+  int32_t* preempted = nullptr;       // (S)  times stopped so far
+  int32_t* started = nullptr;         // (S)  times started so far
+  uint8_t* pinned = nullptr;          // (S)  1: may not be preempted; only live clusters say so
+  int64_t* submit_us = nullptr;       // (S)
   int64_t* first_start_us = nullptr;  // (S)  kNone before the first start
-  int64_t* since_us = nullptr;      // (S)  when the present phase began
-  int64_t* until_us = nullptr;      // (S)  starting, stopping: when that phase ends
-  int64_t* saved_us = nullptr;      // (S)  when its last save is complete
-  int64_t* attained_us = nullptr;   // (S)  time run up to since_us
-  double* done_us = nullptr;        // (S)  work done up to since_us, at the reference type
-  double* rate = nullptr;           // (S)  work per time while running
-  int32_t* first_part = nullptr;    // (S)  the job's GPUs, kNone
+  int64_t* since_us = nullptr;        // (S)  when the present phase began
+  int64_t* until_us = nullptr;        // (S)  starting, stopping: when that phase ends
+  int64_t* saved_us = nullptr;        // (S)  when its last save is complete
+  int64_t* attained_us = nullptr;     // (S)  time run up to since_us
+  double* done_us = nullptr;          // (S)  work done up to since_us, at the reference type
+  double* rate = nullptr;             // (S)  work per time while running
+  int32_t* first_part = nullptr;      // (S)  the job's GPUs, kNone
 
   // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
-  int32_t* queue_prev = nullptr;    // (S)
-  int32_t* queue_next = nullptr;    // (S)  also the list of freed slots
-  int32_t* class_prev = nullptr;    // (S)
-  int32_t* class_next = nullptr;    // (S)
-  int64_t* queue_rank = nullptr;    // (S)  rises with every entry into the queue
-  int32_t* class_head = nullptr;    // (K)
-  int32_t* class_tail = nullptr;    // (K)
-  int32_t* class_count = nullptr;   // (K)
-  int32_t* held_list = nullptr;     // (S)
-  int32_t* held_pos = nullptr;      // (S)
-  int32_t* changed = nullptr;       // (S)  slots whose phase the last advance() changed
-  uint8_t* is_changed = nullptr;    // (S)
-  int32_t* dirty = nullptr;         // (S)  slots whose next event advance() has to work out anew
-  uint8_t* is_dirty = nullptr;      // (S)
+  int32_t* queue_prev = nullptr;   // (S)
+  int32_t* queue_next = nullptr;   // (S)  also the list of freed slots
+  int32_t* class_prev = nullptr;   // (S)
+  int32_t* class_next = nullptr;   // (S)
+  int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
+  int32_t* class_head = nullptr;   // (K)
+  int32_t* class_tail = nullptr;   // (K)
+  int32_t* class_count = nullptr;  // (K)
+  int32_t* held_list = nullptr;    // (S)
+  int32_t* held_pos = nullptr;     // (S)
+  int32_t* changed = nullptr;      // (S)  slots whose phase the last advance() changed
+  uint8_t* is_changed = nullptr;   // (S)
+  int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to work out anew
+  uint8_t* is_dirty = nullptr;     // (S)
 
   // parts: a job's GPUs on one node, chained
-  int32_t* part_node = nullptr;     // (G)
-  uint64_t* part_mask = nullptr;    // (G)
-  int32_t* part_next = nullptr;     // (G)
+  int32_t* part_node = nullptr;   // (G)
+  uint64_t* part_mask = nullptr;  // (G)
+  int32_t* part_next = nullptr;   // (G)
 
   // nodes
-  uint64_t* free_mask = nullptr;    // (M)  GPUs that nobody owns
-  int32_t* free_count = nullptr;    // (M)
-  uint64_t* free_bits = nullptr;    // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr; // (C, summary)  which words of free_bits are not zero
-  int64_t* gpu_ready_us = nullptr;  // (G)  when a stopping job will have left the GPU
+  uint64_t* free_mask = nullptr;     // (M)  GPUs that nobody owns
+  int32_t* free_count = nullptr;     // (M)
+  uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
+  int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
 
-  int64_t* next_rank = nullptr;     // (1)
+  int64_t* next_rank = nullptr;  // (1)
 };
 
 // The one list of columns: layout, copy and tests walk it. f(column, length, extent).
@@ -197,7 +197,9 @@ YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, Cl
   for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });
   num = 0;
   for_each_column(to, z, [&](auto* column, int64_t length, Extent extent) {
-    const auto* column_from = static_cast<const std::remove_pointer_t<std::remove_reference_t<decltype(column)>>*>(source[num++]);
+    const auto* column_from =
+        static_cast<const std::remove_pointer_t<std::remove_reference_t<decltype(column)>>*>(
+            source[num++]);
     const int64_t alive = extent == Extent::kSlots   ? slots
                           : extent == Extent::kParts ? parts
                                                      : length;

@@ -1,6 +1,6 @@
 // What a policy may know at its level of information. A view reads a state and the part of the job
-// table that has arrived; it holds no truth. Where the level is an oracle's, the engine hands it the
-// run times that it may tell; nothing else in it looks ahead.
+// table that has arrived; it holds no truth. Where the level is an oracle's, the engine hands it
+// the run times that it may tell; nothing else in it looks ahead.
 #pragma once
 
 #include "env/sim/columns.h"
@@ -35,8 +35,8 @@ class View {
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
   YARD_HD int32_t num_held() const { return state_->head->held; }
   YARD_HD int32_t num_live() const { return state_->head->live; }
-  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }       // starting or running
-  YARD_HD int32_t queue_head() const { return state_->head->queue_head; }     // waiting, by entry
+  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
+  YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }

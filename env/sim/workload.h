@@ -1,5 +1,5 @@
-// A trace as worlds play it: the jobs asked for, and their run times in a column of their own, which
-// only `Truth` names.
+// A trace as worlds play it: the jobs asked for, and their run times in a column of their own,
+// which only `Truth` names.
 #pragma once
 
 #include <cstdint>

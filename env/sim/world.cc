@@ -4,10 +4,10 @@
 
 namespace yard {
 
-World::World(const Fixed& fixed, int32_t slots)
-    : fixed_(fixed), sizes_(sizes_for(fixed, slots)) {
+World::World(const Fixed& fixed, int32_t slots) : fixed_(fixed), sizes_(sizes_for(fixed, slots)) {
   const size_t state = state_bytes(sizes_);
-  const size_t agenda = (Agenda::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+  const size_t agenda =
+      (Agenda::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
   block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state + agenda)));
   YARD_CHECK(block_ != nullptr, "no memory for a world");
   std::memset(block_.get(), 0, state + agenda);

@@ -28,8 +28,8 @@ class World {
   const ClusterState& state() const { return state_; }
   Agenda& agenda() { return agenda_; }
 
-  // The state's own bytes, for saving and restoring a world in the same program; restoring ends with
-  // plan_anew().
+  // The state's own bytes, for saving and restoring a world in the same program; restoring ends
+  // with plan_anew().
   std::span<std::byte> block() { return {block_.get(), state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.get(), state_bytes(sizes_)}; }
 

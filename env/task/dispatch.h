@@ -1,16 +1,18 @@
-// The task `dispatch`: at a decision point choose which waiting job starts, or nothing more, or, with
-// preemption on, which running job stops; again and again until "nothing more" closes the point.
-// It is paid minus the jobs in the system, integrated over time: the sum is minus the total JCT.
+// The task `dispatch`: at a decision point choose which waiting job starts, or nothing more, or,
+// with preemption on, which running job stops; again and again until "nothing more" closes the
+// point. It is paid minus the jobs in the system, integrated over time: the sum is minus the total
+// JCT.
 //
-// Observation: a window of J = 128 jobs x F = 8 features, C = 8 features of the cluster, and a mask of
-// J + 1 actions (action j: the job in row j starts, or stops if it holds GPUs; action J: nothing more).
-// The window holds the running jobs that an index would stop first and the waiting jobs that it would
-// start first; rows are filled from 0, and only rows that exist count.
+// Observation: a window of J = 128 jobs x F = 8 features, C = 8 features of the cluster, and a mask
+// of J + 1 actions (action j: the job in row j starts, or stops if it holds GPUs; action J: nothing
+// more). The window holds the running jobs that an index would stop first and the waiting jobs that
+// it would start first; rows are filled from 0, and only rows that exist count.
 //
-// The index is the expected remaining service, as `srsf-history` has it, but with the siblings of a job
-// (its user's jobs submitted together with it, finished or not) counted in. The option it would pick is marked,
-// and every action gets a prior logit, highest for that option and less the further another one lies
-// behind in the index. A policy that adds nothing to the prior is the heuristic; what it adds is learned.
+// The index is the expected remaining service, as `srsf-history` has it, but with the siblings of a
+// job (its user's jobs submitted together with it, finished or not) counted in. The option it would
+// pick is marked, and every action gets a prior logit, highest for that option and less the further
+// another one lies behind in the index. A policy that adds nothing to the prior is the heuristic;
+// what it adds is learned.
 #pragma once
 
 #include <cmath>
@@ -26,11 +28,11 @@ struct DispatchConfig {
   Placement placement = Placement::kFirstFit;
   bool preempt = true;
   float gpu_exponent = 1;
-  float margin_log2 = 1;         // by how many doublings a job must be better to stop another
+  float margin_log2 = 1;  // by how many doublings a job must be better to stop another
   float shrink = 1;
-  float sibling_prior = 0.5F;    // see UserHistory::log2_median
+  float sibling_prior = 0.5F;       // see UserHistory::log2_median
   int64_t quantum_us = 60'000'000;  // a job is not stopped before it ran this long
-  int64_t tick_us = 300'000'000;  // while jobs wait, who runs is looked at again after this long
+  int64_t tick_us = 300'000'000;    // while jobs wait, who runs is looked at again after this long
   // At most so many rows of each kind are filled; fewer make a faster policy.
   int32_t held_rows = 64;
   int32_t waiting_rows = 128;
@@ -54,8 +56,8 @@ struct Dispatch {
   static constexpr int kNothing = kJobs;
   static constexpr int kJobFeatures = 8;
   static constexpr int kClusterFeatures = 8;
-  static constexpr int kHeldRows = 64;     // the most that config.held_rows may be
-  static constexpr int kScanned = 1024;    // of the queue, from its head
+  static constexpr int kHeldRows = 64;   // the most that config.held_rows may be
+  static constexpr int kScanned = 1024;  // of the queue, from its head
 
   // Written by observe(); a batch lends each world its slice of the big tensors.
   struct Observation {
@@ -72,29 +74,27 @@ struct Dispatch {
   static constexpr float kMasked = -1e9F;
 
   enum JobFeature {
-    kHolds,       // 1: holds GPUs, 0: waits
-    kGpus,        // log2
-    kAge,         // log2 s since submission
-    kAttained,    // log2 s run so far
-    kLeft,        // log2 s of expected remaining time
-    kSiblings,    // how much of the expectation is its siblings', 0 to 1
-    kKnown,       // how much of the expectation is the user's own history, 0 to 1
-    kSuggested,   // 1: the index would pick this row now
+    kHolds,      // 1: holds GPUs, 0: waits
+    kGpus,       // log2
+    kAge,        // log2 s since submission
+    kAttained,   // log2 s run so far
+    kLeft,       // log2 s of expected remaining time
+    kSiblings,   // how much of the expectation is its siblings', 0 to 1
+    kKnown,      // how much of the expectation is the user's own history, 0 to 1
+    kSuggested,  // 1: the index would pick this row now
   };
   enum ClusterFeature {
-    kFree,            // share of GPUs free
-    kWaiting,         // log2 of 1 + jobs waiting
-    kHeld,            // log2 of 1 + jobs that hold GPUs
-    kDemand,          // log2 of 1 + GPUs that waiting jobs ask for over all GPUs
-    kPreempts,        // 1: jobs may be stopped
+    kFree,              // share of GPUs free
+    kWaiting,           // log2 of 1 + jobs waiting
+    kHeld,              // log2 of 1 + jobs that hold GPUs
+    kDemand,            // log2 of 1 + GPUs that waiting jobs ask for over all GPUs
+    kPreempts,          // 1: jobs may be stopped
     kNothingSuggested,  // 1: the index would do nothing more
-    kLive,            // jobs in the system: what is paid for
-    kStopping,        // log2 of 1 + jobs that are saving: they stand in no row
+    kLive,              // jobs in the system: what is paid for
+    kStopping,          // log2 of 1 + jobs that are saving: they stand in no row
   };
 
-  static size_t memory_bytes(const View& view) {
-    return UserHistory::bytes(view.num_users());
-  }
+  static size_t memory_bytes(const View& view) { return UserHistory::bytes(view.num_users()); }
 
   // To be called once at every decision point, before the first observe().
   YARD_HD static void take_in(const View& view, const DispatchConfig& config, std::byte* memory) {
@@ -111,7 +111,8 @@ struct Dispatch {
   // May the job start or stop now?
   YARD_HD static bool legal(const View& view, const DispatchConfig& config, int32_t slot);
 
-  // Is there nothing to choose? Cheaper than an observation; may say no where only kNothing is legal.
+  // Is there nothing to choose? Cheaper than an observation; may say no where only kNothing is
+  // legal.
   YARD_HD static bool idle(const View& view, const DispatchConfig& config) {
     if (view.num_waiting() == 0) return true;
     if (config.preempt && view.num_held() > 0) return false;
@@ -163,7 +164,8 @@ YARD_HD inline bool before(const Row& a, const Row& b) {
   return a.key != b.key ? a.key < b.key : a.serial < b.serial;
 }
 
-// Keeps the `most` best rows in rising order of the index (`sign` 1) or falling (-1). Returns how many.
+// Keeps the `most` best rows in rising order of the index (`sign` 1) or falling (-1). Returns how
+// many.
 YARD_HD inline int32_t keep_best(Row* rows, int32_t n, int32_t most, const Row& row, int sign) {
   const auto goes_first = [sign](const Row& a, const Row& b) {
     return sign > 0 ? before(a, b) : before(b, a);
@@ -277,8 +279,7 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
   for (int32_t slot = view.queue_head(); slot != kNone && scanned < kScanned;
        slot = view.queue_next(slot), ++scanned) {
     demand += view.gpus(slot);
-    num_waiting =
-        dispatch_detail::keep_best(waiting, num_waiting, most_waiting, row_of(slot), 1);
+    num_waiting = dispatch_detail::keep_best(waiting, num_waiting, most_waiting, row_of(slot), 1);
   }
 
   // Who would hold GPUs if they were given out in order of the index? `held` runs from the worst to
@@ -338,9 +339,10 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     f[kKnown] = own.jobs / (own.jobs + config.shrink);
     f[kSuggested] = r == pick ? 1.0F : 0.0F;
     out.slots[r] = row.slot;
-    // A job is stopped only for one that the index puts before it, margin or not: otherwise two jobs
-    // could stop each other for ever.
-    const bool beaten = !holds || (num_waiting > 0 && waiting[0].key < row.key + config.margin_log2);
+    // A job is stopped only for one that the index puts before it, margin or not: otherwise two
+    // jobs could stop each other for ever.
+    const bool beaten =
+        !holds || (num_waiting > 0 && waiting[0].key < row.key + config.margin_log2);
     out.mask[r] = beaten && legal(view, config, row.slot);
     out.legal += out.mask[r];
   }

@@ -41,8 +41,8 @@ class History : public Policy {
     history.take_in_changed(view);
     const auto waiting = [&](int32_t slot) { return key(view, history, slot); };
     const auto held = [&](int32_t slot) { return key(view, history, slot) - config_.margin_log2; };
-    decide_in_order(view, memory.data() + UserHistory::bytes(view.num_users()), {placement_, 0}, waiting, held,
-                    draft);
+    decide_in_order(view, memory.data() + UserHistory::bytes(view.num_users()), {placement_, 0},
+                    waiting, held, draft);
   }
 
  private:

@@ -178,8 +178,10 @@ std::vector<GoldenState> unpack_golden(const Tensors& tensors, const std::string
   const auto part = [&](const char* name, size_t i, size_t width) {
     const auto it = tensors.find(name);
     if (it == tensors.end() || it->second.data.size() != g * width) {
-      throw InputError(where, "a tensor " + std::string(name) + " of " + std::to_string(g) + " x " +
-                       std::to_string(width), it == tensors.end() ? "none" : "another size");
+      throw InputError(where,
+                       "a tensor " + std::string(name) + " of " + std::to_string(g) + " x " +
+                           std::to_string(width),
+                       it == tensors.end() ? "none" : "another size");
     }
     const auto from = it->second.data.begin() + static_cast<int64_t>(i * width);
     return std::vector<float>(from, from + static_cast<int64_t>(width));

@@ -1,14 +1,13 @@
-// A checkpoint is a folder: model.safetensors (weights), manifest.json (what they are, where they come
-// from, how they scored, the hash of every file) and golden.safetensors (recorded states with the
-// network's outputs, for `verify` and for warm-up). It is written beside, synced and renamed.
+// A checkpoint is a folder: model.safetensors (weights), manifest.json (what they are, where they
+// come from, how they scored, the hash of every file) and golden.safetensors (recorded states with
+// the network's outputs, for `verify` and for warm-up). It is written beside, synced and renamed.
 #pragma once
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "env/task/dispatch.h"
 #include "policies/learned/tensors.h"
@@ -22,7 +21,7 @@ struct Checkpoint {
   std::string network;  // "job-scorer"
   DispatchConfig task;
   Tensors weights;
-  Tensors golden;  // see golden.h
+  Tensors golden;                     // see golden.h
   nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
   std::string digest;  // sha256 of the manifest, which holds those of all other files; set by load
@@ -34,8 +33,8 @@ std::string feature_schema_hash();
 // Throws RunError when the disk refuses.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
-// Throws InputError: no checkpoint, another format version, another feature schema, a file whose hash
-// is not the manifest's.
+// Throws InputError: no checkpoint, another format version, another feature schema, a file whose
+// hash is not the manifest's.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);
 
 // Recorded decisions as tensors jobs (G, J, F), cluster (G, C), mask (G, J + 1), prior (G, J + 1),

@@ -30,7 +30,8 @@ void check(const Tensors& weights, const std::string& where) {
                        shape_text(it->second.shape));
     }
     for (const float value : it->second.data) {
-      if (!std::isfinite(value)) throw InputError(where + ": " + name, "finite weights", "NaN or Inf");
+      if (!std::isfinite(value))
+        throw InputError(where + ": " + name, "finite weights", "NaN or Inf");
     }
   }
 }
@@ -39,11 +40,21 @@ void check(const Tensors& weights, const std::string& where) {
 
 std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int hidden) {
   const int64_t h = hidden;
-  return {{"job_mean", {kF}},     {"job_scale", {kF}},  {"cluster_mean", {kC}},
-          {"cluster_scale", {kC}}, {"w1_job", {h, kF}},  {"w1_cluster", {h, kC}},
-          {"b1", {h}},            {"w2", {h, h}},       {"b2", {h}},
-          {"w3", {h}},            {"b3", {1}},          {"w4_pool", {h, h}},
-          {"w4_cluster", {h, kC}}, {"b4", {h}},          {"w5", {h}},
+  return {{"job_mean", {kF}},
+          {"job_scale", {kF}},
+          {"cluster_mean", {kC}},
+          {"cluster_scale", {kC}},
+          {"w1_job", {h, kF}},
+          {"w1_cluster", {h, kC}},
+          {"b1", {h}},
+          {"w2", {h, h}},
+          {"b2", {h}},
+          {"w3", {h}},
+          {"b3", {1}},
+          {"w4_pool", {h, h}},
+          {"w4_cluster", {h, kC}},
+          {"b4", {h}},
+          {"w5", {h}},
           {"b5", {1}}};
 }
 

@@ -16,7 +16,8 @@ OpenedPolicy open_checkpoint(const std::string& folder, const Settings& settings
   if (checkpoint.network != "job-scorer") {
     throw InputError(folder, "the network job-scorer", checkpoint.network);
   }
-  return {make_pilot(checkpoint, folder), checkpoint.agent,
+  return {make_pilot(checkpoint, folder),
+          checkpoint.agent,
           {.about = "trained agent from " + folder,
            .source = "this project",
            .fidelity = "ours",

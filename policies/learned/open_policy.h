@@ -1,4 +1,5 @@
-// A policy by what a user writes: a registered name, `checkpoint:DIR`, or the YAML file of a tuned one.
+// A policy by what a user writes: a registered name, `checkpoint:DIR`, or the YAML file of a tuned
+// one.
 #pragma once
 
 #include <memory>
@@ -11,9 +12,9 @@ namespace yard {
 
 struct OpenedPolicy {
   std::unique_ptr<Policy> policy;
-  std::string name;     // for tables: the registered name, the agent, or the file
+  std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
-  std::string digest;   // of a checkpoint, else empty
+  std::string digest;  // of a checkpoint, else empty
 };
 
 // `settings` overlay a tuned file's own. Throws InputError.

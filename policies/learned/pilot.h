@@ -1,4 +1,5 @@
-// A trained dispatcher as a policy: observe, score, take the best action, until it wants nothing more.
+// A trained dispatcher as a policy: observe, score, take the best action, until it wants nothing
+// more.
 #pragma once
 
 #include <memory>

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstring>
-
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
@@ -35,7 +34,8 @@ std::string to_safetensors(const Tensors& tensors) {
 
 namespace {
 
-Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers, const std::string& where) {
+Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers,
+                   const std::string& where) {
   if (entry.at("dtype") != "F32") throw InputError(where, "dtype F32", entry.at("dtype").dump());
   Tensor tensor;
   tensor.shape = entry.at("shape").get<std::vector<int64_t>>();

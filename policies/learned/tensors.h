@@ -1,5 +1,5 @@
-// Named float tensors in a file of the safetensors format: eight bytes of header length, a JSON header
-// with type, shape and place of every tensor, then the numbers, little-endian.
+// Named float tensors in a file of the safetensors format: eight bytes of header length, a JSON
+// header with type, shape and place of every tensor, then the numbers, little-endian.
 #pragma once
 
 #include <cstdint>

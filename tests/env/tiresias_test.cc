@@ -1,6 +1,7 @@
 // The rule set `tiresias` against the results of the original program, job for job, and against a
 // slow simulator written from the same rules, over random traces, clusters and policies.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -167,7 +168,8 @@ struct Cluster {
 
 // Two switches of three nodes.
 std::string two_switches() {
-  const std::string path = ::testing::TempDir() + "two_switches.yaml";
+  const std::string path =
+      ::testing::TempDir() + "two_switches_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << "nodes:\n"
                          "  - {count: 3, gpus: 4, rack: 7}\n"
                          "  - {count: 3, gpus: 4, rack: 2}\n";
@@ -312,7 +314,8 @@ TEST(Tiresias, RefusesWhatItsRulesDoNotKnow) {
 
 TEST(Tiresias, SaysWhenAJobCannotRunAtAll) {
   // 8 GPUs are there, but no switch has them.
-  const std::string path = ::testing::TempDir() + "single_switches.yaml";
+  const std::string path =
+      ::testing::TempDir() + "single_switches_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << "nodes: [{gpus: 4, rack: 0}, {gpus: 4, rack: 1}]\n";
   const Scene scene(path, jobs_of({{0, 8, 10}}));
   for (const char* policy : {"fifo", "fjf", "sjf", "shortest", "shortest-gpu"}) {

@@ -3,6 +3,7 @@
 #include "tests/reference/default_reference.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -23,7 +24,8 @@ struct Cluster {
 
 // Halves and doubles keep work exact in binary.
 std::vector<Cluster> clusters() {
-  const std::string mixed = ::testing::TempDir() + "mixed_speeds.yaml";
+  const std::string mixed =
+      ::testing::TempDir() + "mixed_speeds_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(mixed) << "gpu_types: {slow: {speed: 0.5}, fast: {speed: 2}}\n"
                           "nodes: [{gpus: 2, type: slow}, {gpus: 4, type: fast}, {gpus: 6}]\n";
   return {{"1x4", {{4}}},

@@ -1,6 +1,10 @@
-// `bench [NAME...] [--json]`: how fast the parts are, each beside something measured in the same run, so
-// that a noisy machine spoils no ratio. PPO and the served decision are measured by the programs that
-// link LibTorch and gRPC.
+// `bench [NAME...] [--json]`: how fast the parts are, each beside something measured in the same
+// run, so that a noisy machine spoils no ratio. PPO and the served decision are measured by the
+// programs that link LibTorch and gRPC.
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,13 +12,9 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "env/base/error.h"
 #include "env/base/program.h"
@@ -52,7 +52,8 @@ double copy_gb_per_s() {
   return 2e-9 * static_cast<double>(from.size()) / s;
 }
 
-// --- replay ---------------------------------------------------------------------------------------
+// --- replay
+// ---------------------------------------------------------------------------------------
 
 // CPU seconds that the published simulator took for the same trace and fifo (docs/benchmarks.md).
 constexpr double kPublishedSeconds = 24.4;
@@ -83,13 +84,15 @@ void bench_replay(Json& results) {
                        {"ratio", kPublishedSeconds / best},
                        {"against", "24.4 CPU s, published for the Tiresias simulator, fifo"},
                        {"better", "lower"},
-                       {"detail", {{"events", events},
-                                   {"events_per_s", static_cast<double>(events) / best},
-                                   {"bound_by", "pointer chasing in the first-level cache"}}}});
+                       {"detail",
+                        {{"events", events},
+                         {"events_per_s", static_cast<double>(events) / best},
+                         {"bound_by", "pointer chasing in the first-level cache"}}}});
   }
 }
 
-// --- environment ----------------------------------------------------------------------------------
+// --- environment
+// ----------------------------------------------------------------------------------
 
 // A uniformly random legal action a world.
 class RandomActor {
@@ -148,23 +151,25 @@ void bench_env(Json& results, const char* name, double load, int episode_jobs, b
   constexpr double kBytes = sizeof(float) * (Dispatch::kJobs * Dispatch::kJobFeatures +
                                              Dispatch::kClusterFeatures + Dispatch::kActions) +
                             Dispatch::kActions;
-  results.push_back({{"name", name},
-                     {"value", rate},
-                     {"unit", "decisions/s"},
-                     {"ratio", rate * kBytes * 1e-9 / copy_gbps},
-                     {"against", "bytes of observations written a second over those of a large memcpy"},
-                     {"better", "higher"},
-                     {"detail",
-                      {{"worlds", config.worlds},
-                       {"threads", 1},
-                       {"load", load},
-                       {"episode_jobs", episode_jobs},
-                       {"preempt", preempt},
-                       {"mean_rows", static_cast<double>(rows) / static_cast<double>(decisions)},
-                       {"observation_bytes", kBytes}}}});
+  results.push_back(
+      {{"name", name},
+       {"value", rate},
+       {"unit", "decisions/s"},
+       {"ratio", rate * kBytes * 1e-9 / copy_gbps},
+       {"against", "bytes of observations written a second over those of a large memcpy"},
+       {"better", "higher"},
+       {"detail",
+        {{"worlds", config.worlds},
+         {"threads", 1},
+         {"load", load},
+         {"episode_jobs", episode_jobs},
+         {"preempt", preempt},
+         {"mean_rows", static_cast<double>(rows) / static_cast<double>(decisions)},
+         {"observation_bytes", kBytes}}}});
 }
 
-// --- inference ------------------------------------------------------------------------------------
+// --- inference
+// ------------------------------------------------------------------------------------
 
 void bench_inference(Json& results) {
   constexpr int kHidden = 32, kRows = 64;
@@ -179,7 +184,8 @@ void bench_inference(Json& results) {
   }
   const JobScorer net(weights, "bench");
   std::vector<float> jobs(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.5F),
-      cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0), logits(Dispatch::kActions);
+      cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
+      logits(Dispatch::kActions);
   std::vector<uint8_t> mask(Dispatch::kActions, 1);
   Dispatch::Observation o{};
   o.jobs = jobs.data();
@@ -188,32 +194,39 @@ void bench_inference(Json& results) {
   o.mask = mask.data();
   o.rows = kRows;
   constexpr int kCalls = 2'000;
-  const double net_s = best_seconds(5, [&] {
-                         for (int i = 0; i < kCalls; ++i) net.forward(o, logits);
-                       }) / kCalls;
+  const double net_s = best_seconds(5,
+                                    [&] {
+                                      for (int i = 0; i < kCalls; ++i) net.forward(o, logits);
+                                    }) /
+                       kCalls;
   // The same products alone, as Eigen does them.
   Eigen::Matrix<float, -1, -1, Eigen::RowMajor> x = Eigen::MatrixXf::Random(kRows, kHidden);
   const Eigen::MatrixXf w1 = Eigen::MatrixXf::Random(Dispatch::kJobFeatures, kHidden);
   const Eigen::MatrixXf w2 = Eigen::MatrixXf::Random(kHidden, kHidden);
   Eigen::Matrix<float, -1, -1, Eigen::RowMajor> in =
       Eigen::MatrixXf::Random(kRows, Dispatch::kJobFeatures);
-  const double product_s = best_seconds(5, [&] {
-                             for (int i = 0; i < kCalls; ++i) {
-                               x.noalias() = in * w1;
-                               x = (x * w2).eval();
-                               in(0, 0) = x(0, 0) * 1e-9F;  // so that no call can be left out
-                             }
-                           }) / kCalls;
-  results.push_back({{"name", "native_inference"},
-                     {"value", 1e6 * net_s},
-                     {"unit", "us"},
-                     {"ratio", net_s / product_s},
-                     {"against", "its two matrix products alone"},
-                     {"better", "lower"},
-                     {"detail", {{"rows", kRows}, {"hidden", kHidden}, {"decisions_per_s", 1 / net_s}}}});
+  const double product_s = best_seconds(5,
+                                        [&] {
+                                          for (int i = 0; i < kCalls; ++i) {
+                                            x.noalias() = in * w1;
+                                            x = (x * w2).eval();
+                                            in(0, 0) =
+                                                x(0, 0) * 1e-9F;  // so that no call can be left out
+                                          }
+                                        }) /
+                           kCalls;
+  results.push_back(
+      {{"name", "native_inference"},
+       {"value", 1e6 * net_s},
+       {"unit", "us"},
+       {"ratio", net_s / product_s},
+       {"against", "its two matrix products alone"},
+       {"better", "lower"},
+       {"detail", {{"rows", kRows}, {"hidden", kHidden}, {"decisions_per_s", 1 / net_s}}}});
 }
 
-// --- other programs -------------------------------------------------------------------------------
+// --- other programs
+// -------------------------------------------------------------------------------
 
 std::string folder_of_this_program() {
   std::array<char, 4096> path{};
@@ -233,7 +246,8 @@ void bench_child(Json& results, const std::string& program, const std::string& c
   if (pipe == nullptr) throw RunError("cannot start " + program);
   std::string out;
   std::array<char, 4096> buffer;
-  for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) out.append(buffer.data(), n);
+  for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    out.append(buffer.data(), n);
   if (pclose(pipe) != 0) throw RunError(program + " " + command + " failed");
   for (const Json& r : Json::parse(out).at("results")) results.push_back(r);
 }
@@ -260,8 +274,9 @@ int run(int argc, char** argv) {
     if (arg == "--json") {
       json = true;
     } else if (arg == "--help" || arg == "-h") {
-      std::puts("usage: yardmaster bench [NAME...] [--json], NAME one of: replay, env, inference, ppo, "
-                "served; without a name: all");
+      std::puts(
+          "usage: yardmaster bench [NAME...] [--json], NAME one of: replay, env, inference, ppo, "
+          "served; without a name: all");
       return 0;
     } else {
       names.push_back(arg);
@@ -287,17 +302,18 @@ int run(int argc, char** argv) {
   if (wanted("inference")) bench_inference(results);
   if (wanted("ppo")) bench_child(results, "yardmaster-train", "bench-ppo");
   if (wanted("served")) bench_child(results, "yardmaster-serve", "bench-served --json");
-  const Json out = {{"machine", {{"processor", processor()}, {"cores", sysconf(_SC_NPROCESSORS_ONLN)}}},
-                    {"results", results}};
+  const Json out = {
+      {"machine", {{"processor", processor()}, {"cores", sysconf(_SC_NPROCESSORS_ONLN)}}},
+      {"results", results}};
   if (json) {
     std::puts(out.dump(2).c_str());
     return 0;
   }
   for (const Json& r : results) {
     const std::string ratio =
-        r.contains("ratio") ? fmt::format("{:.4g} x {}", r["ratio"].get<double>(),
-                                          r["against"].get<std::string>())
-                            : "";
+        r.contains("ratio")
+            ? fmt::format("{:.4g} x {}", r["ratio"].get<double>(), r["against"].get<std::string>())
+            : "";
     std::puts(fmt::format("{:24} {:>14.6g} {:12} {}", r["name"].get<std::string>(),
                           r["value"].get<double>(), r["unit"].get<std::string>(), ratio)
                   .c_str());

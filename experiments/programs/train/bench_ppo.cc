@@ -1,10 +1,9 @@
-// `bench-ppo`: samples a second of whole updates, rollout and learning, beside the time that the same
-// machine needs for the matrix products alone. Called by `yardmaster bench`.
+// `bench-ppo`: samples a second of whole updates, rollout and learning, beside the time that the
+// same machine needs for the matrix products alone. Called by `yardmaster bench`.
 
 #include <cstdio>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/training.h"
@@ -26,18 +25,17 @@ int run_bench_ppo(int, char**) {
     if (s.update > 1) best = std::max(best, s.samples_per_s);  // the first one fits the normaliser
   };
   trainer.run(events);
-  const nlohmann::ordered_json out = {
-      {"results",
-       {{{"name", "ppo_samples"},
-         {"value", best},
-         {"unit", "samples/s"},
-         {"better", "higher"},
-         {"detail",
-          {{"worlds", config.learner.worlds},
-           {"steps", config.learner.ppo.steps},
-           {"epochs", config.learner.ppo.epochs},
-           {"hidden", config.learner.hidden},
-           {"threads", 1}}}}}}};
+  const nlohmann::ordered_json out = {{"results",
+                                       {{{"name", "ppo_samples"},
+                                         {"value", best},
+                                         {"unit", "samples/s"},
+                                         {"better", "higher"},
+                                         {"detail",
+                                          {{"worlds", config.learner.worlds},
+                                           {"steps", config.learner.ppo.steps},
+                                           {"epochs", config.learner.ppo.epochs},
+                                           {"hidden", config.learner.hidden},
+                                           {"threads", 1}}}}}}};
   std::puts(out.dump(2).c_str());
   return 0;
 }

@@ -1,10 +1,10 @@
 // `list agents|tasks`: what can be trained. `yardmaster list` hands these two over.
 
-#include <cstdio>
-#include <string>
-
 #include <fmt/format.h>
+
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "env/base/error.h"
 #include "experiments/programs/train/commands.h"

@@ -1,14 +1,14 @@
 // The program that trains and verifies: what needs LibTorch.
 //
-// LibTorch's BLAS chooses its kernels when it is loaded, and on many virtual machines it falls back to
-// those of 2004 although the processor has AVX2: then the program names the kernel in its environment
-// and begins again.
+// LibTorch's BLAS chooses its kernels when it is loaded, and on many virtual machines it falls back
+// to those of 2004 although the processor has AVX2: then the program names the kernel in its
+// environment and begins again.
+
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "env/base/error.h"
 #include "env/base/program.h"

@@ -1,19 +1,19 @@
 // `train CONFIG.yaml [--set k=v]... [--out DIR] [--resume DIR]`
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/run/run_folder.h"
 #include "experiments/programs/train/training.h"
+#include "experiments/run/run_folder.h"
 #include "policies/learned/pilot.h"
 
 namespace yard {
@@ -56,13 +56,13 @@ class Progress {
     if (!terminal && s.update != to_ && Clock::now() - shown_ < std::chrono::seconds(10)) return;
     shown_ = Clock::now();
     const std::string best = score > 0 && score < 1e9 ? fmt::format("{:.4f}", score) : "-";
-    std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
-                           "kl {:.4f}  ETA {}{}",
-                           terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, best,
-                           s.agreement, s.approx_kl, clock_text(eta),
-                           terminal && s.update != to_ ? "" : "\n")
-                   .c_str(),
-               stderr);
+    std::fputs(
+        fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
+                    "kl {:.4f}  ETA {}{}",
+                    terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, best, s.agreement,
+                    s.approx_kl, clock_text(eta), terminal && s.update != to_ ? "" : "\n")
+            .c_str(),
+        stderr);
     std::fflush(stderr);
   }
 
@@ -106,10 +106,11 @@ void train(const Arguments& args) {
   };
   events.keep = [&](const Checkpoint& checkpoint, int update, double score, bool best) {
     Checkpoint kept = checkpoint;
-    kept.scores.push_back({{"validation_ratio_to_srsf_history", best ? score : latest},
-                           {"update", update},
-                           {"trace_sha256", data.sha256()},
-                           {"workload_parameters", kept.provenance.value("workload_parameters", "")}});
+    kept.scores.push_back(
+        {{"validation_ratio_to_srsf_history", best ? score : latest},
+         {"update", update},
+         {"trace_sha256", data.sha256()},
+         {"workload_parameters", kept.provenance.value("workload_parameters", "")}});
     save_checkpoint(kept, run.checkpoints() / (best ? "best" : "last"));
   };
   events.on_update = [&](const TrainStats& s) {
@@ -170,7 +171,8 @@ int run_train(int argc, char** argv) {
     return 0;
   }
   if (args.config.empty() == args.resume.empty()) {
-    throw InputError("train", "CONFIG.yaml or --resume DIR", args.config.empty() ? "neither" : "both");
+    throw InputError("train", "CONFIG.yaml or --resume DIR",
+                     args.config.empty() ? "neither" : "both");
   }
   if (!args.resume.empty() && !args.out.empty()) {
     throw InputError("train", "--resume DIR without --out", "--out " + args.out);

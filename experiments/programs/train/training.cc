@@ -52,7 +52,8 @@ void TrainingConfig::fields(FieldList& f) {
   f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
   f("skip_unusable", skip_unusable, "count unusable rows instead of refusing the file");
   f("generator", generator, "settings of a generator, key=value");
-  f("validate_share", validate_share, 0.0, 0.9, "of a file's part, its end, held out to validate on");
+  f("validate_share", validate_share, 0.0, 0.9,
+    "of a file's part, its end, held out to validate on");
   f("validate_windows", validate_windows, 1, 1000, "windows to validate on");
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
@@ -67,17 +68,19 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   const int wanted = config.validate_windows * config.validate_jobs;
   if (synthetic(config.trace)) {
     // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
-    validation_ = std::make_unique<Scenario>(
-        load_scenario(options_of(config, config.validate_seed, std::max(wanted, config.trace_jobs))));
+    validation_ = std::make_unique<Scenario>(load_scenario(
+        options_of(config, config.validate_seed, std::max(wanted, config.trace_jobs))));
     rest = scored_part(validation_->trace);
   } else {
-    const auto held = static_cast<size_t>(config.validate_share * static_cast<double>(part.jobs.size()));
+    const auto held =
+        static_cast<size_t>(config.validate_share * static_cast<double>(part.jobs.size()));
     rest.jobs.assign(part.jobs.end() - static_cast<int64_t>(held), part.jobs.end());
     part.jobs.resize(part.jobs.size() - held);
   }
   if (static_cast<int>(part.jobs.size()) < config.learner.episode_jobs) {
-    throw InputError("episode_jobs", "at most the " + std::to_string(part.jobs.size()) +
-                     " jobs to learn from", std::to_string(config.learner.episode_jobs));
+    throw InputError("episode_jobs",
+                     "at most the " + std::to_string(part.jobs.size()) + " jobs to learn from",
+                     std::to_string(config.learner.episode_jobs));
   }
   const auto jobs = static_cast<int>(rest.jobs.size());
   const int each = std::min(config.validate_jobs, jobs);
@@ -91,7 +94,8 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   constants.set("placement", config.learner.placement, "training");
   const auto reference = PolicyRegistry::make("srsf-history", constants);
   // As far apart as there is room; on a short trace they overlap.
-  const int spread = config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
+  const int spread =
+      config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
   for (int w = 0; w < config.validate_windows; ++w) {
     const int32_t first = w * spread;
     windows_.push_back({first, first + each, mean_jct_s(*reference, first, first + each)});
@@ -100,8 +104,14 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
 
 double TrainingData::mean_jct_s(const Policy& policy, int32_t first, int32_t end) const {
   PolicyDecider decider(policy);
-  Replay replay{.fixed = held_out_fixed_, .workload = *held_out_, .first_job = first, .end_job = end,
-                .policy = "validation", .placement = "", .settings = {}, .decider = &decider,
+  Replay replay{.fixed = held_out_fixed_,
+                .workload = *held_out_,
+                .first_job = first,
+                .end_job = end,
+                .policy = "validation",
+                .placement = "",
+                .settings = {},
+                .decider = &decider,
                 .watch = {}};
   const Outcome out = PacingRegistry::make("default", {})->replay(replay);
   double sum_s = 0;
@@ -121,12 +131,10 @@ double TrainingData::validate(const Policy& policy) const {
 }
 
 nlohmann::ordered_json TrainingData::provenance() const {
-  nlohmann::ordered_json out = {{"trace", train_->trace.source},
-                                {"trace_sha256", train_->trace.sha256},
-                                {"jobs", workload_->size()},
-                                {"cluster", config_.cluster},
-                                {"load", train_->load},
-                                {"arrival_factor", train_->factor}};
+  nlohmann::ordered_json out = {
+      {"trace", train_->trace.source}, {"trace_sha256", train_->trace.sha256},
+      {"jobs", workload_->size()},     {"cluster", config_.cluster},
+      {"load", train_->load},          {"arrival_factor", train_->factor}};
   if (config_.trace == "synthetic:habits") out["workload_parameters"] = habits_hash();
   return out;
 }

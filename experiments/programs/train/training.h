@@ -17,9 +17,9 @@ struct TrainingConfig {
   std::string trace = "synthetic:habits";
   std::string format;
   std::string cluster = "8x8";
-  std::string from;                 // of the trace's time; empty: all
+  std::string from;  // of the trace's time; empty: all
   std::string to;
-  int trace_jobs = 20'000;          // how many a generator makes
+  int trace_jobs = 20'000;  // how many a generator makes
   uint64_t trace_seed = 1001;
   double congestion = 0;
   double cost_scale = 1;
@@ -57,7 +57,8 @@ class TrainingData {
   double mean_jct_s(const Policy& policy, int32_t first, int32_t end) const;
 
   TrainingConfig config_;
-  std::unique_ptr<Scenario> train_, validation_;  // validation_: of a generator; else held out of train_
+  std::unique_ptr<Scenario> train_,
+      validation_;  // validation_: of a generator; else held out of train_
   std::unique_ptr<Workload> workload_, held_out_;
   Fixed held_out_fixed_;
   std::vector<Window> windows_;

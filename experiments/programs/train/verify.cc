@@ -1,13 +1,13 @@
 // `verify --checkpoint DIR`: native inference, LibTorch and the recorded outputs, held together.
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "agents/trainer.h"
 #include "env/base/error.h"
@@ -64,7 +64,8 @@ int run_verify(int argc, char** argv) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   const Difference d = native_difference(checkpoint);
   const double torch = torch_difference(checkpoint);
-  const bool ok = d.states > 0 && d.native <= tolerance && torch <= tolerance && d.other_choice == 0;
+  const bool ok =
+      d.states > 0 && d.native <= tolerance && torch <= tolerance && d.other_choice == 0;
   if (json) {
     const nlohmann::ordered_json out = {{"checkpoint", folder},
                                         {"digest", checkpoint.digest},
@@ -76,10 +77,11 @@ int run_verify(int argc, char** argv) {
                                         {"ok", ok}};
     std::puts(out.dump(2).c_str());
   } else {
-    std::puts(fmt::format("{} golden states: native {:.2e}, LibTorch {:.2e} from the recorded logits, "
-                          "{} other choices: {}",
-                          d.states, d.native, torch, d.other_choice, ok ? "ok" : "DIFFERENT")
-                  .c_str());
+    std::puts(
+        fmt::format("{} golden states: native {:.2e}, LibTorch {:.2e} from the recorded logits, "
+                    "{} other choices: {}",
+                    d.states, d.native, torch, d.other_choice, ok ? "ok" : "DIFFERENT")
+            .c_str());
   }
   return ok ? 0 : 1;
 }
