@@ -249,7 +249,8 @@ void bench_child(Json& results, const std::string& program, const std::string& c
   for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
     out.append(buffer.data(), n);
   if (pclose(pipe) != 0) throw RunError(program + " " + command + " failed");
-  for (const Json& r : Json::parse(out).at("results")) results.push_back(r);
+  const Json document = Json::parse(out);
+  for (const Json& r : document.at("results")) results.push_back(r);
 }
 
 std::string processor() {
