@@ -81,7 +81,7 @@ class Trainer {
   ~Trainer();
 
   // Trains from where it stands to the last update. Throws RunError when the loss is no longer
-  // finite, Interrupted between updates.
+  // finite; Interrupted, and the update under way is then made anew when training is resumed.
   void run(const TrainEvents& events);
 
   // All that run() needs to go on as if it had never stopped, in one folder, replaced as a whole.

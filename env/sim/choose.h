@@ -35,14 +35,6 @@ class Placer {
     return kNone;
   }
 
-  // The most free GPUs that any one node has.
-  YARD_HD int32_t largest() const {
-    for (int32_t c = spec.max_node_gpus; c > 0; --c) {
-      if (map_.first(s_, c) != kNone) return c;
-    }
-    return 0;
-  }
-
   // On how few nodes could `gpus` go now? Requires: that many are free.
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
@@ -147,7 +139,5 @@ YARD_HD inline bool can_place(const View& view, Placement placement, int32_t gpu
   const Placer placer(view);
   return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);
 }
-
-YARD_HD inline int32_t largest_free(const View& view) { return Placer(view).largest(); }
 
 }  // namespace yard

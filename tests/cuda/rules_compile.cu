@@ -53,7 +53,7 @@ __device__ double read_all(const View& view) {
     }
   }
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) sum += slot;
-  return sum + can_place(view, Placement::kConsolidate, 8) + largest_free(view);
+  return sum + can_place(view, Placement::kConsolidate, 8);
 }
 
 __global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,

@@ -45,7 +45,6 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
     const auto gpus = static_cast<int32_t>(1 + rng.below(rng.below(2) == 0 ? 8 : 56));
     const int32_t n = place(view, placement, gpus, pieces.data());
     EXPECT_EQ(n > 0, can_place(view, placement, gpus));
-    EXPECT_EQ(largest_free(view), largest);
     if (gpus > sum) {
       ASSERT_EQ(n, 0) << "more than there is";
       continue;
