@@ -18,8 +18,16 @@ namespace {
 
 BatchConfig batch_config(const TrainConfig& c) {
   const bool groups = c.ppo.baseline == "group";
-  return {c.worlds, c.threads, groups ? c.group : 1, c.episode_jobs, c.max_decisions, groups,
-          c.seed,   c.task()};
+  BatchConfig batch;
+  batch.worlds = c.worlds;
+  batch.threads = c.threads;
+  batch.group = groups ? c.group : 1;
+  batch.episode_jobs = c.episode_jobs;
+  batch.max_decisions = c.max_decisions;
+  batch.wait_at_end = groups;
+  batch.seed = c.seed;
+  batch.task = c.task();
+  return batch;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point from) {

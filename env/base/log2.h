@@ -14,14 +14,14 @@ YARD_HD inline float log2_coarse(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   const auto exponent = static_cast<int32_t>(bits >> 52) - 1023;
-  bits = (bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u;
-  double m;  // [1, 2)
-  memcpy(&m, &bits, sizeof m);
-  // log2(m) = 2/ln2 * artanh(t), t = (m - 1) / (m + 1), its series to the seventh power.
-  const double t = (m - 1) / (m + 1);
-  const double t2 = t * t;
-  const double series = t * (1 + t2 * (1.0 / 3 + t2 * (1.0 / 5 + t2 * (1.0 / 7))));
-  return static_cast<float>(exponent + 2.8853900817779268 * series);
+  const uint32_t mantissa = (static_cast<uint32_t>(bits >> 29) & 0x7FFFFFu) | 0x3F800000u;
+  float m;  // [1, 2)
+  memcpy(&m, &mantissa, sizeof m);
+  // log2(1 + t) = t + t (1 - t) q(t), exact at both ends; q: a Chebyshev fit of degree 4.
+  const float t = m - 1, t2 = t * t;
+  const float q = (0.44265944F - 0.27672833F * t) +
+                  t2 * ((0.18486223F - 0.09838762F * t) + t2 * 0.02627305F);
+  return static_cast<float>(exponent) + (t + (t - t2) * q);
 }
 
 // Requires: |x| < 1000.

@@ -46,7 +46,7 @@ struct BatchEnv::Player {
   std::vector<Piece> scratch;
   int64_t episode = -1;
   int64_t decisions = 0;
-  int32_t legal = 0;
+  Dispatch::Observation sight{};  // its slice of the tensors
   double jct_sum_s = 0;
   EpisodeResult result{};
   bool has_result = false;
@@ -71,7 +71,7 @@ BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConf
   cluster_.resize(n * Dispatch::kClusterFeatures);
   final_cluster_.resize(n * Dispatch::kClusterFeatures);
   mask_.resize(n * Dispatch::kActions);
-  prior_.resize(n * Dispatch::kActions);
+  if (config.prior) prior_.resize(n * Dispatch::kActions);
   slots_.resize(n * Dispatch::kJobs);
   for (auto* column : {&rows_, &suggested_, &final_rows_}) column->resize(n);
   reward_.resize(n);
@@ -80,23 +80,32 @@ BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConf
   for (int w = 0; w < config.worlds; ++w) {
     const auto stream = static_cast<uint64_t>(w / config.group);
     players_.push_back(std::make_unique<Player>(fixed_, config_, Rng{config.seed}.split(stream)));
+    players_.back()->sight = slice(w);
   }
 }
 
 BatchEnv::~BatchEnv() = default;
 
 void BatchEnv::reset() {
-  pool_->run(config_.worlds, [this](int n) {
-    players_[static_cast<size_t>(n)]->episode = -1;
-    begin_episode(n);
+  pool_->run(config_.worlds, [this](int from, int to) {
+    for (int n = from; n < to; ++n) {
+      players_[static_cast<size_t>(n)]->episode = -1;
+      begin_episode(n);
+    }
   });
 }
 
 void BatchEnv::begin_episodes() {
-  pool_->run(config_.worlds, [this](int n) { begin_episode(n); });
+  pool_->run(config_.worlds, [this](int from, int to) {
+    for (int n = from; n < to; ++n) begin_episode(n);
+  });
 }
 
 bool BatchEnv::waits(int world) const { return players_[static_cast<size_t>(world)]->waits; }
+
+int32_t BatchEnv::num_waiting(int world) const {
+  return players_[static_cast<size_t>(world)]->view.num_waiting();
+}
 
 double BatchEnv::elapsed_s(int world) const {
   const Head& h = *players_[static_cast<size_t>(world)]->world.state().head;
@@ -105,8 +114,9 @@ double BatchEnv::elapsed_s(int world) const {
 
 void BatchEnv::step(std::span<const int32_t> actions) {
   YARD_CHECK(actions.size() == static_cast<size_t>(config_.worlds), "one action a world");
-  pool_->run(config_.worlds,
-             [this, actions](int n) { step_world(n, actions[static_cast<size_t>(n)]); });
+  pool_->run(config_.worlds, [this, actions](int from, int to) {
+    for (int n = from; n < to; ++n) step_world(n, actions[static_cast<size_t>(n)]);
+  });
 }
 
 // Draws a window of jobs and goes on to its first decision.
@@ -140,10 +150,9 @@ bool BatchEnv::go_on(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    Dispatch::take_in(p.view, config_.task, p.memory_bytes());
-    if (Dispatch::idle(p.view, config_.task)) continue;
+    if (!Dispatch::take_in(p.view, config_.task, p.memory_bytes())) continue;
     observe(n);
-    if (p.legal > 1) return true;
+    if (p.sight.legal > 1) return true;
   }
   return false;
 }
@@ -153,18 +162,16 @@ Dispatch::Observation BatchEnv::slice(int n) {
   out.jobs = jobs_.data() + n * kWindow;
   out.cluster = cluster_.data() + n * Dispatch::kClusterFeatures;
   out.mask = mask_.data() + n * Dispatch::kActions;
-  out.prior = prior_.data() + n * Dispatch::kActions;
+  if (config_.prior) out.prior = prior_.data() + n * Dispatch::kActions;
   out.slots = slots_.data() + n * Dispatch::kJobs;
   return out;
 }
 
 void BatchEnv::observe(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
-  Dispatch::Observation out = slice(n);
-  Dispatch::observe(p.view, config_.task, p.memory_bytes(), out);
-  rows_[static_cast<size_t>(n)] = out.rows;
-  suggested_[static_cast<size_t>(n)] = out.suggested;
-  p.legal = out.legal;
+  Dispatch::observe(p.view, config_.task, p.memory_bytes(), p.sight);
+  rows_[static_cast<size_t>(n)] = p.sight.rows;
+  suggested_[static_cast<size_t>(n)] = p.sight.suggested;
 }
 
 void BatchEnv::step_world(int n, int32_t action) {
@@ -181,11 +188,13 @@ void BatchEnv::step_world(int n, int32_t action) {
   ++p.decisions;
   bool goes_on = true;
   if (action != Dispatch::kNothing) {
-    YARD_CHECK(mask_[i * Dispatch::kActions + static_cast<size_t>(action)] != 0, "illegal action");
-    const int32_t slot = slots_[i * Dispatch::kJobs + static_cast<size_t>(action)];
+    YARD_CHECK(action >= 0 && action < Dispatch::kJobs && p.sight.mask[action] != 0,
+               "illegal action");
+    const int32_t slot = p.sight.slots[action];
     Dispatch::apply(p.view, config_.task, slot, p.scratch.data(), RuleEditor{fixed_, s});
-    observe(n);
-    if (p.legal == 1) goes_on = go_on(n);
+    p.sight.legal = 1;
+    if (!Dispatch::idle(p.view, config_.task)) observe(n);
+    if (p.sight.legal == 1) goes_on = go_on(n);
   } else {
     goes_on = go_on(n);
   }

@@ -22,6 +22,7 @@ struct BatchConfig {
   int group = 1;  // so many neighbouring worlds play the same jobs
   int episode_jobs = 256;
   int max_decisions = 0;     // an episode is cut off after so many; 0: never
+  bool prior = true;         // false: nobody reads prior()
   bool wait_at_end = false;  // a world whose episode is over waits for begin_episodes()
   uint64_t seed = 1;
   DispatchConfig task;
@@ -55,6 +56,8 @@ class BatchEnv {
   // Every world's next episode. Requires: wait_at_end, and all worlds wait.
   void begin_episodes();
   bool waits(int world) const;
+
+  int32_t num_waiting(int world) const;
 
   // Seconds since the world's episode began.
   double elapsed_s(int world) const;

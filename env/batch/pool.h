@@ -1,4 +1,4 @@
-// Threads that stay: run(n, work) calls work(i) for every i in [0, n), dealt out in equal runs.
+// Threads that stay: run(n, work) calls work(from, to) for equal parts of [0, n), one a thread.
 #pragma once
 
 #include <barrier>
@@ -27,9 +27,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   // `work` must not throw.
-  void run(int n, const std::function<void(int)>& work) {
+  void run(int n, const std::function<void(int, int)>& work) {
     if (size_ == 1) {
-      for (int i = 0; i < n; ++i) work(i);
+      work(0, n);
       return;
     }
     n_ = n;
@@ -52,14 +52,14 @@ class ThreadPool {
   void share(int t) {
     const int from = static_cast<int>(static_cast<int64_t>(n_) * t / size_);
     const int to = static_cast<int>(static_cast<int64_t>(n_) * (t + 1) / size_);
-    for (int i = from; i < to; ++i) (*work_)(i);
+    (*work_)(from, to);
   }
 
   int size_;
   std::barrier<> begin_, end_;
   std::vector<std::thread> threads_;
   int n_ = 0;
-  const std::function<void(int)>* work_ = nullptr;
+  const std::function<void(int, int)>* work_ = nullptr;
   bool quit_ = false;
 };
 

@@ -14,12 +14,15 @@
 
 namespace yard {
 
-// g(u): log2 of the mean residual life over the median, u = log2(attained / median), tabulated once
-// on the host:  MRL(a) = exp(m + s^2/2) Q((ln a - m - s^2)/s) / Q((ln a - m)/s) - a,  Q = 1 - Phi.
+// What follows from how long a job has run, u = log2(attained / median), for log-normal run times;
+// tabulated once on the host. The mean residual life after a seconds is, Q = 1 - Phi,
+//   MRL(a) = exp(m + s^2/2) Q((ln a - m - s^2)/s) / Q((ln a - m)/s) - a.
 struct ResidualLife {
   static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
   static constexpr float kFirst = -12, kStep = 0.25F;
-  float g[kPoints];
+  float left[kPoints];      // log2(MRL / median)
+  float total[kPoints];     // log2((a + MRL) / median)
+  float finished[kPoints];  // the share of jobs that is no longer than a
 
   // Requires: sd > 0, of the natural logarithm.
   explicit ResidualLife(double sd) {
@@ -33,23 +36,42 @@ struct ResidualLife {
       const double mrl = tail > 1e-200
                              ? std::exp(sd * sd / 2) * upper((u - sd * sd) / sd) / tail - a
                              : a * sd * sd / u;
-      g[i] = static_cast<float>(std::log2(mrl));
+      left[i] = static_cast<float>(std::log2(mrl));
+      total[i] = static_cast<float>(std::log2(a + mrl));
+      finished[i] = static_cast<float>(upper(-u / sd));
     }
+  }
+
+  // A place in the tables; beyond their end the curves go on as straight lines.
+  struct At {
+    int i;
+    float part, beyond;  // `beyond` in doublings
+  };
+
+  // Without branches: nothing foretells where a job falls.
+  YARD_HD static At at(float log2_median, float log2_attained) {
+    constexpr float kLast = kPoints - 1;
+    const float x = (log2_attained - log2_median - kFirst) * (1 / kStep);
+    const float above = x > 0 ? x : 0;
+    const float inside = above < kLast ? above : kLast;
+    const int i = static_cast<int>(inside);
+    const int from = i < kPoints - 2 ? i : kPoints - 2;
+    return {from, inside - static_cast<float>(from), (above - inside) * kStep};
+  }
+
+  YARD_HD static float read(const float* table, At at) {
+    return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
   }
 
   // Returns log2 of the expected remaining seconds. Requires: log2 seconds in.
   YARD_HD float log2_left(float log2_median, float log2_attained) const {
-    const float at = (log2_attained - log2_median - kFirst) / kStep;
-    if (at <= 0) return log2_median + g[0];
-    if (at >= kPoints - 1) return log2_median + g[kPoints - 1] + (at - (kPoints - 1)) * kStep;
-    const int i = static_cast<int>(at);
-    const float part = at - static_cast<float>(i);
-    return log2_median + g[i] + part * (g[i + 1] - g[i]);
+    const At a = at(log2_median, log2_attained);
+    return log2_median + read(left, a) + a.beyond;
   }
 };
 
 YARD_HD inline float log2_seconds(int64_t us) {
-  return log2_coarse(static_cast<double>(us < 1'000'000 ? 1'000'000 : us) * 1e-6);
+  return us <= 1'000'000 ? 0 : log2_coarse(static_cast<double>(us) * 1e-6);
 }
 
 // What is remembered of one user, and in row 0 of all of them.
@@ -66,6 +88,9 @@ struct UserRecord {
   float alive_weight;
   float alive_sum_log2;
   int64_t alive_submit_us;
+  // The decision point that the lines above are of, and her median then, her siblings aside.
+  int32_t asked_at;
+  float median_log2;
 };
 
 // Columns over a policy's memory, which must be zero at first.
@@ -92,7 +117,9 @@ class UserHistory {
 
   // A job of `user` finished after so long.
   YARD_HD void observe(int32_t user, int64_t submit_us, float log2_run) {
-    add(records_[0], log2_run);
+    UserRecord& all = records_[0];
+    add(all, log2_run);
+    all.median_log2 = (all.jobs * all.mean_log2 + 4 * kPrior) / (all.jobs + 4);
     if (user == kNobody) return;
     UserRecord& own = records_[user + 1];
     add(own, log2_run);
@@ -103,95 +130,113 @@ class UserHistory {
     own.alive_weight = own.alive_sum_log2 = 0;  // or it would count twice
   }
 
-  // Looks at every unfinished job that has run: it stands for an observation of its expected total
-  // run time, with the weight of the probability that it would have finished by now (0 for one that
-  // has hardly begun): a censored observation. `View`: env/sim/view.h.
-  template <class View>
-  YARD_HD void take_in_alive(const View& view, const ResidualLife& life, float shrink, float sd) {
-    const auto each = [&](auto&& visit) {
-      for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
-      int32_t scanned = 0;
-      for (int32_t slot = view.queue_head(); slot != kNobody && scanned < kScanned;
-           slot = view.queue_next(slot), ++scanned) {
-        if (view.started(slot) > 0) visit(slot);
-      }
-    };
-    for (int32_t user = 0; user < view.num_users(); ++user) {
-      records_[user + 1].alive_weight = records_[user + 1].alive_sum_log2 = 0;
-      records_[user + 1].alive_submit_us = -1;
+  // What follows is worked out anew at every decision point, for the users of the jobs that matter
+  // in it: first ask() for each of them, then take_in_alive(), then median_log2().
+
+  // `point`: a number that no earlier decision point had, not 0. `shrink`: how many jobs of all
+  // users the prior is worth.
+  YARD_HD void ask(int32_t user, int32_t point, float shrink) {
+    UserRecord& own = records_[user + 1];  // row 0 stands for nobody: it has no siblings
+    asked_ |= uint64_t{1} << (user & 63);
+    own.asked_at = point;
+    own.alive_weight = own.alive_sum_log2 = 0;
+    own.alive_submit_us = INT64_MIN;
+    own.median_log2 = log2_median(user, shrink);
+  }
+
+  // Looks at the unfinished jobs that have run: each stands for an observation of its expected
+  // total run time, with the weight of the probability that it would have finished by now (0 for
+  // one that has hardly begun): a censored observation. `ran` calls its argument with the slot of
+  // every job that has run; jobs of users that nobody asked for are passed over. `scratch`: room
+  // for as many slots. `View`: env/sim/view.h.
+  template <class View, class Ran>
+  YARD_HD void take_in_alive(const View& view, const ResidualLife& life, int32_t point,
+                             int32_t* scratch, const Ran& ran) {
+    int32_t n = 0;
+    ran([&](int32_t slot) {
+      scratch[n] = slot;
+      n += static_cast<int32_t>(asked_ >> (view.user(slot) & 63) & 1);
+    });
+    int32_t m = 0;
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t slot = scratch[i];
+      const int32_t user = view.user(slot);
+      UserRecord& own = records_[user + 1];
+      const bool matters = (own.asked_at == point) & (user != kNobody);
+      const int64_t submit_us = view.submit_us(slot);
+      scratch[m] = slot;
+      m += matters;
+      const int64_t latest = submit_us > own.alive_submit_us ? submit_us : own.alive_submit_us;
+      own.alive_submit_us = matters ? latest : own.alive_submit_us;
     }
-    each([&](int32_t slot) {
-      const int32_t user = view.user(slot);
-      if (user == kNobody) return;
-      UserRecord& own = records_[user + 1];
-      if (view.submit_us(slot) > own.alive_submit_us) own.alive_submit_us = view.submit_us(slot);
-    });
-    each([&](int32_t slot) {
-      const int32_t user = view.user(slot);
-      if (user == kNobody) return;
-      UserRecord& own = records_[user + 1];
-      if (own.alive_submit_us - view.submit_us(slot) >= kTogetherUs) return;  // an older batch
+    for (int32_t i = 0; i < m; ++i) {
+      const int32_t slot = scratch[i];
+      UserRecord& own = records_[view.user(slot) + 1];
+      if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kTogetherUs}) {
+        continue;  // an older batch
+      }
       const float attained = log2_seconds(view.attained_us(slot));
-      const float median = log2_median(user, shrink);
-      const float left = life.log2_left(median, attained);
-      const auto total = static_cast<float>(exp2_coarse(attained) + exp2_coarse(left));
-      const float weight = finished_share((attained - median) * 0.69314718F / sd);
+      const auto at = ResidualLife::at(own.median_log2, attained);
+      const float total = own.median_log2 + ResidualLife::read(life.total, at) + at.beyond;
       // In 2^-12: sums of such numbers are exact, whatever order the jobs come in.
-      const float w = static_cast<float>(static_cast<int32_t>(weight * 4096)) / 4096;
+      const float w = whole_4096(ResidualLife::read(life.finished, at));
       own.alive_weight += w;
-      const auto sum = static_cast<int32_t>(w * log2_coarse(total) * 4096);
-      own.alive_sum_log2 += static_cast<float>(sum) / 4096;
-    });
+      own.alive_sum_log2 += whole_4096(w * total);
+    }
+  }
+
+  struct Expectation {
+    float median_log2;  // seconds
+    float siblings;     // how many observations they are
+  };
+
+  // Returns what to expect of a job submitted then: its siblings count too, finished and alive
+  // ones, and what the user does otherwise is worth `sibling_prior` of them. Requires: ask() for
+  // the user at this decision point.
+  YARD_HD Expectation expect(int32_t user, int64_t submit_us, float sibling_prior) const {
+    const UserRecord& own = records_[user + 1];
+    // Products instead of branches: whose siblings count is anyone's guess.
+    const float finished = own.batch_jobs * as_float(together(submit_us, own.batch_submit_us));
+    const float beside = as_float(together(submit_us, own.alive_submit_us));
+    const float sum = finished * own.batch_mean_log2 + beside * own.alive_sum_log2;
+    const float weight = finished + beside * own.alive_weight;
+    return {(sum + sibling_prior * own.median_log2) / (weight + sibling_prior), weight};
   }
 
   // Was a job submitted then submitted together with the batch of the record?
   YARD_HD static bool in_batch(const UserRecord& own, int64_t submit_us) {
-    const int64_t apart = submit_us - own.batch_submit_us;
-    return own.batch_jobs > 0 && apart < kTogetherUs && apart > -kTogetherUs;
+    return own.batch_jobs > 0 && together(submit_us, own.batch_submit_us);
   }
 
-  YARD_HD UserRecord record(int32_t user) const {
-    return user == kNobody ? UserRecord{} : records_[user + 1];
-  }
+  // Requires: not kNobody.
+  YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
-  // Returns the median of a job that has not run, in log2 seconds. `shrink`: how many jobs of all
-  // users the prior is worth.
+  // How many finished jobs the user's own record weighs.
+  YARD_HD float jobs(int32_t user) const { return user == kNobody ? 0 : record(user).jobs; }
+
+  // Returns the median of a job that has not run, in log2 seconds, her siblings aside.
   YARD_HD float log2_median(int32_t user, float shrink) const {
-    constexpr float kPrior = 11.8F;  // an hour, before anything has finished
-    const UserRecord& all = records_[0];
-    const float prior = (all.jobs * all.mean_log2 + 4 * kPrior) / (all.jobs + 4);
-    const UserRecord own = record(user);
+    const float prior = records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
+    if (user == kNobody) return prior;
+    const UserRecord& own = record(user);
     return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
   }
 
-  // The same, knowing when the job was submitted: its siblings count too, finished and alive ones,
-  // and what the user does otherwise is worth `sibling_prior` of them.
-  YARD_HD float log2_median(int32_t user, float shrink, int64_t submit_us,
-                            float sibling_prior) const {
-    const UserRecord own = record(user);
-    float weight = sibling_prior, sum = sibling_prior * log2_median(user, shrink);
-    if (in_batch(own, submit_us)) {
-      weight += own.batch_jobs;
-      sum += own.batch_jobs * own.batch_mean_log2;
-    }
-    const int64_t apart = submit_us - own.alive_submit_us;
-    if (own.alive_weight > 0 && apart < kTogetherUs && apart > -kTogetherUs) {
-      weight += own.alive_weight;
-      sum += own.alive_sum_log2;
-    }
-    return sum / weight;
-  }
-
  private:
+  static constexpr float kPrior = 11.8F;  // an hour, before anything has finished
   // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
   static constexpr float kMostJobs = 32;
-  static constexpr int64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
-  static constexpr int32_t kScanned = 1024;            // of the queue, from its head
+  static constexpr uint64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
 
-  // The standard normal distribution function, to 1 % (a logistic curve).
-  YARD_HD static float finished_share(float z) {
-    const float bounded = z < -8 ? -8 : z > 8 ? 8 : z;
-    return static_cast<float>(1 / (1 + exp2_coarse(-1.702 * 1.44269504 * bounded)));
+  YARD_HD static bool together(int64_t a_us, int64_t b_us) {
+    const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);
+    return apart_us + (kTogetherUs - 1) < 2 * kTogetherUs - 1;  // wraps: -k < apart < k
+  }
+
+  YARD_HD static float as_float(bool b) { return static_cast<float>(static_cast<int>(b)); }
+
+  YARD_HD static float whole_4096(float x) {
+    return static_cast<float>(static_cast<int32_t>(x * 4096)) / 4096;
   }
 
   YARD_HD static void add(UserRecord& r, float log2_run) {
@@ -200,6 +245,8 @@ class UserHistory {
   }
 
   UserRecord* records_;  // (1 + U)
+  // By user modulo 64: a 0 says that nobody asked for her, without a look at her record.
+  uint64_t asked_ = 0;
 };
 
 }  // namespace yard

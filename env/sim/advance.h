@@ -30,7 +30,7 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
     switch (s.phase[slot]) {
       case Phase::kRunning: {
         const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.done_us[slot];
-        const double wall = left / s.rate[slot];
+        const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
         auto whole = static_cast<int64_t>(wall);
         if (static_cast<double>(whole) < wall)
           ++whole;  // an end never comes before its work is done

@@ -12,22 +12,31 @@
 namespace yard {
 
 struct Agenda {
-  int32_t* size = nullptr;     // (1)
-  int64_t* time_us = nullptr;  // (S)  by slot
-  int32_t* job = nullptr;      // (S)  by slot; equal times go by job, whatever the slots
-  int32_t* heap = nullptr;     // (S)  slots
-  int32_t* pos = nullptr;      // (S)  by slot, kNone when not in the heap
+  // Times beside the slots: the four children of an entry are compared within one cache line.
+  struct Entry {
+    int64_t time_us;
+    int32_t job;  // equal times go by job, whatever the slots
+    int32_t slot;
+    YARD_HD bool before(const Entry& other) const {
+      return time_us != other.time_us ? time_us < other.time_us : job < other.job;
+    }
+  };
 
-  YARD_HD static size_t bytes(int32_t slots) { return 64 + static_cast<size_t>(slots) * 24; }
+  int32_t* size = nullptr;  // (1)
+  Entry* heap = nullptr;    // (S)
+  int32_t* pos = nullptr;   // (S)  by slot, kNone when not in the heap
+
+  YARD_HD static size_t bytes(int32_t slots) {
+    return 64 + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t)) + 4;
+  }
 
   // Requires: `block` holds bytes(slots) bytes, aligned to 8.
   YARD_HD static Agenda at(std::byte* block, int32_t slots) {
     Agenda a;
     a.size = reinterpret_cast<int32_t*>(block);
-    a.time_us = reinterpret_cast<int64_t*>(block + 64);
-    a.job = reinterpret_cast<int32_t*>(a.time_us + slots);
-    a.heap = a.job + slots;
-    a.pos = a.heap + slots;
+    // The first entry stands alone, so that four children share a line of an aligned block.
+    a.heap = reinterpret_cast<Entry*>(block + 48);
+    a.pos = reinterpret_cast<int32_t*>(a.heap + slots);
     return a;
   }
 
@@ -36,66 +45,45 @@ struct Agenda {
     for (int32_t i = 0; i < slots; ++i) pos[i] = kNone;
   }
 
-  YARD_HD int64_t next_us() const { return *size == 0 ? kNever : time_us[heap[0]]; }
-  YARD_HD int32_t top() const { return heap[0]; }
+  YARD_HD int64_t next_us() const { return *size == 0 ? kNever : heap[0].time_us; }
+  YARD_HD int32_t top() const { return heap[0].slot; }
 
-  YARD_HD bool before(int32_t a, int32_t b) const {
-    return time_us[a] != time_us[b] ? time_us[a] < time_us[b] : job[a] < job[b];
-  }
-
-  YARD_HD void put(int32_t slot, int32_t job_index, int64_t at_us) {
-    const bool present = pos[slot] != kNone;
-    time_us[slot] = at_us;
-    job[slot] = job_index;
-    if (!present) {
-      heap[*size] = slot;
-      pos[slot] = (*size)++;
-    }
-    up(pos[slot]);
-    down(pos[slot]);
+  YARD_HD void put(int32_t slot, int32_t job, int64_t at_us) {
+    const int32_t i = pos[slot] == kNone ? (*size)++ : pos[slot];
+    settle(i, {at_us, job, slot});
   }
 
   YARD_HD void remove(int32_t slot) {
     const int32_t hole = pos[slot];
     if (hole == kNone) return;
     pos[slot] = kNone;
-    const int32_t last = heap[--(*size)];
-    if (last == slot) return;
-    heap[hole] = last;
-    pos[last] = hole;
-    up(hole);
-    down(pos[last]);
+    const Entry last = heap[--(*size)];
+    if (last.slot != slot) settle(hole, last);
   }
 
  private:
-  YARD_HD void place(int32_t slot, int32_t i) {
-    heap[i] = slot;
-    pos[slot] = i;
+  YARD_HD void place(const Entry& entry, int32_t i) {
+    heap[i] = entry;
+    pos[entry.slot] = i;
   }
 
-  YARD_HD void up(int32_t i) {
-    const int32_t slot = heap[i];
-    while (i > 0) {
-      const int32_t parent = (i - 1) / 4;
-      if (!before(slot, heap[parent])) break;
-      place(heap[parent], i);
-      i = parent;
+  // Puts `entry` where it belongs, starting from the hole at `i`.
+  YARD_HD void settle(int32_t i, const Entry& entry) {
+    while (i > 0 && entry.before(heap[(i - 1) / 4])) {
+      place(heap[(i - 1) / 4], i);
+      i = (i - 1) / 4;
     }
-    place(slot, i);
-  }
-
-  YARD_HD void down(int32_t i) {
-    const int32_t slot = heap[i];
     for (;;) {
-      int32_t best = kNone;
-      for (int32_t c = 4 * i + 1; c <= 4 * i + 4 && c < *size; ++c) {
-        if (best == kNone || before(heap[c], heap[best])) best = c;
+      const int32_t end = 4 * i + 5 < *size ? 4 * i + 5 : *size;
+      int32_t best = 4 * i + 1;
+      for (int32_t c = best + 1; c < end; ++c) {
+        if (heap[c].before(heap[best])) best = c;
       }
-      if (best == kNone || !before(heap[best], slot)) break;
+      if (best >= end || !heap[best].before(entry)) break;
       place(heap[best], i);
       i = best;
     }
-    place(slot, i);
+    place(entry, i);
   }
 };
 

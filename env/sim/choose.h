@@ -18,12 +18,7 @@ class Placer {
 
   // The lowest node with at least `gpus` free; never spreads what one node can hold.
   YARD_HD int32_t first_at_least(int32_t gpus) const {
-    int32_t best = kNone;
-    for (int32_t c = gpus; c <= spec.max_node_gpus; ++c) {
-      const int32_t node = map_.first(s_, c);
-      if (node != kNone && (best == kNone || node < best)) best = node;
-    }
-    return best;
+    return map_.first_of(s_, gpus, spec.max_node_gpus);
   }
 
   // The node with the fewest free GPUs that suffice, the lowest among equals.

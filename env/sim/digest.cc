@@ -115,8 +115,9 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
     free_gpus += s.free_count[m];
   }
   if (free_gpus != h.free_gpus) return at("free GPUs counted: ", free_gpus);
-  int32_t queued = 0;
+  int32_t queued = 0, asked_for = 0;
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot], ++queued) {
+    asked_for += s.gpus[slot];
     if (s.phase[slot] != Phase::kWaiting) return at("queued but not waiting: slot ", slot);
     const int32_t next = s.queue_next[slot];
     if (next != kNone && s.queue_rank[next] <= s.queue_rank[slot])
@@ -124,6 +125,7 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
     if (queued > waiting) return "the queue has a loop";
   }
   if (queued != waiting || waiting != h.waiting) return at("queued jobs counted: ", queued);
+  if (asked_for != h.waiting_gpus) return at("GPUs asked for counted: ", asked_for);
   for (int32_t k = 0; k < fixed.jobs.num_classes; ++k) {
     int64_t rank = kNone;
     int32_t counted = 0;

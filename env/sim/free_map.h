@@ -36,16 +36,29 @@ struct FreeMap {
       : words((spec.num_nodes + 63) / 64), summary_words((words + 63) / 64) {}
 
   YARD_HD void set(ClusterState& s, int32_t count, int32_t node) const {
-    s.free_bits[count * words + node / 64] |= uint64_t{1} << (node % 64);
-    s.free_summary[count * summary_words + node / 4096] |= uint64_t{1} << (node / 64 % 64);
+    s.free_bits[count * words + (node >> 6)] |= uint64_t{1} << (node & 63);
+    s.free_summary[count * summary_words + (node >> 12)] |= uint64_t{1} << (node >> 6 & 63);
   }
 
   YARD_HD void clear(ClusterState& s, int32_t count, int32_t node) const {
-    uint64_t& word = s.free_bits[count * words + node / 64];
-    word &= ~(uint64_t{1} << (node % 64));
+    uint64_t& word = s.free_bits[count * words + (node >> 6)];
+    word &= ~(uint64_t{1} << (node & 63));
     if (word == 0) {
-      s.free_summary[count * summary_words + node / 4096] &= ~(uint64_t{1} << (node / 64 % 64));
+      s.free_summary[count * summary_words + (node >> 12)] &= ~(uint64_t{1} << (node >> 6 & 63));
     }
+  }
+
+  // Returns the lowest node with at least `count` and at most `most` free GPUs, or kNone.
+  YARD_HD int32_t first_of(const ClusterState& s, int32_t count, int32_t most) const {
+    for (int32_t sw = 0; sw < summary_words; ++sw) {
+      uint64_t summary = 0, bits = 0;
+      for (int32_t c = count; c <= most; ++c) summary |= s.free_summary[c * summary_words + sw];
+      if (summary == 0) continue;
+      const int32_t w = sw * 64 + lowest_bit(summary);
+      for (int32_t c = count; c <= most; ++c) bits |= s.free_bits[c * words + w];
+      return w * 64 + lowest_bit(bits);
+    }
+    return kNone;
   }
 
   // Returns the lowest node >= `from` with exactly `count` free GPUs, or kNone.

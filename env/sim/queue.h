@@ -29,6 +29,7 @@ YARD_HD inline void queue_link(ClusterState& s, int32_t slot) {
   (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = slot;
   ++s.class_count[k];
   ++s.head->waiting;
+  s.head->waiting_gpus += s.gpus[slot];
 }
 
 // Leaves the slot's own links as they were, so that an undo in reverse order can link it again.
@@ -42,6 +43,7 @@ YARD_HD inline void queue_remove(ClusterState& s, int32_t slot) {
   (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = cp;
   --s.class_count[k];
   --s.head->waiting;
+  s.head->waiting_gpus -= s.gpus[slot];
 }
 
 YARD_HD inline void queue_append(ClusterState& s, int32_t slot) {

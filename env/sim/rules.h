@@ -203,6 +203,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.job[slot] = j;
   s.gpus[slot] = f.jobs.gpus[j];
   s.size_class[slot] = f.jobs.size_class[j];
+  s.user[slot] = f.jobs.user[j];
   s.submit_us[slot] = f.jobs.submit_us[j];
   s.first_start_us[slot] = kNone;
   s.since_us[slot] = s.until_us[slot] = s.saved_us[slot] = s.head->now_us;

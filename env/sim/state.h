@@ -41,11 +41,12 @@ struct Head {
   int32_t finished;
   int32_t live;  // waiting + starting + running + stopping
   int32_t waiting;
-  int32_t held;        // starting + running
-  int32_t free_gpus;   // not owned; some may still be vacated
-  int32_t high_water;  // slots [high_water, S) were never used
-  int32_t free_slot;   // head of the list of freed slots, kNone
-  int32_t free_part;   // head of the list of freed parts, kNone
+  int32_t waiting_gpus;  // that the waiting jobs ask for
+  int32_t held;          // starting + running
+  int32_t free_gpus;     // not owned; some may still be vacated
+  int32_t high_water;    // slots [high_water, S) were never used
+  int32_t free_slot;     // head of the list of freed slots, kNone
+  int32_t free_part;     // head of the list of freed parts, kNone
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
   int32_t num_changed;  // slots in `changed`
@@ -71,6 +72,7 @@ struct ClusterState {
   int32_t* job = nullptr;             // (S)  index into the job table
   int32_t* gpus = nullptr;            // (S)
   int32_t* size_class = nullptr;      // (S)
+  int32_t* user = nullptr;            // (S)  kNone where the trace names nobody
   int32_t* preempted = nullptr;       // (S)  times stopped so far
   int32_t* started = nullptr;         // (S)  times started so far
   uint8_t* pinned = nullptr;          // (S)  1: may not be preempted; only live clusters say so
@@ -126,6 +128,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.job, z.slots, Extent::kSlots);
   f(s.gpus, z.slots, Extent::kSlots);
   f(s.size_class, z.slots, Extent::kSlots);
+  f(s.user, z.slots, Extent::kSlots);
   f(s.preempted, z.slots, Extent::kSlots);
   f(s.started, z.slots, Extent::kSlots);
   f(s.pinned, z.slots, Extent::kSlots);

@@ -33,6 +33,7 @@ class View {
   YARD_HD int32_t capacity() const { return state_->head->slots; }
   YARD_HD int32_t high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
+  YARD_HD int32_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
   YARD_HD int32_t num_held() const { return state_->head->held; }
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
@@ -64,7 +65,7 @@ class View {
   YARD_HD bool preemptible(int32_t slot) const { return !state_->pinned[slot]; }
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
-  YARD_HD int32_t user(int32_t slot) const { return fixed_->jobs.user[state_->job[slot]]; }
+  YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
 
   // Time that the job has run so far, its restores not counted.

@@ -15,12 +15,13 @@
 // what it adds is learned.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "env/predict/user_history.h"
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
+#include "env/task/candidates.h"
 
 namespace yard {
 
@@ -56,15 +57,14 @@ struct Dispatch {
   static constexpr int kNothing = kJobs;
   static constexpr int kJobFeatures = 8;
   static constexpr int kClusterFeatures = 8;
-  static constexpr int kHeldRows = 64;   // the most that config.held_rows may be
-  static constexpr int kScanned = 1024;  // of the queue, from its head
+  static constexpr int kHeldRows = 64;  // the most that config.held_rows may be
 
   // Written by observe(); a batch lends each world its slice of the big tensors.
   struct Observation {
     float* jobs;        // (J, F) row-major; rows from `rows` on are zero
     float* cluster;     // (C)
     uint8_t* mask;      // (J + 1)
-    float* prior;       // (J + 1) logits; kMasked where the mask is 0
+    float* prior;       // (J + 1) logits; kMasked where the mask is 0; null: not wanted
     int32_t* slots;     // (J) who stands in each row
     int32_t rows;       // how many rows of `jobs` exist
     int32_t legal;      // how many actions are
@@ -94,19 +94,18 @@ struct Dispatch {
     kStopping,          // log2 of 1 + jobs that are saving: they stand in no row
   };
 
-  static size_t memory_bytes(const View& view) { return UserHistory::bytes(view.num_users()); }
-
-  // To be called once at every decision point, before the first observe().
-  YARD_HD static void take_in(const View& view, const DispatchConfig& config, std::byte* memory) {
-    UserHistory history(memory);
-    history.take_in_changed(view);
-    if (!idle(view, config)) {
-      history.take_in_alive(view, config.life, config.shrink, config.spread);
-    }
+  YARD_HD static size_t memory_bytes(const View& view) {
+    return UserHistory::bytes(view.num_users()) + Candidates::bytes(view.capacity());
   }
 
-  YARD_HD static void observe(const View& view, const DispatchConfig& config,
-                              const std::byte* memory, Observation& out);
+  // To be called once at every decision point, before the first observe(): time and history stand
+  // still in it, so the index of every job is worked out here. Returns whether there may be a
+  // choice: if not, there is nothing to observe.
+  YARD_HD static bool take_in(const View& view, const DispatchConfig& config, std::byte* memory);
+
+  // Requires: take_in() at this decision point, and not idle() then.
+  YARD_HD static void observe(const View& view, const DispatchConfig& config, std::byte* memory,
+                              Observation& out);
 
   // May the job start or stop now?
   YARD_HD static bool legal(const View& view, const DispatchConfig& config, int32_t slot);
@@ -116,10 +115,9 @@ struct Dispatch {
   YARD_HD static bool idle(const View& view, const DispatchConfig& config) {
     if (view.num_waiting() == 0) return true;
     if (config.preempt && view.num_held() > 0) return false;
-    for (int32_t k = 0; k < view.num_classes() && view.class_gpus(k) <= view.free_gpus(); ++k) {
-      if (view.class_head(k) != kNone) return false;
-    }
-    return true;
+    int32_t k = 0;  // the narrowest waiting job
+    while (view.class_head(k) == kNone) ++k;
+    return view.class_gpus(k) > view.free_gpus();
   }
 
   // When to look again if nothing happens before, kNever where only events matter.
@@ -151,75 +149,160 @@ struct Dispatch {
 
 namespace dispatch_detail {
 
-struct Row {
-  float key;       // the index, lower goes first; holders have their margin taken off
-  float left;      // log2 s
-  float attained;  // log2 s
-  int32_t slot;
-  int32_t gpus;
-  int32_t serial;
-};
+static_assert(sizeof(Features::values) == sizeof(float) * Dispatch::kJobFeatures);
 
-YARD_HD inline bool before(const Row& a, const Row& b) {
-  return a.key != b.key ? a.key < b.key : a.serial < b.serial;
+// Those that stay the same throughout a decision point.
+YARD_HD inline void write_features(const View& view, const DispatchConfig& config,
+                                   const UserHistory& history, const Candidate& c, float* f) {
+  using D = Dispatch;
+  constexpr float kTimeUnit = 1.0F / 8;
+  const float own_jobs = history.jobs(c.user);
+  f[D::kHolds] = f[D::kSuggested] = 0;
+  f[D::kGpus] = c.log2_gpus * 0.25F;
+  f[D::kAge] = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
+  f[D::kAttained] = (c.log2_attained - 8) * kTimeUnit;
+  f[D::kLeft] = (c.log2_left - 12) * 0.25F;
+  f[D::kSiblings] = c.siblings / (c.siblings + config.sibling_prior);
+  f[D::kKnown] = own_jobs / (own_jobs + config.shrink);
 }
 
-// Keeps the `most` best rows in rising order of the index (`sign` 1) or falling (-1). Returns how
-// many.
-YARD_HD inline int32_t keep_best(Row* rows, int32_t n, int32_t most, const Row& row, int sign) {
-  const auto goes_first = [sign](const Row& a, const Row& b) {
-    return sign > 0 ? before(a, b) : before(b, a);
-  };
-  if (n == most) {
-    if (!goes_first(row, rows[n - 1])) return n;
-    --n;
+// The jobs in the rows: holders that would be stopped first (highest index; the margin is taken off
+// their keys), then waiting jobs that would start first.
+struct Window {
+  const Candidate* rows[Dispatch::kJobs];
+  int32_t gpus[Dispatch::kJobs];
+  uint8_t may[Dispatch::kJobs];  // 1: the cluster lets the job start or stop now
+  int32_t num_held = 0;
+  int32_t size = 0;
+  int32_t legal = 0;     // how many of them may
+  int32_t to_share = 0;  // GPUs that are free or held by its rows
+
+  // Lower goes first; `margin` is taken off what holders have.
+  YARD_HD float key(int32_t r, float margin) const {
+    return rows[r]->key() - (r < num_held ? margin : 0);
   }
-  int32_t i = n;
-  for (; i > 0 && goes_first(row, rows[i - 1]); --i) rows[i] = rows[i - 1];
-  rows[i] = row;
-  return n + 1;
+};
+
+YARD_HD inline void fill(const View& view, const DispatchConfig& config,
+                         const Candidates& candidates, Window& w) {
+  const auto put = [&](const Candidate& c) {
+    w.gpus[w.size] = c.gpus;
+    w.may[w.size] = Dispatch::legal(view, config, c.slot);
+    w.legal += w.may[w.size];
+    w.rows[w.size++] = &c;
+  };
+  memset(w.may, 0, sizeof w.may);
+  w.to_share = view.free_gpus();
+  if (config.preempt) {
+    const int32_t most = config.held_rows < view.num_held() ? config.held_rows : view.num_held();
+    for (int32_t i = candidates.size() - 1; w.size < most; --i) {
+      const Candidate& c = candidates[i];
+      const Phase phase = view.phase(c.slot);
+      if (phase != Phase::kRunning && phase != Phase::kStarting) continue;
+      w.to_share += c.gpus;
+      put(c);
+    }
+    w.num_held = w.size;
+  }
+  const int32_t room = Dispatch::kJobs - w.num_held;
+  int32_t most = config.waiting_rows < room ? config.waiting_rows : room;
+  if (view.num_waiting() < most) most = view.num_waiting();
+  most += w.num_held;
+  for (int32_t i = 0; w.size < most; ++i) {
+    if (view.phase(candidates[i].slot) == Phase::kWaiting) put(candidates[i]);
+  }
+}
+
+// Who would hold GPUs if they were given out in order of the index? The first winner that may start
+// does; else the worst loser stops; else nothing. Returns the action.
+YARD_HD inline int32_t suggest(const Window& w, float margin) {
+  const auto holder_first = [&](int32_t h, int32_t r) {
+    const float held = w.key(h, margin), waits = w.key(r, margin);
+    return held < waits || (held == waits && w.rows[h]->serial() < w.rows[r]->serial());
+  };
+  int32_t left = w.to_share;
+  int32_t worst_loser = kNone;
+  bool winner_waits = false;
+  for (int32_t h = w.num_held - 1, r = w.num_held; left > 0 && (h >= 0 || r < w.size);) {
+    // Holders stand from the worst to the best.
+    if (h >= 0 && (r == w.size || holder_first(h, r))) {
+      if (w.gpus[h] <= left) {
+        left -= w.gpus[h];
+      } else if (w.may[h]) {
+        worst_loser = h;  // later ones are worse
+      }
+      --h;
+    } else {
+      if (w.gpus[r] <= left) {
+        left -= w.gpus[r];
+        winner_waits = true;
+        if (w.may[r]) return r;
+      }
+      ++r;
+    }
+    if (left > 0) continue;
+    // Whoever holds GPUs from here on loses them; the worst that may be stopped goes first.
+    for (int32_t k = 0; k <= h; ++k) {
+      if (w.may[k]) {
+        worst_loser = k;
+        break;
+      }
+    }
+  }
+  return winner_waits && worst_loser != kNone ? worst_loser : Dispatch::kNothing;
 }
 
 // Every kind of action (start, stop, nothing) shares out its probability by the index: e^-slope per
 // doubling behind the kind's best. Kinds that the index would not pick now weigh prior_other each.
-YARD_HD inline void write_prior(const DispatchConfig& config, const Row* held, int32_t num_held,
-                                const Row* waiting, int32_t pick, Dispatch::Observation& out) {
+YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
+                                const Dispatch::Observation& o) {
   constexpr float kLog2E = 1.44269504F, kLn2 = 0.69314718F;
-  enum { kStart, kStop, kNone, kKinds };
-  const float slope = config.prior_slope * kLog2E;
-  // Among waiting jobs the lower key is the better option, among holders (to stop) the higher.
-  const auto merit = [&](int32_t r) {
-    return r < num_held ? held[r].key : -waiting[r - num_held].key;
-  };
-  float best[kKinds] = {-1e9F, -1e9F, 0};
-  for (int32_t r = 0; r < out.rows; ++r) {
-    const int kind = r < num_held ? kStop : kStart;
-    if (out.mask[r] && merit(r) > best[kind]) best[kind] = merit(r);
-  }
-  const int picked = pick == Dispatch::kNothing ? kNone : pick < num_held ? kStop : kStart;
-  // Jobs that the index passes over because they do not fit lie before its pick: level with it.
-  if (picked != kNone) best[picked] = merit(pick);
-  const auto level = [&](int32_t r, int kind) {  // log2 of an option's weight in its kind
-    const float merit_lost = best[kind] > merit(r) ? best[kind] - merit(r) : 0;
-    const float behind = slope * merit_lost + (r == pick ? 0 : config.prior_gap * kLog2E);
-    return behind < 60 ? -behind : -60.0F;
-  };
-  double sum[kKinds] = {0, 0, 1};
-  for (int32_t r = 0; r < out.rows; ++r) {
-    const int kind = r < num_held ? kStop : kStart;
-    if (out.mask[r]) sum[kind] += exp2_coarse(level(r, kind));
-  }
   const float other = log2_coarse(config.prior_other);
-  for (int32_t r = 0; r < Dispatch::kJobs; ++r) {
-    if (r >= out.rows || !out.mask[r]) {
-      out.prior[r] = Dispatch::kMasked;
-      continue;
+  const float slope = config.prior_slope * kLog2E, gap = config.prior_gap * kLog2E;
+  const float margin = config.margin_log2;
+  const int32_t pick = o.suggested;
+  // Of the rows [from, to), where the better option has the lower sign * key.
+  const auto share_out = [&](int32_t from, int32_t to, float sign) {
+    if (from == to) return;
+    int32_t first = from;  // rows of a kind stand in the order of their merit
+    while (first < to && !o.mask[first]) ++first;
+    const bool picked = from <= pick && pick < to;
+    // Jobs that the index passes over because they do not fit lie before its pick: level with it.
+    const float best = sign * w.key(picked ? pick : first < to ? first : from, margin);
+    // First log2 of an option's weight in its kind, then its share.
+    double sum = 0;
+    for (int32_t r = first; r < to; ++r) {
+      if (!o.mask[r]) continue;
+      const float key = sign * w.key(r, margin);
+      const float behind = slope * (key > best ? key - best : 0) + (r == pick ? 0 : gap);
+      o.prior[r] = behind < 60 ? -behind : -60.0F;
+      sum += exp2_coarse(o.prior[r]);
     }
-    const int kind = r < num_held ? kStop : kStart;
-    const float share = level(r, kind) - log2_coarse(sum[kind]) + (kind == picked ? 0 : other);
-    out.prior[r] = share * kLn2;
-  }
-  out.prior[Dispatch::kNothing] = (picked == kNone ? 0 : other) * kLn2;
+    const float share = (picked ? 0 : other) - (sum > 0 ? log2_coarse(sum) : 0);
+    for (int32_t r = from; r < to; ++r) {
+      o.prior[r] = o.mask[r] ? (o.prior[r] + share) * kLn2 : Dispatch::kMasked;
+    }
+  };
+  share_out(0, w.num_held, -1);
+  share_out(w.num_held, w.size, 1);
+  for (int32_t r = w.size; r < Dispatch::kJobs; ++r) o.prior[r] = Dispatch::kMasked;
+  o.prior[Dispatch::kNothing] = pick == Dispatch::kNothing ? 0 : other * kLn2;
+}
+
+YARD_HD inline void write_cluster(const View& view, const DispatchConfig& config, int32_t pick,
+                                  float* c) {
+  using D = Dispatch;
+  const auto total = static_cast<float>(view.total_gpus());
+  const int32_t stopping = view.num_live() - view.num_waiting() - view.num_held();
+  c[D::kFree] = static_cast<float>(view.free_gpus()) / total;
+  c[D::kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
+  c[D::kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
+  c[D::kDemand] =
+      log2_coarse(1.0 + static_cast<double>(view.waiting_gpus()) / view.total_gpus()) * 0.25F;
+  c[D::kPreempts] = config.preempt ? 1.0F : 0.0F;
+  c[D::kNothingSuggested] = pick == D::kNothing ? 1.0F : 0.0F;
+  c[D::kLive] = static_cast<float>(view.num_live()) / 64;
+  c[D::kStopping] = stopping == 0 ? 0.0F : log2_coarse(1.0 + stopping) * 0.5F;
 }
 
 }  // namespace dispatch_detail
@@ -238,134 +321,73 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
   }
 }
 
+YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& config,
+                                      std::byte* memory) {
+  UserHistory history(memory);
+  history.take_in_changed(view);
+  if (idle(view, config)) return false;
+  Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
+  bool some_ran = false;  // of those that wait
+  const int32_t point = candidates.begin_point();
+  candidates.gather(view, config.preempt, [&](const Candidate& c) {
+    history.ask(c.user, point, config.shrink);
+    some_ran |= c.ran != 0;
+  });
+  history.take_in_alive(view, config.life, point, candidates.scratch(), [&](auto&& visit) {
+    for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
+    for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
+      const int32_t slot = candidates[i].slot;
+      if (candidates[i].ran && view.phase(slot) == Phase::kWaiting) visit(slot);
+    }
+  });
+  candidates.rank([&](Candidate& c) {
+    c.log2_attained = c.ran ? log2_seconds(view.attained_us(c.slot)) : 0;
+    const auto expected = history.expect(c.user, c.submit_us, config.sibling_prior);
+    c.siblings = expected.siblings;
+    c.log2_left = config.life.log2_left(expected.median_log2, c.log2_attained);
+    return c.log2_left + config.gpu_exponent * c.log2_gpus;
+  });
+  return true;
+}
+
 YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& config,
-                                      const std::byte* memory, Observation& out) {
-  using dispatch_detail::Row;
-  // The history is only read here; its columns are not const because take_in() shares the type.
-  const UserHistory history(const_cast<std::byte*>(memory));
-  const auto row_of = [&](int32_t slot) {
-    Row row;
-    row.slot = slot;
-    row.gpus = view.gpus(slot);
-    row.serial = view.serial(slot);
-    row.attained = log2_seconds(view.attained_us(slot));
-    const float median = history.log2_median(view.user(slot), config.shrink, view.submit_us(slot),
-                                             config.sibling_prior);
-    row.left = config.life.log2_left(median, row.attained);
-    row.key = row.left + config.gpu_exponent * log2_coarse(row.gpus);
-    return row;
-  };
+                                      std::byte* memory, Observation& out) {
+  const UserHistory history(memory);
+  Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
 
-  // Holders that would be stopped first (highest index), then waiting jobs that would start first.
-  Row held[kHeldRows], waiting[kJobs];
-  int32_t num_held = 0, num_waiting = 0, other_gpus = 0;
-  if (config.preempt) {
-    int32_t held_gpus = 0;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      Row row = row_of(view.held(i));
-      row.key -= config.margin_log2;
-      held_gpus += row.gpus;
-      num_held = dispatch_detail::keep_best(held, num_held, config.held_rows, row, -1);
-    }
-    other_gpus = held_gpus;
-    for (int32_t i = 0; i < num_held; ++i) other_gpus -= held[i].gpus;
-  } else {
-    other_gpus = view.total_gpus() - view.free_gpus();
+  dispatch_detail::Window w;
+  dispatch_detail::fill(view, config, candidates, w);
+  // Made in one pass and copied in another: a copy has to wait for what was stored just before.
+  const float* still[kJobs];
+  for (int32_t r = 0; r < w.size; ++r) {
+    still[r] = candidates.features(*w.rows[r], [&](float* f) {
+      dispatch_detail::write_features(view, config, history, *w.rows[r], f);
+    });
   }
-  const int32_t room = kJobs - num_held;
-  const int32_t most_waiting = config.waiting_rows < room ? config.waiting_rows : room;
-  int32_t scanned = 0;
-  int64_t demand = 0;
-  for (int32_t slot = view.queue_head(); slot != kNone && scanned < kScanned;
-       slot = view.queue_next(slot), ++scanned) {
-    demand += view.gpus(slot);
-    num_waiting = dispatch_detail::keep_best(waiting, num_waiting, most_waiting, row_of(slot), 1);
+  memset(out.jobs, 0, sizeof(float) * kJobs * kJobFeatures);
+  for (int32_t r = 0; r < w.size; ++r) {
+    memcpy(out.jobs + static_cast<int64_t>(r) * kJobFeatures, still[r],
+           sizeof(float) * kJobFeatures);
+    out.slots[r] = w.rows[r]->slot;
   }
-
-  // Who would hold GPUs if they were given out in order of the index? `held` runs from the worst to
-  // the best. The first winner that fits starts; else the worst loser stops; else nothing.
-  int32_t pick = kNothing;
-  int32_t left = view.total_gpus() - other_gpus;
-  int32_t worst_loser = kNone;
-  bool winner_waits = false;
-  for (int32_t h = num_held - 1, w = 0; left > 0 && (h >= 0 || w < num_waiting);) {
-    const bool take_held =
-        h >= 0 && (w == num_waiting || dispatch_detail::before(held[h], waiting[w]));
-    if (take_held) {
-      if (held[h].gpus <= left) {
-        left -= held[h].gpus;
-      } else if (legal(view, config, held[h].slot)) {
-        worst_loser = h;  // later ones are worse
-      }
-      --h;
-      if (h < 0) continue;
-    } else {
-      if (waiting[w].gpus <= left) {
-        left -= waiting[w].gpus;
-        winner_waits = true;
-        if (pick == kNothing && legal(view, config, waiting[w].slot)) pick = num_held + w;
-      }
-      ++w;
-    }
-    if (left <= 0) {
-      // Whoever holds GPUs from here on loses them; the worst that may be stopped goes first.
-      for (int32_t k = 0; k <= h; ++k) {
-        if (legal(view, config, held[k].slot)) {
-          worst_loser = k;
-          break;
-        }
-      }
-    }
-  }
-  if (pick == kNothing && winner_waits && worst_loser != kNone) pick = worst_loser;
-
-  out.suggested = pick;
-  out.rows = num_held + num_waiting;
-  out.legal = 1;
-  const float age_unit = 1.0F / 8;
-  for (int32_t r = 0; r < out.rows; ++r) {
-    const bool holds = r < num_held;
-    const Row& row = holds ? held[r] : waiting[r - num_held];
-    const UserRecord own = history.record(view.user(row.slot));
-    float* f = out.jobs + static_cast<int64_t>(r) * kJobFeatures;
-    f[kHolds] = holds ? 1.0F : 0.0F;
-    f[kGpus] = log2_coarse(row.gpus) * 0.25F;
-    f[kAge] = (log2_seconds(view.now_us() - view.submit_us(row.slot)) - 8) * age_unit;
-    f[kAttained] = (row.attained - 8) * age_unit;
-    f[kLeft] = (row.left - 12) * 0.25F;
-    const bool together = UserHistory::in_batch(own, view.submit_us(row.slot));
-    const float siblings = (together ? own.batch_jobs : 0.0F) + own.alive_weight;
-    f[kSiblings] = siblings / (siblings + config.sibling_prior);
-    f[kKnown] = own.jobs / (own.jobs + config.shrink);
-    f[kSuggested] = r == pick ? 1.0F : 0.0F;
-    out.slots[r] = row.slot;
+  memcpy(out.mask, w.may, kJobs);
+  out.legal = 1 + w.legal;
+  for (int32_t r = 0; r < w.num_held; ++r) {
+    out.jobs[static_cast<int64_t>(r) * kJobFeatures + kHolds] = 1;
     // A job is stopped only for one that the index puts before it, margin or not: otherwise two
     // jobs could stop each other for ever.
-    const bool beaten =
-        !holds || (num_waiting > 0 && waiting[0].key < row.key + config.margin_log2);
-    out.mask[r] = beaten && legal(view, config, row.slot);
-    out.legal += out.mask[r];
-  }
-  for (int32_t r = out.rows; r < kJobs; ++r) {
-    out.mask[r] = 0;
-    float* f = out.jobs + static_cast<int64_t>(r) * kJobFeatures;
-    for (int k = 0; k < kJobFeatures; ++k) f[k] = 0;
+    const bool beaten = w.num_held < w.size && w.rows[w.num_held]->key() < w.rows[r]->key();
+    out.legal -= out.mask[r] & static_cast<uint8_t>(!beaten);
+    out.mask[r] &= static_cast<uint8_t>(beaten);
   }
   out.mask[kNothing] = 1;
-
-  dispatch_detail::write_prior(config, held, num_held, waiting, pick, out);
-
-  float* c = out.cluster;
-  const auto total = static_cast<float>(view.total_gpus());
-  c[kFree] = static_cast<float>(view.free_gpus()) / total;
-  c[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
-  c[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
-  c[kDemand] = log2_coarse(1.0 + static_cast<double>(demand) / view.total_gpus()) * 0.25F;
-  c[kPreempts] = config.preempt ? 1.0F : 0.0F;
-  c[kNothingSuggested] = pick == kNothing ? 1.0F : 0.0F;
-  c[kLive] = static_cast<float>(view.num_live()) / 64;
-  const int32_t stopping = view.num_live() - view.num_waiting() - view.num_held();
-  c[kStopping] = log2_coarse(1.0 + stopping) * 0.5F;
+  out.rows = w.size;
+  out.suggested = dispatch_detail::suggest(w, config.margin_log2);
+  if (out.suggested != kNothing) {
+    out.jobs[static_cast<int64_t>(out.suggested) * kJobFeatures + kSuggested] = 1;
+  }
+  dispatch_detail::write_cluster(view, config, out.suggested, out.cluster);
+  if (out.prior != nullptr) dispatch_detail::write_prior(config, w, out);
 }
 
 }  // namespace yard

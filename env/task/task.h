@@ -15,7 +15,7 @@ concept Task = requires(const View& view, const Config& config, std::byte* memor
                         typename T::Observation& out, int32_t slot, int64_t time_us) {
   { T::kActions } -> std::convertible_to<int>;
   { T::memory_bytes(view) } -> std::same_as<size_t>;
-  T::take_in(view, config, memory);
+  { T::take_in(view, config, memory) } -> std::same_as<bool>;
   T::observe(view, config, memory, out);
   { T::legal(view, config, slot) } -> std::same_as<bool>;
   { T::reward(time_us, time_us) } -> std::same_as<double>;

@@ -19,9 +19,8 @@ class Pilot final : public Policy {
   size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Dispatch::take_in(view, task_, memory.data());
     draft.wake_at(Dispatch::wake_us(view, task_));
-    if (Dispatch::idle(view, task_)) return;
+    if (!Dispatch::take_in(view, task_, memory.data())) return;
     std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
     std::array<float, Dispatch::kClusterFeatures> cluster;
     std::array<float, Dispatch::kActions> prior, logits;

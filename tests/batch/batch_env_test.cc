@@ -42,6 +42,25 @@ TEST(BatchEnv, ManyWorldsAreTheSameAsGroupsOfThem) {
   EXPECT_TRUE(differ) << "worlds with streams of their own play different jobs";
 }
 
+TEST(BatchEnv, WithoutThePriorTheRestIsTheSame) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig without = small(3);
+  without.prior = false;
+  BatchEnv a(scene.fixed(), scene.workload(), small(3)),
+      b(scene.fixed(), scene.workload(), without);
+  a.reset();
+  b.reset();
+  EXPECT_TRUE(b.prior().empty());
+  for (uint64_t t = 0; t < 300; ++t) {
+    ASSERT_TRUE(std::equal(a.jobs().begin(), a.jobs().end(), b.jobs().begin()));
+    ASSERT_TRUE(std::equal(a.mask().begin(), a.mask().end(), b.mask().begin()));
+    ASSERT_TRUE(std::equal(a.cluster().begin(), a.cluster().end(), b.cluster().begin()));
+    const auto actions = random_actions(a, t);
+    a.step(actions);
+    b.step(actions);
+  }
+}
+
 TEST(BatchEnv, ThreadsChangeNothing) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig one = small(7), three = small(7);

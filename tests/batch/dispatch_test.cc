@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "policies/policy.h"
 #include "tests/support/worlds.h"
@@ -22,7 +23,7 @@ struct Sight {
   std::array<int32_t, Dispatch::kJobs> slots;
   Dispatch::Observation o{};
 
-  Sight(const View& view, const DispatchConfig& config, const std::byte* memory) {
+  Sight(const View& view, const DispatchConfig& config, std::byte* memory) {
     o.jobs = jobs.data();
     o.cluster = cluster.data();
     o.mask = mask.data();
@@ -36,14 +37,16 @@ struct Sight {
 // Follows the suggestion, and shows every decision to a test before it is carried out.
 class Watcher final : public Policy {
  public:
-  Watcher(const DispatchConfig& config, std::function<void(const View&, const Sight&)> look)
-      : config_(config), look_(std::move(look)) {}
+  // `memory`: told where the policy's memory is.
+  Watcher(const DispatchConfig& config, std::function<void(const View&, const Sight&)> look,
+          Memory** memory = nullptr)
+      : config_(config), look_(std::move(look)), memory_(memory) {}
   Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Dispatch::take_in(view, config_, memory.data());
+    if (memory_ != nullptr) *memory_ = &memory;
     draft.wake_at(Dispatch::wake_us(view, config_));
-    if (Dispatch::idle(view, config_)) return;
+    if (!Dispatch::take_in(view, config_, memory.data())) return;
     for (;;) {
       const Sight sight(view, config_, memory.data());
       look_(view, sight);
@@ -56,6 +59,7 @@ class Watcher final : public Policy {
  private:
   DispatchConfig config_;
   std::function<void(const View&, const Sight&)> look_;
+  Memory** memory_;
 };
 
 TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
@@ -200,6 +204,121 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
   EXPECT_FALSE(player.failed());
   EXPECT_EQ(most, Dispatch::kJobs);
   EXPECT_GT(crowded, 50);
+}
+
+// What the rows should be, worked out for every job alone and sorted by the library.
+struct Indexed {
+  float key;
+  int32_t serial, slot;
+  friend bool operator<(const Indexed& a, const Indexed& b) {
+    return std::tie(a.key, a.serial) < std::tie(b.key, b.serial);
+  }
+};
+
+Indexed indexed(const View& view, const DispatchConfig& config, const UserHistory& history,
+                int32_t slot) {
+  const float attained = log2_seconds(view.attained_us(slot));
+  const auto expected = history.expect(view.user(slot), view.submit_us(slot), config.sibling_prior);
+  const float left = config.life.log2_left(expected.median_log2, attained);
+  return {left + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};
+}
+
+class Rows : public ::testing::TestWithParam<bool> {};
+
+// The order is kept in memory from one decision point to the next and mended there; it must be the
+// order that sorting everything anew would give.
+TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
+  std::vector<Job> jobs = busy_jobs(400, 11);
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i * i % 7);
+  const Scene scene("2x8", jobs);
+  DispatchConfig config;
+  config.preempt = GetParam();
+  config.held_rows = 6;
+  config.waiting_rows = 20;
+  int64_t points = 0, more_than_fit = 0;
+  Memory* memory = nullptr;
+  const Watcher watcher(
+      config,
+      [&](const View& view, const Sight& sight) {
+        const UserHistory history(memory->data());
+        std::vector<Indexed> held, waiting;
+        for (int32_t i = 0; config.preempt && i < view.num_held(); ++i) {
+          held.push_back(indexed(view, config, history, view.held(i)));
+        }
+        for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+          waiting.push_back(indexed(view, config, history, slot));
+        }
+        std::sort(held.rbegin(), held.rend());
+        std::sort(waiting.begin(), waiting.end());
+        ++points;
+        more_than_fit += waiting.size() > 20 && (!config.preempt || held.size() > 6);
+        held.resize(std::min<size_t>(held.size(), 6));
+        waiting.resize(std::min<size_t>(waiting.size(), 20));
+        held.insert(held.end(), waiting.begin(), waiting.end());
+        ASSERT_EQ(sight.o.rows, static_cast<int32_t>(held.size()));
+        for (size_t r = 0; r < held.size(); ++r) {
+          ASSERT_EQ(sight.slots[r], held[r].slot) << "row " << r << " at " << view.now_us();
+          const float* f = sight.jobs.data() + r * Dispatch::kJobFeatures;
+          const int64_t age_us = view.now_us() - view.submit_us(held[r].slot);
+          ASSERT_EQ(f[Dispatch::kAge], (log2_seconds(age_us) - 8) / 8);
+          ASSERT_EQ(f[Dispatch::kGpus], log2_coarse(view.gpus(held[r].slot)) / 4);
+        }
+        for (size_t i = held.size() * Dispatch::kJobFeatures; i < sight.jobs.size(); ++i) {
+          ASSERT_EQ(sight.jobs[i], 0);
+        }
+      },
+      &memory);
+  Player player(scene, watcher);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  EXPECT_GT(points, 500);
+  EXPECT_GT(more_than_fit, 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Preempt, Rows, ::testing::Bool());
+
+// A memory that begins in the middle, as a policy server's does, finds every job; equal and
+// negative keys are ordered too.
+TEST(Candidates, AreFoundAndOrderedFromNothing) {
+  const Scene scene("2x8", busy_jobs(200, 12));
+  int64_t compared = 0;
+  int64_t last_us = -1;
+  const Watcher watcher({}, [&](const View& view, const Sight&) {
+    if (view.now_us() == last_us) return;  // only the first look at a decision point
+    last_us = view.now_us();
+    Memory fresh;
+    fresh.reset(Candidates::bytes(view.capacity()));
+    Candidates candidates(fresh.data(), view.capacity());
+    EXPECT_EQ(candidates.begin_point(), 1);
+    candidates.gather(view, true, [](const Candidate&) {});
+    std::vector<int32_t> listed;
+    for (int32_t i = 0; i < candidates.size(); ++i) listed.push_back(candidates[i].slot);
+    std::sort(listed.begin(), listed.end());
+    std::vector<int32_t> live;
+    for (int32_t i = 0; i < view.num_held(); ++i) live.push_back(view.held(i));
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      live.push_back(slot);
+    }
+    std::sort(live.begin(), live.end());
+    ASSERT_EQ(listed, live);
+    Rng rng = Rng{3}.split(static_cast<uint64_t>(compared));
+    std::vector<float> keys(static_cast<size_t>(view.capacity()));
+    for (float& key : keys) key = static_cast<float>(rng.below(20)) - 10;  // ties, negative ones
+    candidates.rank([&](const Candidate& c) { return keys[static_cast<size_t>(c.slot)]; });
+    for (int32_t i = 0; i < candidates.size(); ++i) {
+      const Candidate& c = candidates[i];
+      ASSERT_EQ(c.key(), keys[static_cast<size_t>(c.slot)]);
+      ASSERT_EQ(c.serial(), view.serial(c.slot));
+      if (i == 0) continue;
+      const Candidate& before = candidates[i - 1];
+      ASSERT_TRUE(before.key() < c.key() ||
+                  (before.key() == c.key() && before.serial() < c.serial()));
+    }
+    ++compared;
+  });
+  Player player(scene, watcher);
+  player.play();
+  EXPECT_GT(compared, 100);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "env/sim/advance.h"
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
+#include "env/task/dispatch.h"
 
 namespace yard {
 namespace {
@@ -78,11 +79,45 @@ __global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* bloc
   out[n] = sum + static_cast<double>(next_event_us(fixed, truth, fork, fork_agenda));
 }
 
+// The task's side of a decision point, until nothing more is suggested.
+__global__ void observe(Fixed fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
+                        size_t stride, std::byte* memories, size_t memory_bytes, Piece* scratch,
+                        Dispatch::Observation* out, int32_t worlds) {
+  const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (n >= worlds) return;
+  ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
+  const View view(fixed, s, Level::kHistory);
+  std::byte* memory = memories + static_cast<size_t>(n) * memory_bytes;
+  if (Dispatch::memory_bytes(view) > memory_bytes) return;
+  if (!Dispatch::take_in(view, config, memory)) return;
+  struct Editor {
+    const Fixed& fixed;
+    ClusterState& s;
+    __device__ void start(int32_t slot, const Piece* pieces, int32_t num) {
+      yard::start(fixed, s, slot, pieces, num);
+    }
+    __device__ void preempt(int32_t slot) { yard::preempt(fixed, s, slot); }
+  };
+  Piece* pieces = scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes;
+  for (Dispatch::observe(view, config, memory, out[n]); out[n].suggested != Dispatch::kNothing;
+       Dispatch::observe(view, config, memory, out[n])) {
+    Dispatch::apply(view, config, out[n].slots[out[n].suggested], pieces, Editor{fixed, s});
+  }
+  s.head->timer_us = Dispatch::wake_us(view, config);
+}
+
 }  // namespace
 
 void launch(const Fixed& fixed, const Truth& truth, const StateSizes& sizes, std::byte* blocks,
             size_t stride, Piece* scratch, double* out, int32_t worlds) {
   play<<<(worlds + 127) / 128, 128>>>(fixed, truth, sizes, blocks, stride, scratch, out, worlds);
+}
+
+void launch(const Fixed& fixed, const DispatchConfig& config, const StateSizes& sizes,
+            std::byte* blocks, size_t stride, std::byte* memories, size_t memory_bytes,
+            Piece* scratch, Dispatch::Observation* out, int32_t worlds) {
+  observe<<<(worlds + 127) / 128, 128>>>(fixed, config, sizes, blocks, stride, memories,
+                                         memory_bytes, scratch, out, worlds);
 }
 
 }  // namespace yard

@@ -86,14 +86,10 @@ struct Jobs {
     return out;
   }
   const Row row(int32_t slot) const { return all()[static_cast<size_t>(slot)]; }
-  int32_t num_users() const { return 3; }
   int32_t num_held() const { return static_cast<int32_t>(held_rows.size()); }
   int32_t held(int32_t i) const { return i; }
   int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
   int32_t changed(int32_t i) const { return num_held() + i; }
-  int32_t queue_head() const { return UserHistory::kNobody; }
-  int32_t queue_next(int32_t) const { return UserHistory::kNobody; }
-  int32_t started(int32_t) const { return 1; }
   bool finished(int32_t slot) const { return row(slot).finished; }
   int32_t user(int32_t slot) const { return row(slot).user; }
   int64_t submit_us(int32_t slot) const { return row(slot).submit_us; }
@@ -107,15 +103,24 @@ class History : public ::testing::Test {
 
   void look(const Jobs& jobs) {
     history_.take_in_changed(jobs);
-    history_.take_in_alive(jobs, life_, kShrink, kSd);
+    ++point_;
+    for (int32_t user = UserHistory::kNobody; user < 3; ++user) {
+      history_.ask(user, point_, kShrink);
+    }
+    int32_t scratch[8];
+    history_.take_in_alive(jobs, life_, point_, scratch, [&](auto&& visit) {
+      for (int32_t i = 0; i < jobs.num_held(); ++i) visit(jobs.held(i));
+    });
   }
-  float median(int32_t user, int64_t submit_us) const {
-    return history_.log2_median(user, kShrink, submit_us, kSiblings);
+  float median(int32_t user, int64_t submit_us) {
+    return history_.expect(user, submit_us, kSiblings).median_log2;
   }
+  void look() { look(Jobs{}); }
 
   std::vector<uint64_t> memory_ = std::vector<uint64_t>(UserHistory::bytes(3) / 8, 0);
   UserHistory history_{reinterpret_cast<std::byte*>(memory_.data())};
   ResidualLife life_{kSd};
+  int32_t point_ = 0;
 };
 
 TEST_F(History, KeepsTheMeanOfWhatFinished) {
@@ -147,16 +152,19 @@ TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {
 TEST_F(History, FinishedSiblingsShiftTheMedian) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 13);
   const int64_t now_us = 1000 * kFar;
+  look();
   EXPECT_NEAR(median(1, now_us), 13, 0.2);
   for (int i = 0; i < 3; ++i) history_.observe(1, now_us + i * kSecond, 5);
+  look();
   EXPECT_LT(median(1, now_us + 10 * kSecond), 6.5);
   EXPECT_GT(median(1, now_us + kFar), 11) << "submitted on another day";
-  EXPECT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
+  EXPECT_FLOAT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
 }
 
 TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
   const int64_t now_us = 1000 * kFar;
+  look();
   const float before = median(1, now_us);
   Jobs jobs;
   jobs.held_rows = {{1, now_us, 0, false}};

@@ -122,7 +122,8 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(c.task.gpu_exponent, 0.75F);
   EXPECT_EQ(c.task.held_rows, 17);
   EXPECT_EQ(c.task.spread, 0.9F);
-  EXPECT_TRUE(std::equal(std::begin(c.task.life.g), std::end(c.task.life.g), saved_.task.life.g));
+  EXPECT_TRUE(
+      std::equal(std::begin(c.task.life.left), std::end(c.task.life.left), saved_.task.life.left));
   EXPECT_EQ(c.provenance, saved_.provenance);
   EXPECT_EQ(c.digest, sha256_hex(read_file(folder_ / "manifest.json")));
   ASSERT_EQ(c.weights.size(), saved_.weights.size());

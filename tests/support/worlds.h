@@ -52,8 +52,7 @@ inline Seen seen(const BatchEnv& env, int world) {
   const auto n = static_cast<size_t>(world);
   Seen out;
   const auto add = [&](std::span<const float> all, size_t width) {
-    out.numbers.insert(out.numbers.end(), all.begin() + static_cast<int64_t>(n * width),
-                       all.begin() + static_cast<int64_t>((n + 1) * width));
+    for (const float x : all.subspan(n * width, width)) out.numbers.push_back(x);
   };
   add(env.jobs(), size_t{Dispatch::kJobs} * Dispatch::kJobFeatures);
   add(env.cluster(), Dispatch::kClusterFeatures);

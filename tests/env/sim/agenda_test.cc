@@ -37,7 +37,7 @@ TEST(Agenda, EqualTimesGoByJobWhateverTheSlots) {
   std::vector<int32_t> jobs;
   while (owned.agenda.next_us() != kNever) {
     const int32_t slot = owned.agenda.top();
-    jobs.push_back(owned.agenda.job[slot]);
+    jobs.push_back(owned.agenda.heap[0].job);
     owned.agenda.remove(slot);
   }
   EXPECT_EQ(jobs, (std::vector<int32_t>{10, 20, 30}));

@@ -44,6 +44,10 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
           << count << " free from node " << from;
     }
     for (int32_t count = 0; count <= 4; ++count) {
+      int32_t at_least = kNone;
+      for (int32_t m = nodes - 1; m >= 0; --m) at_least = s.free_count[m] >= count ? m : at_least;
+      ASSERT_EQ(map.first_of(s, count, 4), at_least);
+      ASSERT_EQ(map.first_of(s, count, count), map.first(s, count));
       ASSERT_EQ(map.first(s, count), first_by_walk(scene.fixed(), s, count, 0));
       ASSERT_EQ(map.first(s, count, nodes), kNone);
     }

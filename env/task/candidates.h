@@ -1,0 +1,175 @@
+// The jobs among which a task chooses, in the order of an index: lower goes first. They stay in the
+// policy's memory from one decision point to the next, because their order hardly changes in
+// between: sorting it again is then cheap.
+// Dims: S slots.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "env/base/log2.h"
+#include "env/sim/view.h"
+
+namespace yard {
+
+// Ordered by key, equal keys by order of submission: one number, so that one comparison does.
+struct Candidate {
+  uint64_t order;
+  int64_t submit_us;
+  int32_t slot;
+  int32_t user;
+  int32_t gpus;
+  int32_t ran;  // 1: it was started before
+  float log2_gpus;
+  // What the key is made of:
+  float log2_attained;  // seconds
+  float log2_left;      // seconds
+  float siblings;       // UserHistory::Expectation
+
+  YARD_HD static uint64_t order_of(float key, int32_t serial) {
+    uint32_t bits;
+    memcpy(&bits, &key, sizeof bits);
+    // Floats in the order of their values: flip all bits of negative ones, the sign of the others.
+    bits ^= static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 0x80000000u;
+    return uint64_t{bits} << 32 | static_cast<uint32_t>(serial);
+  }
+  YARD_HD float key() const {
+    auto bits = static_cast<uint32_t>(order >> 32);
+    bits ^= static_cast<uint32_t>(static_cast<int32_t>(~bits) >> 31) | 0x80000000u;
+    float key;
+    memcpy(&key, &bits, sizeof key);
+    return key;
+  }
+  YARD_HD int32_t serial() const { return static_cast<int32_t>(order); }
+};
+
+// A task's features of a job, made when they are asked for, once a decision point.
+struct Features {
+  int32_t made_at;  // number of the decision point
+  float values[8];
+};
+
+// Columns over a memory that must be zero at first.
+class Candidates {
+ public:
+  YARD_HD static size_t bytes(int32_t slots) {
+    const size_t a_slot = sizeof(Candidate) + sizeof(Features) + 2 * sizeof(int32_t);
+    return 16 + (static_cast<size_t>(slots) * a_slot + 7) / 8 * 8;
+  }
+
+  YARD_HD Candidates(std::byte* memory, int32_t slots)
+      : size_(reinterpret_cast<int32_t*>(memory)),
+        point_(size_ + 1),
+        list_(reinterpret_cast<Candidate*>(memory + 16)),
+        features_(reinterpret_cast<Features*>(list_ + slots)),
+        listed_(reinterpret_cast<int32_t*>(features_ + slots)),
+        scratch_(listed_ + slots) {}
+
+  YARD_HD int32_t size() const { return *size_; }
+  YARD_HD const Candidate& operator[](int32_t i) const { return list_[i]; }
+
+  // Room for S slots, of no meaning between calls.
+  YARD_HD int32_t* scratch() const { return scratch_; }
+
+  // Returns the job's features, made now by make(values) if they are of an earlier point.
+  template <class Make>
+  YARD_HD const float* features(const Candidate& c, Make&& make) {
+    Features& f = features_[c.slot];
+    if (f.made_at != *point_) {
+      f.made_at = *point_;
+      make(f.values);
+    }
+    return f.values;
+  }
+
+  // Returns the number of the decision point that begins, from 1.
+  YARD_HD int32_t begin_point() { return ++*point_; }
+
+  // Takes up who waits now, and with `with_held` who holds GPUs; drops the others. Calls
+  // visit(candidate) for each.
+  template <class Visit>
+  YARD_HD void gather(const View& view, bool with_held, Visit&& visit) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < *size_; ++i) {
+      Candidate& c = list_[i];
+      const bool stays =
+          view.serial(c.slot) == c.serial() && belongs(view.phase(c.slot), with_held);
+      if (!stays) {
+        listed_[c.slot] = 0;
+        continue;
+      }
+      c.ran = view.started(c.slot) > 0;
+      visit(c);
+      if (n != i) list_[n] = c;
+      ++n;
+    }
+    *size_ = n;
+    if (n == view.num_waiting() + (with_held ? view.num_held() : 0)) return;
+    for (int32_t i = 0; with_held && i < view.num_held(); ++i) add(view, view.held(i), visit);
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      add(view, slot, visit);
+    }
+  }
+
+  // Works every key out anew, key_of(candidate) -> key, and puts the
+  // candidates in order.
+  template <class KeyOf>
+  YARD_HD void rank(KeyOf&& key_of) {
+    int32_t out_of_place = 0;
+    for (int32_t i = 0; i < *size_; ++i) {
+      Candidate& c = list_[i];
+      c.order = Candidate::order_of(key_of(c), c.serial());
+      out_of_place += i > 0 && c.order < list_[i - 1].order;
+    }
+    if (out_of_place == 0) return;
+    // Shell's method. Its last round alone, an insertion sort, does for a few that moved.
+    int32_t gap = 1;
+    if (out_of_place > kFew) {
+      while (gap < *size_) gap = gap * 9 / 4 + 1;
+    }
+    for (; gap > 0; gap = gap == 1 ? 0 : gap * 4 / 9 > 1 ? gap * 4 / 9 : 1) {
+      for (int32_t i = gap; i < *size_; ++i) {
+        const Candidate c = list_[i];
+        int32_t k = i;
+        for (; k >= gap && c.order < list_[k - gap].order; k -= gap) list_[k] = list_[k - gap];
+        list_[k] = c;
+      }
+    }
+  }
+
+ private:
+  static constexpr int32_t kFew = 8;
+
+  YARD_HD static bool belongs(Phase phase, bool with_held) {
+    constexpr auto bit = [](Phase p) { return 1u << static_cast<unsigned>(p); };
+    const unsigned held = bit(Phase::kRunning) | bit(Phase::kStarting);
+    const unsigned phases = bit(Phase::kWaiting) | (with_held ? held : 0);
+    return (phases & bit(phase)) != 0;
+  }
+
+  template <class Visit>
+  YARD_HD void add(const View& view, int32_t slot, Visit&& visit) {
+    if (listed_[slot] == 1) return;
+    listed_[slot] = 1;
+    features_[slot].made_at = 0;
+    Candidate& c = list_[(*size_)++];
+    c.order = Candidate::order_of(0, view.serial(slot));
+    c.submit_us = view.submit_us(slot);
+    c.slot = slot;
+    c.user = view.user(slot);
+    c.ran = view.started(slot) > 0;
+    c.gpus = view.gpus(slot);
+    c.log2_gpus = log2_coarse(c.gpus);
+    visit(c);
+  }
+
+  int32_t* size_;       // (1)
+  int32_t* point_;      // (1)  decision points so far
+  Candidate* list_;     // (S)
+  Features* features_;  // (S)
+  int32_t* listed_;     // (S)  1: the slot's job is in the list
+  int32_t* scratch_;    // (S)
+};
+
+}  // namespace yard
