@@ -56,7 +56,9 @@ void TrainConfig::fields(FieldList& f) {
   f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
   f("sibling_prior", sibling_prior, 0.01, 1e6,
     "finished siblings that the user's other jobs are worth");
-  f("spread", spread, 0.2, 3.0, "sd of a user's log run times");
+  f("spread", spread, 0.2, 3.0, "sd of log run times between the jobs of a batch");
+  f("spread_batch", spread_batch, 0.0, 5.0, "sd of log run times between a user's batches");
+  f("spread_user", spread_user, 0.0, 5.0, "sd of log run times between users");
   f("quantum_s", quantum_s, 0.0, 1e6, "a job is not stopped before it ran this long");
   f("tick_s", tick_s, 1.0, 1e6, "while jobs wait, who runs is looked at again after this long");
   f("held_rows", held_rows, 1, 64, "running jobs that are shown, those the index would stop first");
@@ -86,7 +88,8 @@ DispatchConfig TrainConfig::task() const {
   task.prior_gap = static_cast<float>(prior_gap);
   task.prior_slope = static_cast<float>(prior_slope);
   task.prior_other = static_cast<float>(prior_other);
-  task.set_spread(static_cast<float>(spread));
+  task.run_times = RunTimes(static_cast<float>(spread), static_cast<float>(spread_batch),
+                            static_cast<float>(spread_user));
   return task;
 }
 

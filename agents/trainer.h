@@ -37,7 +37,9 @@ struct TrainConfig {
   double margin_log2 = 1;
   double shrink = 1;
   double sibling_prior = 0.5;
-  double spread = 1.2;
+  double spread = 0.7;
+  double spread_batch = 0.9;
+  double spread_user = 0.6;
   double quantum_s = 60;
   double tick_s = 300;
   int held_rows = 24;

@@ -5,70 +5,14 @@
 // Times in log2 seconds. Dims: U users.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "env/base/check.h"
 #include "env/base/log2.h"
+#include "env/predict/run_times.h"
 
 namespace yard {
-
-// What follows from how long a job has run, u = log2(attained / median), for log-normal run times;
-// tabulated once on the host. The mean residual life after a seconds is, Q = 1 - Phi,
-//   MRL(a) = exp(m + s^2/2) Q((ln a - m - s^2)/s) / Q((ln a - m)/s) - a.
-struct ResidualLife {
-  static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
-  static constexpr float kFirst = -12, kStep = 0.25F;
-  float left[kPoints];      // log2(MRL / median)
-  float total[kPoints];     // log2((a + MRL) / median)
-  float finished[kPoints];  // the share of jobs that is no longer than a
-
-  // Requires: sd > 0, of the natural logarithm.
-  explicit ResidualLife(double sd) {
-    const auto upper = [](double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); };
-    for (int i = 0; i < kPoints; ++i) {
-      const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
-      const double a = std::exp(u);
-      const double tail = upper(u / sd);
-      // Far in the tail both Q underflow; there the residual life grows like s a / (u/s), Mills'
-      // ratio.
-      const double mrl = tail > 1e-200
-                             ? std::exp(sd * sd / 2) * upper((u - sd * sd) / sd) / tail - a
-                             : a * sd * sd / u;
-      left[i] = static_cast<float>(std::log2(mrl));
-      total[i] = static_cast<float>(std::log2(a + mrl));
-      finished[i] = static_cast<float>(upper(-u / sd));
-    }
-  }
-
-  // A place in the tables; beyond their end the curves go on as straight lines.
-  struct At {
-    int i;
-    float part, beyond;  // `beyond` in doublings
-  };
-
-  // Without branches: nothing foretells where a job falls.
-  YARD_HD static At at(float log2_median, float log2_attained) {
-    constexpr float kLast = kPoints - 1;
-    const float x = (log2_attained - log2_median - kFirst) * (1 / kStep);
-    const float above = x > 0 ? x : 0;
-    const float inside = above < kLast ? above : kLast;
-    const int i = static_cast<int>(inside);
-    const int from = i < kPoints - 2 ? i : kPoints - 2;
-    return {from, inside - static_cast<float>(from), (above - inside) * kStep};
-  }
-
-  YARD_HD static float read(const float* table, At at) {
-    return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
-  }
-
-  // Returns log2 of the expected remaining seconds. Requires: log2 seconds in.
-  YARD_HD float log2_left(float log2_median, float log2_attained) const {
-    const At a = at(log2_median, log2_attained);
-    return log2_median + read(left, a) + a.beyond;
-  }
-};
 
 YARD_HD inline float log2_seconds(int64_t us) {
   return us <= 1'000'000 ? 0 : log2_coarse(static_cast<double>(us) * 1e-6);
@@ -91,6 +35,7 @@ struct UserRecord {
   // The decision point that the lines above are of, and her median then, her siblings aside.
   int32_t asked_at;
   float median_log2;
+  float unknown;  // how much all users' jobs count in it, 0 to 1
 };
 
 // Columns over a policy's memory, which must be zero at first.
@@ -141,7 +86,12 @@ class UserHistory {
     own.asked_at = point;
     own.alive_weight = own.alive_sum_log2 = 0;
     own.alive_submit_us = INT64_MIN;
-    own.median_log2 = log2_median(user, shrink);
+    own.unknown = 1;
+    own.median_log2 = log2_prior();
+    if (user == kNobody) return;
+    const float scale = 1 / (shrink + own.jobs);
+    own.unknown = shrink * scale;
+    own.median_log2 = own.unknown * log2_prior() + own.jobs * own.mean_log2 * scale;
   }
 
   // Looks at the unfinished jobs that have run: each stands for an observation of its expected
@@ -186,8 +136,10 @@ class UserHistory {
   }
 
   struct Expectation {
-    float median_log2;  // seconds
-    float siblings;     // how many observations they are
+    float log2_median;    // seconds
+    float siblings;       // how many observations they are
+    float batch_unknown;  // how much the user's other jobs count beside them, 0 to 1
+    float user_unknown;   // how much all users' jobs count beside hers, 0 to 1
   };
 
   // Returns what to expect of a job submitted then: its siblings count too, finished and alive
@@ -200,7 +152,9 @@ class UserHistory {
     const float beside = as_float(together(submit_us, own.alive_submit_us));
     const float sum = finished * own.batch_mean_log2 + beside * own.alive_sum_log2;
     const float weight = finished + beside * own.alive_weight;
-    return {(sum + sibling_prior * own.median_log2) / (weight + sibling_prior), weight};
+    const float scale = 1 / (weight + sibling_prior);
+    const float unknown = sibling_prior * scale;
+    return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
   }
 
   // Was a job submitted then submitted together with the batch of the record?
@@ -216,7 +170,7 @@ class UserHistory {
 
   // Returns the median of a job that has not run, in log2 seconds, her siblings aside.
   YARD_HD float log2_median(int32_t user, float shrink) const {
-    const float prior = records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
+    const float prior = log2_prior();
     if (user == kNobody) return prior;
     const UserRecord& own = record(user);
     return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
@@ -227,6 +181,8 @@ class UserHistory {
   // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
   static constexpr float kMostJobs = 32;
   static constexpr uint64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
+
+  YARD_HD float log2_prior() const { return records_[0].jobs > 0 ? records_[0].median_log2 : kPrior; }
 
   YARD_HD static bool together(int64_t a_us, int64_t b_us) {
     const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);

@@ -22,10 +22,11 @@ struct Candidate {
   int32_t gpus;
   int32_t ran;  // 1: it was started before
   float log2_gpus;
-  // What the key is made of:
   float log2_attained;  // seconds
-  float log2_left;      // seconds
+  float log2_median;    // seconds, of what it will take in all
   float siblings;       // UserHistory::Expectation
+  float known;          // how much of the expectation is the user's own, 0 to 1
+  int32_t width;        // which of the RunTimes
 
   YARD_HD static uint64_t order_of(float key, int32_t serial) {
     uint32_t bits;

@@ -8,11 +8,12 @@
 // more). The window holds the running jobs that an index would stop first and the waiting jobs that
 // it would start first; rows are filled from 0, and only rows that exist count.
 //
-// The index is the expected remaining service, as `srsf-history` has it, but with the siblings of a
-// job (its user's jobs submitted together with it, finished or not) counted in. The option it would
-// pick is marked, and every action gets a prior logit, highest for that option and less the further
-// another one lies behind in the index. A policy that adds nothing to the prior is the heuristic;
-// what it adds is learned.
+// The index is Gittins' of the job's remaining time, times GPUs to a power. How its run time is
+// distributed is learned from the user's finished jobs and from the job's siblings (her jobs
+// submitted together with it, finished or not); the less of it is known, the wider it is. The
+// option it would pick is marked, and every action gets a prior logit, highest for that option and
+// less the further another one lies behind in the index. A policy that adds nothing to the prior is
+// the heuristic; what it adds is learned.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +43,7 @@ struct DispatchConfig {
   float prior_gap = 0.5F;
   float prior_slope = 3;
   float prior_other = 0.02F;
-  float spread = 1.2F;  // sd of a user's log run times
-  ResidualLife life{1.2};
-
-  void set_spread(float sd) {
-    spread = sd;
-    life = ResidualLife(sd);
-  }
+  RunTimes run_times{0.7F, 0.9F, 0.6F};
 };
 
 struct Dispatch {
@@ -153,17 +148,17 @@ static_assert(sizeof(Features::values) == sizeof(float) * Dispatch::kJobFeatures
 
 // Those that stay the same throughout a decision point.
 YARD_HD inline void write_features(const View& view, const DispatchConfig& config,
-                                   const UserHistory& history, const Candidate& c, float* f) {
+                                   const Candidate& c, float* f) {
   using D = Dispatch;
   constexpr float kTimeUnit = 1.0F / 8;
-  const float own_jobs = history.jobs(c.user);
+  const ResidualLife& life = config.run_times.life[c.width];
   f[D::kHolds] = f[D::kSuggested] = 0;
   f[D::kGpus] = c.log2_gpus * 0.25F;
   f[D::kAge] = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
   f[D::kAttained] = (c.log2_attained - 8) * kTimeUnit;
-  f[D::kLeft] = (c.log2_left - 12) * 0.25F;
+  f[D::kLeft] = (life.log2_left(c.log2_median, c.log2_attained) - 12) * 0.25F;
   f[D::kSiblings] = c.siblings / (c.siblings + config.sibling_prior);
-  f[D::kKnown] = own_jobs / (own_jobs + config.shrink);
+  f[D::kKnown] = c.known;
 }
 
 // The jobs in the rows: holders that would be stopped first (highest index; the margin is taken off
@@ -333,35 +328,38 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
     history.ask(c.user, point, config.shrink);
     some_ran |= c.ran != 0;
   });
-  history.take_in_alive(view, config.life, point, candidates.scratch(), [&](auto&& visit) {
-    for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
-    for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
-      const int32_t slot = candidates[i].slot;
-      if (candidates[i].ran && view.phase(slot) == Phase::kWaiting) visit(slot);
-    }
-  });
+  history.take_in_alive(view, config.run_times.life[0], point, candidates.scratch(),
+                        [&](auto&& visit) {
+                          for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
+                          for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
+                            const int32_t slot = candidates[i].slot;
+                            if (candidates[i].ran && view.phase(slot) == Phase::kWaiting)
+                              visit(slot);
+                          }
+                        });
   candidates.rank([&](Candidate& c) {
     c.log2_attained = c.ran ? log2_seconds(view.attained_us(c.slot)) : 0;
     const auto expected = history.expect(c.user, c.submit_us, config.sibling_prior);
+    c.log2_median = expected.log2_median;
     c.siblings = expected.siblings;
-    c.log2_left = config.life.log2_left(expected.median_log2, c.log2_attained);
-    return c.log2_left + config.gpu_exponent * c.log2_gpus;
+    c.known = 1 - expected.user_unknown;
+    c.width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
+    return config.run_times.life[c.width].log2_rank(c.log2_median, c.log2_attained) +
+           config.gpu_exponent * c.log2_gpus;
   });
   return true;
 }
 
 YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& config,
                                       std::byte* memory, Observation& out) {
-  const UserHistory history(memory);
   Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
-
   dispatch_detail::Window w;
   dispatch_detail::fill(view, config, candidates, w);
   // Made in one pass and copied in another: a copy has to wait for what was stored just before.
   const float* still[kJobs];
   for (int32_t r = 0; r < w.size; ++r) {
     still[r] = candidates.features(*w.rows[r], [&](float* f) {
-      dispatch_detail::write_features(view, config, history, *w.rows[r], f);
+      dispatch_detail::write_features(view, config, *w.rows[r], f);
     });
   }
   memset(out.jobs, 0, sizeof(float) * kJobs * kJobFeatures);

@@ -22,7 +22,9 @@ Json task_json(const DispatchConfig& task) {
           {"margin_log2", task.margin_log2},
           {"shrink", task.shrink},
           {"sibling_prior", task.sibling_prior},
-          {"spread", task.spread},
+          {"spread", task.run_times.job},
+          {"spread_batch", task.run_times.batch},
+          {"spread_user", task.run_times.user},
           {"quantum_us", task.quantum_us},
           {"tick_us", task.tick_us},
           {"held_rows", task.held_rows},
@@ -59,9 +61,13 @@ DispatchConfig task_from(const Json& json) {
     throw InputError("task", "at most 64 held_rows and 128 waiting_rows",
                      json.at("held_rows").dump() + " and " + json.at("waiting_rows").dump());
   }
-  const auto spread = json.at("spread").get<float>();
-  if (!(spread > 0 && spread < 10)) throw InputError("task.spread", "in (0, 10)", shortest(spread));
-  task.set_spread(spread);
+  const auto spread = [&](const char* name, float least) {
+    const auto sd = json.at(name).get<float>();
+    if (sd >= least && sd <= 10) return sd;
+    throw InputError(std::string("task.") + name, "in [" + shortest(least) + ", 10]", shortest(sd));
+  };
+  task.run_times =
+      RunTimes(spread("spread", 0.1F), spread("spread_batch", 0), spread("spread_user", 0));
   return task;
 }
 
@@ -80,7 +86,7 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
 std::string feature_schema_hash() {
   // Names in the order of the enums in env/task/dispatch.h.
   constexpr const char* kSchema =
-      "dispatch 128 jobs: holds gpus age attained left siblings known suggested; "
+      "dispatch 2, 128 jobs: holds gpus age attained left siblings known suggested; "
       "cluster: free waiting held demand preempts nothing_suggested live stopping";
   return sha256_hex(kSchema);
 }

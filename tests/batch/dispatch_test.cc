@@ -219,8 +219,9 @@ Indexed indexed(const View& view, const DispatchConfig& config, const UserHistor
                 int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
   const auto expected = history.expect(view.user(slot), view.submit_us(slot), config.sibling_prior);
-  const float left = config.life.log2_left(expected.median_log2, attained);
-  return {left + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};
+  const int32_t width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
+  const float rank = config.run_times.life[width].log2_rank(expected.log2_median, attained);
+  return {rank + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};
 }
 
 class Rows : public ::testing::TestWithParam<bool> {};

@@ -56,6 +56,50 @@ TEST(ResidualLife, IsTheIntegralOfTheSurvivalFunction) {
   }
 }
 
+// The index, searched over a fine grid of numerically integrated survival.
+TEST(ResidualLife, RanksByGittinsIndex) {
+  for (const double sd : {0.5, 1.2, 2.0}) {
+    const ResidualLife life(sd);
+    const auto survival = [sd](double x) {
+      return 0.5 * std::erfc(std::log(x) / sd / std::sqrt(2.0));
+    };
+    for (const double u : {-6.0, -1.0, 0.0, 1.5, 3.0}) {
+      const double a = std::exp2(u);
+      double best = 1e300, integral = 0, d = 0, before = survival(a);
+      for (double next = 1e-4; next < 1e4; next *= 1.002) {
+        const double now = survival(a + next);
+        integral += (next - d) * (before + now) / 2;
+        d = next;
+        before = now;
+        if (now < survival(a) * (1 - 1e-6)) {
+          best = std::min(best, integral / (survival(a) - now));
+        }
+      }
+      EXPECT_NEAR(life.log2_rank(0, static_cast<float>(u)), std::log2(best), 0.02)
+          << sd << " " << u;
+      EXPECT_NEAR(life.log2_rank(3, static_cast<float>(u + 3)), std::log2(best) + 3, 0.02);
+      EXPECT_LE(life.log2_rank(0, static_cast<float>(u)), life.log2_left(0, static_cast<float>(u)));
+    }
+  }
+}
+
+// Widths go from that of jobs whose batch is known to that of jobs of which nothing is.
+TEST(RunTimes, AreTheWiderTheLessIsKnown) {
+  const RunTimes model(0.7F, 0.9F, 0.6F);
+  EXPECT_EQ(model.width(0, 0), 0);
+  EXPECT_EQ(model.width(1, 1), RunTimes::kWidths - 1);
+  EXPECT_GT(model.width(1, 0), model.width(0, 1)) << "a batch says more than a user";
+  const auto is = [](const ResidualLife& life, double sd) {
+    const ResidualLife other(sd);
+    EXPECT_NEAR(life.log2_left(0, 1), other.log2_left(0, 1), 1e-4);
+    EXPECT_NEAR(life.log2_rank(0, 1), other.log2_rank(0, 1), 1e-4);
+  };
+  is(model.life[0], 0.7);
+  is(model.life[RunTimes::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
+  const RunTimes narrow(0.7F, 0, 0);
+  is(narrow.life[narrow.width(1, 1)], 0.7);
+}
+
 TEST(ResidualLife, GrowsWithoutEndOrHoles) {
   for (const double sd : {0.2, 1.2, 3.0}) {
     const ResidualLife life(sd);
@@ -113,7 +157,7 @@ class History : public ::testing::Test {
     });
   }
   float median(int32_t user, int64_t submit_us) {
-    return history_.expect(user, submit_us, kSiblings).median_log2;
+    return history_.expect(user, submit_us, kSiblings).log2_median;
   }
   void look() { look(Jobs{}); }
 

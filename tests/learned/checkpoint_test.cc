@@ -121,9 +121,10 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(c.task.placement, Placement::kBestFit);
   EXPECT_EQ(c.task.gpu_exponent, 0.75F);
   EXPECT_EQ(c.task.held_rows, 17);
-  EXPECT_EQ(c.task.spread, 0.9F);
-  EXPECT_TRUE(
-      std::equal(std::begin(c.task.life.left), std::end(c.task.life.left), saved_.task.life.left));
+  EXPECT_EQ(c.task.run_times.job, 0.9F);
+  EXPECT_EQ(c.task.run_times.batch, 0.5F);
+  EXPECT_EQ(c.task.run_times.user, 0.4F);
+  EXPECT_EQ(std::memcmp(&c.task.run_times, &saved_.task.run_times, sizeof(RunTimes)), 0);
   EXPECT_EQ(c.provenance, saved_.provenance);
   EXPECT_EQ(c.digest, sha256_hex(read_file(folder_ / "manifest.json")));
   ASSERT_EQ(c.weights.size(), saved_.weights.size());
@@ -189,6 +190,8 @@ TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {
       [](Json& m) { m["task"]["held_rows"] = 65; },
       [](Json& m) { m["task"]["waiting_rows"] = 0; },
       [](Json& m) { m["task"]["spread"] = -1; },
+      [](Json& m) { m["task"]["spread_batch"] = 11; },
+      [](Json& m) { m["task"].erase("spread_user"); },
       [](Json& m) { m["task"]["spread"] = "wide"; },
       [](Json& m) { m["task"]["placement"] = "sideways"; },
       [](Json& m) { m["format_version"] = "one"; },

@@ -57,7 +57,7 @@ inline Checkpoint small_checkpoint() {
   c.task.gpu_exponent = 0.75F;
   c.task.placement = Placement::kBestFit;
   c.task.held_rows = 17;
-  c.task.set_spread(0.9F);
+  c.task.run_times = RunTimes(0.9F, 0.5F, 0.4F);
   c.weights = random_weights(8, Rng{3});
   const JobScorer net(c.weights, "test");
   std::vector<GoldenState> golden;

@@ -1,0 +1,131 @@
+// What follows from how long a job has run, where run times are log-normal: tables that are made
+// once on the host and read on both sides. Times in log2 seconds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "env/base/check.h"
+
+namespace yard {
+
+// Functions of u = log2(attained / median). S(x) = Q(ln x / s) is the share of jobs that is longer
+// than x medians, Q = 1 - Phi; and, in closed form,
+//   I(a, b) = integral of S from a to b
+//           = b S(b) - a S(a) + exp(s^2/2) (Q((ln a - s^2)/s) - Q((ln b - s^2)/s)).
+struct ResidualLife {
+  static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
+  static constexpr float kFirst = -12, kStep = 0.25F;
+  // log2 of the mean residual life over the median: I(a, inf) / S(a).
+  float left[kPoints];
+  // log2 of the attained and that over the median.
+  float total[kPoints];
+  // The share of jobs that is no longer.
+  float finished[kPoints];
+  // log2 of one over the Gittins index, over the median: the least I(a, a + d) / (S(a) - S(a + d)),
+  // run time spent for a job finished, over all d. (Gittins, "Bandit Processes and Dynamic
+  // Allocation Indices", 1979; it minimises the mean time in a single queue with preemption.)
+  float rank[kPoints];
+
+  // Requires: sd > 0, of the natural logarithm.
+  explicit ResidualLife(double sd) {
+    const auto upper = [](double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); };
+    const auto partial = [&](double x) {  // I(x, inf)
+      return std::exp(sd * sd / 2) * upper((std::log(x) - sd * sd) / sd) -
+             x * upper(std::log(x) / sd);
+    };
+    for (int i = 0; i < kPoints; ++i) {
+      const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
+      const double a = std::exp(u), tail = upper(u / sd);
+      // Far in the tail Q underflows; there both are one over the hazard rate, by Mills' ratio.
+      double mrl = a * sd * sd / u, gittins = mrl;
+      if (tail > 1e-200) {
+        const double rest = partial(a);
+        mrl = gittins = rest / tail;
+        for (double k = -10; k <= 10; k += 0.25) {
+          const double end = a + (a + 1) * std::exp2(k);
+          const double finish = tail - upper(std::log(end) / sd);
+          if (finish > 1e-9 * tail) gittins = std::min(gittins, (rest - partial(end)) / finish);
+        }
+      }
+      left[i] = static_cast<float>(std::log2(mrl));
+      total[i] = static_cast<float>(std::log2(a + mrl));
+      finished[i] = static_cast<float>(upper(-u / sd));
+      rank[i] = static_cast<float>(std::log2(gittins));
+    }
+  }
+
+  // A place in the tables; beyond their end the curves go on as straight lines.
+  struct At {
+    int i;
+    float part, beyond;  // `beyond` in doublings
+  };
+
+  // Without branches: nothing foretells where a job falls.
+  YARD_HD static At at(float log2_median, float log2_attained) {
+    constexpr float kLast = kPoints - 1;
+    const float x = (log2_attained - log2_median - kFirst) * (1 / kStep);
+    const float above = x > 0 ? x : 0;
+    const float inside = above < kLast ? above : kLast;
+    const int i = static_cast<int>(inside);
+    const int from = i < kPoints - 2 ? i : kPoints - 2;
+    return {from, inside - static_cast<float>(from), (above - inside) * kStep};
+  }
+
+  YARD_HD static float read(const float* table, At at) {
+    return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
+  }
+
+  // Returns log2 of the expected remaining seconds, and of one over the Gittins index in seconds.
+  YARD_HD float log2_left(float log2_median, float log2_attained) const {
+    const At a = at(log2_median, log2_attained);
+    return log2_median + read(left, a) + a.beyond;
+  }
+  YARD_HD float log2_rank(float log2_median, float log2_attained) const {
+    const At a = at(log2_median, log2_attained);
+    return log2_median + read(rank, a) + a.beyond;
+  }
+};
+
+// log(run time) = user + batch + job, independent normal parts: how wide a job's distribution is
+// depends on how much of the first two is known.
+struct RunTimes {
+  static constexpr int kWidths = 8;
+  float job, batch, user;      // sd of the natural logarithm
+  float batch_share;           // of the variance that batch and user add to the job's own
+  ResidualLife life[kWidths];  // by rising variance, the first of the jobs of a batch alone
+
+  // Requires: job > 0, the others >= 0.
+  RunTimes(float job_sd, float batch_sd, float user_sd)
+      : RunTimes(job_sd, variance(batch_sd) + variance(user_sd)) {
+    batch = batch_sd;
+    user = user_sd;
+    const double added = variance(batch_sd) + variance(user_sd);
+    batch_share = added > 0 ? static_cast<float>(variance(batch_sd) / added) : 0.0F;
+  }
+
+  // Which of `life` fits a job, from how much of each part is unknown, 0 to 1.
+  YARD_HD int32_t width(float batch_unknown, float user_unknown) const {
+    const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
+    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);
+  }
+
+ private:
+  static double variance(double sd) { return sd * sd; }
+
+  RunTimes(double job_sd, double added)
+      : job(static_cast<float>(job_sd)),
+        batch(0),
+        user(0),
+        batch_share(0),
+        life{life_of(job_sd, added, 0), life_of(job_sd, added, 1), life_of(job_sd, added, 2),
+             life_of(job_sd, added, 3), life_of(job_sd, added, 4), life_of(job_sd, added, 5),
+             life_of(job_sd, added, 6), life_of(job_sd, added, 7)} {}
+
+  static ResidualLife life_of(double job_sd, double added, int i) {
+    return ResidualLife(std::sqrt(job_sd * job_sd + added * i / (kWidths - 1)));
+  }
+};
+
+}  // namespace yard
