@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace yard {
 namespace {
@@ -161,6 +162,7 @@ class ReturnCurve {
   }
 
   double from_sample(size_t k) const { return to_go_[k]; }
+  double end_s() const { return at_s_.back(); }
 
   double from_time(double t_s) const {
     // The first decision after t; what was running up to it counts in proportion.
@@ -189,14 +191,30 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
   for (int n = 0; n < worlds; ++n) {
     const int first = n / group * group;
     const auto& chain = chains[static_cast<size_t>(n)];
+    // Where a world was cut off, nobody knows what it would still have cost: from there on nobody
+    // is compared.
+    double cut_s = std::numeric_limits<double>::infinity();
+    for (int m = first; m < first + group; ++m) {
+      const auto& other = chains[static_cast<size_t>(m)];
+      if (other.empty() || r.ending[static_cast<size_t>(other.back())] != Ending::kTruncated)
+        continue;
+      cut_s = std::min(cut_s, curves[static_cast<size_t>(m)].end_s());
+    }
+    const auto until_cut = [&](const ReturnCurve& curve, double from_s, double to_go) {
+      if (std::isinf(cut_s)) return to_go;
+      return to_go - std::exp((from_s - cut_s) / horizon_s) * curve.from_time(cut_s);
+    };
     for (size_t k = 0; k < chain.size(); ++k) {
       const auto i = static_cast<size_t>(chain[k]);
+      const double at_s = r.at_s[i];
+      if (at_s >= cut_s) continue;
       double others = 0;
       for (int m = first; m < first + group; ++m) {
-        if (m != n) others += curves[static_cast<size_t>(m)].from_time(r.at_s[i]) / (group - 1);
+        const ReturnCurve& curve = curves[static_cast<size_t>(m)];
+        if (m != n) others += until_cut(curve, at_s, curve.from_time(at_s)) / (group - 1);
       }
-      const double own = curves[static_cast<size_t>(n)].from_sample(k);
-      out.advantage[i] = static_cast<float>(own - others);
+      const ReturnCurve& curve = curves[static_cast<size_t>(n)];
+      out.advantage[i] = static_cast<float>(until_cut(curve, at_s, curve.from_sample(k)) - others);
     }
   }
   return out;

@@ -70,6 +70,7 @@ Returns time_aware_gae(const Rollout& rollout, std::span<const float> last_value
 //   A_i = G_i - mean_m G_m(t_i),   G_i = r_i + g_i G_{i+1}
 // with G_m(t) between two decisions of m taken in proportion (Mao et al., "Learning scheduling
 // algorithms for data processing clusters", 2019, section 5.3: the noise of arrivals cancels).
+// Where episodes of a group were cut off, all are compared up to the first cut only.
 // Requires: whole episodes, one a world.
 Returns group_advantages(const Rollout& rollout, int worlds, int group, double horizon_s,
                          double reward_scale);

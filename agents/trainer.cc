@@ -103,7 +103,9 @@ class Trainer::Impl {
         mean_net_(seeded_net(config)),
         ppo_(net_, config.ppo),
         provenance_(std::move(provenance)) {
-    torch::set_num_threads(config.threads);
+    // Small products are not worth a second thread: while it waits for work it spins, and on a busy
+    // machine that costs twenty times what it gains.
+    torch::set_num_threads(config.hidden >= 256 ? config.threads : 1);
     env_.reset();
   }
 
@@ -332,7 +334,7 @@ class Trainer::Impl {
     collect();
   }
 
-  // One state of every few steps and worlds, so that golden states differ.
+  // One state a step, of another world each time, so that golden states differ.
   void record_golden() {
     const size_t n = golden_.size() * 7 % static_cast<size_t>(config_.worlds);
     const auto row = [n](const auto& column, size_t width) {
@@ -401,7 +403,7 @@ class Trainer::Impl {
     events.on_update({update_, samples_, static_cast<double>(rollout_.size()) / seconds, jct,
                       stats.policy_loss, stats.value_loss, stats.entropy, stats.approx_kl,
                       stats.clip_fraction, stats.explained_variance,
-                      config_.ppo.lr * (1 - static_cast<double>(update_) / config_.updates),
+                      config_.ppo.lr * (1 - static_cast<double>(update_ - 1) / config_.updates),
                       validation, agreement});
   }
 

@@ -175,4 +175,6 @@ show
 # ---- 7. Report -----------------------------------------------------------------------------------
 step 2 "writing the report"
 report=$("$yard" report "$run")
+printf '\nA minute of training is a demonstration: expect pilot level with the best heuristic or a little\n'
+printf 'ahead, on some seeds behind. What it reaches over many seeds is in docs/results.md.\n'
 printf '\nDone after %s. The report: %s/%s\n' "$(clock $(($(date +%s) - began)))" "$(pwd)" "$report"

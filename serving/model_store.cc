@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCheckpoint = "checkpoint:";
-// Between the two renames that replace a folder it is absent; after this pause it is there again.
+// A folder may be replaced between one file that is read and the next; after this pause all files
+// are of the new one.
 constexpr std::chrono::milliseconds kReplacing{100};
 
 fs::path folder_of(const std::string& text) {

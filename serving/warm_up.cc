@@ -22,7 +22,9 @@ void check_golden(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   const JobScorer network(checkpoint.weights, folder.string());
   const std::string where = (folder / "golden.safetensors").string();
-  for (GoldenState& state : unpack_golden(checkpoint.golden, where)) {
+  std::vector<GoldenState> states = unpack_golden(checkpoint.golden, where);
+  if (states.empty()) throw InputError(where, "at least one recorded state", "none");
+  for (GoldenState& state : states) {
     std::array<float, Dispatch::kActions> logits;
     network.forward(state.observation(), logits);
     for (size_t a = 0; a < logits.size(); ++a) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -142,6 +143,12 @@ std::string gunzip(std::string_view packed, const std::string& name) {
 
 }  // namespace
 
+std::string read_unpacked(const fs::path& path) {
+  std::string content = read_file(path);
+  if (content.starts_with("\x1f\x8b")) return gunzip(content, path.string());
+  return content;
+}
+
 std::string read_file(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) fail(path, kReadable, errno);
@@ -159,7 +166,6 @@ std::string read_file(const fs::path& path) {
     if (length == content.size()) content.resize(2 * length);
   }
   content.resize(length);
-  if (content.starts_with("\x1f\x8b")) return gunzip(content, path.string());
   return content;
 }
 
@@ -208,6 +214,14 @@ void AtomicDirectory::commit() {
     if (entry.is_regular_file() || entry.is_directory()) sync(entry.path(), target_);
   }
   sync(path_, target_);
+  // Exchanged in one step where there is something to replace and the file system can.
+  if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+    sync(parent_of(target_), target_);
+    std::error_code ignored;
+    fs::remove_all(std::exchange(path_, {}), ignored);
+    return;
+  }
+  if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) fail(target_, kWritable, errno);
   const fs::path old = beside(target_);
   const bool replaces = ::rename(target_.c_str(), old.c_str()) == 0;
   if (!replaces && errno != ENOENT) fail(target_, kWritable, errno);

@@ -9,9 +9,12 @@
 
 namespace yard {
 
-// Returns the content; gzip is recognised by its first bytes and unpacked.
-// Throws InputError when missing, a folder, or truncated or corrupt gzip.
+// Returns the content. Throws InputError when missing or a folder.
 std::string read_file(const std::filesystem::path& path);
+
+// The same; gzip is recognised by its first bytes and unpacked. Throws InputError also when it is
+// truncated or corrupt.
+std::string read_unpacked(const std::filesystem::path& path);
 
 // Replaces `path`, which is absent or a regular file, in one step that survives a power cut.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
@@ -30,8 +33,9 @@ class AtomicDirectory {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Puts the folder in the target's place and removes the old one. Between two renames the target
-  // is absent; a crash there leaves the old folder beside it, hidden. Call it once.
+  // Puts the folder in the target's place and removes the old one; a crash leaves the old or the
+  // new. On file systems that cannot exchange two names the target is absent for a moment. Call it
+  // once.
   void commit();
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "env/base/error.h"
 #include "env/batch/pool.h"
@@ -152,7 +151,7 @@ bool BatchEnv::go_on(int n) {
     }
     if (!Dispatch::take_in(p.view, config_.task, p.memory_bytes())) continue;
     observe(n);
-    if (p.sight.legal > 1) return true;
+    if (p.sight.choices > 0) return true;
   }
   return false;
 }
@@ -187,14 +186,14 @@ void BatchEnv::step_world(int n, int32_t action) {
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool goes_on = true;
+  YARD_CHECK(action >= 0 && action < Dispatch::kActions && p.sight.mask[action] != 0,
+             "illegal action");
   if (action != Dispatch::kNothing) {
-    YARD_CHECK(action >= 0 && action < Dispatch::kJobs && p.sight.mask[action] != 0,
-               "illegal action");
     const int32_t slot = p.sight.slots[action];
     Dispatch::apply(p.view, config_.task, slot, p.scratch.data(), RuleEditor{fixed_, s});
-    p.sight.legal = 1;
+    p.sight.choices = 0;
     if (!Dispatch::idle(p.view, config_.task)) observe(n);
-    if (p.sight.legal == 1) goes_on = go_on(n);
+    if (p.sight.choices == 0) goes_on = go_on(n);
   } else {
     goes_on = go_on(n);
   }

@@ -29,8 +29,8 @@ struct UserRecord {
   int64_t batch_submit_us;  // when its member that finished last was submitted
   // The batch of hers that was submitted last of those that have run: jobs that have not finished
   // yet say that the batch is at least so long. Made anew at every decision.
-  float alive_weight;
-  float alive_sum_log2;
+  int32_t alive_weight;    // in 2^-12, so that sums are exact whatever order the jobs come in
+  int64_t alive_sum_log2;  // in 2^-12
   int64_t alive_submit_us;
   // The decision point that the lines above are of, and her median then, her siblings aside.
   int32_t asked_at;
@@ -72,7 +72,6 @@ class UserHistory {
     own.batch_jobs += 1;
     own.batch_mean_log2 += (log2_run - own.batch_mean_log2) / own.batch_jobs;
     own.batch_submit_us = submit_us;
-    own.alive_weight = own.alive_sum_log2 = 0;  // or it would count twice
   }
 
   // What follows is worked out anew at every decision point, for the users of the jobs that matter
@@ -84,14 +83,11 @@ class UserHistory {
     UserRecord& own = records_[user + 1];  // row 0 stands for nobody: it has no siblings
     asked_ |= uint64_t{1} << (user & 63);
     own.asked_at = point;
-    own.alive_weight = own.alive_sum_log2 = 0;
+    own.alive_weight = 0;
+    own.alive_sum_log2 = 0;
     own.alive_submit_us = INT64_MIN;
-    own.unknown = 1;
-    own.median_log2 = log2_prior();
-    if (user == kNobody) return;
-    const float scale = 1 / (shrink + own.jobs);
-    own.unknown = shrink * scale;
-    own.median_log2 = own.unknown * log2_prior() + own.jobs * own.mean_log2 * scale;
+    own.unknown = user == kNobody ? 1 : shrink / (own.jobs + shrink);
+    own.median_log2 = log2_median(user, shrink);
   }
 
   // Looks at the unfinished jobs that have run: each stands for an observation of its expected
@@ -112,7 +108,8 @@ class UserHistory {
       const int32_t slot = scratch[i];
       const int32_t user = view.user(slot);
       UserRecord& own = records_[user + 1];
-      const bool matters = (own.asked_at == point) & (user != kNobody);
+      const bool matters =
+          (own.asked_at == point) & (user != kNobody) & (view.attained_us(slot) > 0);
       const int64_t submit_us = view.submit_us(slot);
       scratch[m] = slot;
       m += matters;
@@ -128,10 +125,9 @@ class UserHistory {
       const float attained = log2_seconds(view.attained_us(slot));
       const auto at = ResidualLife::at(own.median_log2, attained);
       const float total = own.median_log2 + ResidualLife::read(life.total, at) + at.beyond;
-      // In 2^-12: sums of such numbers are exact, whatever order the jobs come in.
-      const float w = whole_4096(ResidualLife::read(life.finished, at));
-      own.alive_weight += w;
-      own.alive_sum_log2 += whole_4096(w * total);
+      const float weight = ResidualLife::read(life.finished, at);
+      own.alive_weight += static_cast<int32_t>(weight * kWhole);
+      own.alive_sum_log2 += static_cast<int32_t>(weight * total * kWhole);
     }
   }
 
@@ -150,8 +146,9 @@ class UserHistory {
     // Products instead of branches: whose siblings count is anyone's guess.
     const float finished = own.batch_jobs * as_float(together(submit_us, own.batch_submit_us));
     const float beside = as_float(together(submit_us, own.alive_submit_us));
-    const float sum = finished * own.batch_mean_log2 + beside * own.alive_sum_log2;
-    const float weight = finished + beside * own.alive_weight;
+    const float sum =
+        finished * own.batch_mean_log2 + beside * static_cast<float>(own.alive_sum_log2) / kWhole;
+    const float weight = finished + beside * static_cast<float>(own.alive_weight) / kWhole;
     const float scale = 1 / (weight + sibling_prior);
     const float unknown = sibling_prior * scale;
     return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
@@ -165,24 +162,25 @@ class UserHistory {
   // Requires: not kNobody.
   YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
-  // How many finished jobs the user's own record weighs.
-  YARD_HD float jobs(int32_t user) const { return user == kNobody ? 0 : record(user).jobs; }
-
   // Returns the median of a job that has not run, in log2 seconds, her siblings aside.
   YARD_HD float log2_median(int32_t user, float shrink) const {
     const float prior = log2_prior();
     if (user == kNobody) return prior;
     const UserRecord& own = record(user);
-    return (own.jobs * own.mean_log2 + shrink * prior) / (own.jobs + shrink);
+    const float unknown = shrink / (own.jobs + shrink);
+    return unknown * prior + (1 - unknown) * own.mean_log2;
   }
 
  private:
+  static constexpr float kWhole = 4096;
   static constexpr float kPrior = 11.8F;  // an hour, before anything has finished
   // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
   static constexpr float kMostJobs = 32;
   static constexpr uint64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
 
-  YARD_HD float log2_prior() const { return records_[0].jobs > 0 ? records_[0].median_log2 : kPrior; }
+  YARD_HD float log2_prior() const {
+    return records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
+  }
 
   YARD_HD static bool together(int64_t a_us, int64_t b_us) {
     const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);
@@ -190,10 +188,6 @@ class UserHistory {
   }
 
   YARD_HD static float as_float(bool b) { return static_cast<float>(static_cast<int>(b)); }
-
-  YARD_HD static float whole_4096(float x) {
-    return static_cast<float>(static_cast<int32_t>(x * 4096)) / 4096;
-  }
 
   YARD_HD static void add(UserRecord& r, float log2_run) {
     r.jobs = r.jobs + 1 < kMostJobs ? r.jobs + 1 : kMostJobs;

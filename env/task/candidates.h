@@ -87,8 +87,8 @@ class Candidates {
   // Returns the number of the decision point that begins, from 1.
   YARD_HD int32_t begin_point() { return ++*point_; }
 
-  // Takes up who waits now, and with `with_held` who holds GPUs; drops the others. Calls
-  // visit(candidate) for each.
+  // Takes up who waits now, and with `with_held` who holds GPUs or is saving; drops the others.
+  // Calls visit(candidate) for each.
   template <class Visit>
   YARD_HD void gather(const View& view, bool with_held, Visit&& visit) {
     int32_t n = 0;
@@ -106,10 +106,15 @@ class Candidates {
       ++n;
     }
     *size_ = n;
-    if (n == view.num_waiting() + (with_held ? view.num_held() : 0)) return;
+    if (n == (with_held ? view.num_live() : view.num_waiting())) return;
     for (int32_t i = 0; with_held && i < view.num_held(); ++i) add(view, view.held(i), visit);
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
+    }
+    // Who is saving stands in no list of the state: either it was here when it held its GPUs, or
+    // the memory is new and everything counts as changed.
+    for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
+      if (view.phase(view.changed(i)) == Phase::kStopping) add(view, view.changed(i), visit);
     }
   }
 
@@ -117,34 +122,42 @@ class Candidates {
   // candidates in order.
   template <class KeyOf>
   YARD_HD void rank(KeyOf&& key_of) {
-    int32_t out_of_place = 0;
     for (int32_t i = 0; i < *size_; ++i) {
       Candidate& c = list_[i];
       c.order = Candidate::order_of(key_of(c), c.serial());
-      out_of_place += i > 0 && c.order < list_[i - 1].order;
     }
-    if (out_of_place == 0) return;
-    // Shell's method. Its last round alone, an insertion sort, does for a few that moved.
+    // By insertion, which is quick where little has changed; if that takes too many moves, by
+    // Shell's method, whose last round it is.
+    int64_t moves = int64_t{kMoves} * *size_;
+    if (insert(1, moves)) return;
     int32_t gap = 1;
-    if (out_of_place > kFew) {
-      while (gap < *size_) gap = gap * 9 / 4 + 1;
-    }
-    for (; gap > 0; gap = gap == 1 ? 0 : gap * 4 / 9 > 1 ? gap * 4 / 9 : 1) {
-      for (int32_t i = gap; i < *size_; ++i) {
-        const Candidate c = list_[i];
-        int32_t k = i;
-        for (; k >= gap && c.order < list_[k - gap].order; k -= gap) list_[k] = list_[k - gap];
-        list_[k] = c;
-      }
-    }
+    while (gap < *size_) gap = gap * 9 / 4 + 1;
+    moves = INT64_MAX;
+    for (; gap > 1; gap = gap * 4 / 9) insert(gap, moves);
+    insert(1, moves);
   }
 
  private:
-  static constexpr int32_t kFew = 8;
+  static constexpr int32_t kMoves = 8;
+
+  // One round: candidates that stand `gap` apart get into order. Returns false when `moves` were
+  // not enough.
+  YARD_HD bool insert(int32_t gap, int64_t& moves) {
+    for (int32_t i = gap; i < *size_; ++i) {
+      if (list_[i - gap].order < list_[i].order) continue;
+      const Candidate c = list_[i];
+      int32_t k = i;
+      for (; k >= gap && c.order < list_[k - gap].order; k -= gap) list_[k] = list_[k - gap];
+      list_[k] = c;
+      moves -= i - k;
+      if (moves < 0) return false;
+    }
+    return true;
+  }
 
   YARD_HD static bool belongs(Phase phase, bool with_held) {
     constexpr auto bit = [](Phase p) { return 1u << static_cast<unsigned>(p); };
-    const unsigned held = bit(Phase::kRunning) | bit(Phase::kStarting);
+    const unsigned held = bit(Phase::kRunning) | bit(Phase::kStarting) | bit(Phase::kStopping);
     const unsigned phases = bit(Phase::kWaiting) | (with_held ? held : 0);
     return (phases & bit(phase)) != 0;
   }
@@ -153,7 +166,6 @@ class Candidates {
   YARD_HD void add(const View& view, int32_t slot, Visit&& visit) {
     if (listed_[slot] == 1) return;
     listed_[slot] = 1;
-    features_[slot].made_at = 0;
     Candidate& c = list_[(*size_)++];
     c.order = Candidate::order_of(0, view.serial(slot));
     c.submit_us = view.submit_us(slot);

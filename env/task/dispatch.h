@@ -32,7 +32,7 @@ struct DispatchConfig {
   float gpu_exponent = 1;
   float margin_log2 = 1;  // by how many doublings a job must be better to stop another
   float shrink = 1;
-  float sibling_prior = 0.5F;       // see UserHistory::log2_median
+  float sibling_prior = 0.5F;       // see UserHistory::expect
   int64_t quantum_us = 60'000'000;  // a job is not stopped before it ran this long
   int64_t tick_us = 300'000'000;    // while jobs wait, who runs is looked at again after this long
   // At most so many rows of each kind are filled; fewer make a faster policy.
@@ -62,7 +62,7 @@ struct Dispatch {
     float* prior;       // (J + 1) logits; kMasked where the mask is 0; null: not wanted
     int32_t* slots;     // (J) who stands in each row
     int32_t rows;       // how many rows of `jobs` exist
-    int32_t legal;      // how many actions are
+    int32_t choices;    // how many rows may start or stop; 0: nothing to choose
     int32_t suggested;  // the option that the index would pick
   };
 
@@ -166,7 +166,7 @@ YARD_HD inline void write_features(const View& view, const DispatchConfig& confi
 struct Window {
   const Candidate* rows[Dispatch::kJobs];
   int32_t gpus[Dispatch::kJobs];
-  uint8_t may[Dispatch::kJobs];  // 1: the cluster lets the job start or stop now
+  uint8_t may[Dispatch::kJobs];  // 1: the job may start or stop now
   int32_t num_held = 0;
   int32_t size = 0;
   int32_t legal = 0;     // how many of them may
@@ -205,6 +205,14 @@ YARD_HD inline void fill(const View& view, const DispatchConfig& config,
   most += w.num_held;
   for (int32_t i = 0; w.size < most; ++i) {
     if (view.phase(candidates[i].slot) == Phase::kWaiting) put(candidates[i]);
+  }
+  // A job is stopped only for one that the index puts before it, margin or not: otherwise two jobs
+  // could stop each other for ever.
+  for (int32_t r = 0; r < w.num_held; ++r) {
+    const bool beaten = w.num_held < w.size && w.rows[w.num_held]->key() < w.rows[r]->key();
+    if (beaten || w.may[r] == 0) continue;
+    w.may[r] = 0;
+    --w.legal;
   }
 }
 
@@ -281,7 +289,8 @@ YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
   share_out(0, w.num_held, -1);
   share_out(w.num_held, w.size, 1);
   for (int32_t r = w.size; r < Dispatch::kJobs; ++r) o.prior[r] = Dispatch::kMasked;
-  o.prior[Dispatch::kNothing] = pick == Dispatch::kNothing ? 0 : other * kLn2;
+  const float nothing = pick == Dispatch::kNothing ? 0 : other * kLn2;
+  o.prior[Dispatch::kNothing] = o.mask[Dispatch::kNothing] ? nothing : Dispatch::kMasked;
 }
 
 YARD_HD inline void write_cluster(const View& view, const DispatchConfig& config, int32_t pick,
@@ -310,7 +319,8 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
               can_place(view, config.placement, view.gpus(slot)));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
-             view.now_us() - view.since_us(slot) >= config.quantum_us;
+             view.now_us() - view.since_us(slot) >= config.quantum_us &&
+             view.now_us() > view.since_us(slot);  // what has just been started goes on
     default:
       return false;
   }
@@ -322,21 +332,20 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
   history.take_in_changed(view);
   if (idle(view, config)) return false;
   Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
-  bool some_ran = false;  // of those that wait
+  bool some_ran = false;
   const int32_t point = candidates.begin_point();
   candidates.gather(view, config.preempt, [&](const Candidate& c) {
     history.ask(c.user, point, config.shrink);
     some_ran |= c.ran != 0;
   });
-  history.take_in_alive(view, config.run_times.life[0], point, candidates.scratch(),
-                        [&](auto&& visit) {
-                          for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
-                          for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
-                            const int32_t slot = candidates[i].slot;
-                            if (candidates[i].ran && view.phase(slot) == Phase::kWaiting)
-                              visit(slot);
-                          }
-                        });
+  const auto all_that_ran = [&](auto&& visit) {
+    // Those that hold GPUs are candidates too where they may be stopped.
+    for (int32_t i = 0; !config.preempt && i < view.num_held(); ++i) visit(view.held(i));
+    for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
+      if (candidates[i].ran) visit(candidates[i].slot);
+    }
+  };
+  history.take_in_alive(view, config.run_times.life[0], point, candidates.scratch(), all_that_ran);
   candidates.rank([&](Candidate& c) {
     c.log2_attained = c.ran ? log2_seconds(view.attained_us(c.slot)) : 0;
     const auto expected = history.expect(c.user, c.submit_us, config.sibling_prior);
@@ -368,18 +377,16 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
            sizeof(float) * kJobFeatures);
     out.slots[r] = w.rows[r]->slot;
   }
-  memcpy(out.mask, w.may, kJobs);
-  out.legal = 1 + w.legal;
   for (int32_t r = 0; r < w.num_held; ++r) {
     out.jobs[static_cast<int64_t>(r) * kJobFeatures + kHolds] = 1;
-    // A job is stopped only for one that the index puts before it, margin or not: otherwise two
-    // jobs could stop each other for ever.
-    const bool beaten = w.num_held < w.size && w.rows[w.num_held]->key() < w.rows[r]->key();
-    out.legal -= out.mask[r] & static_cast<uint8_t>(!beaten);
-    out.mask[r] &= static_cast<uint8_t>(beaten);
   }
-  out.mask[kNothing] = 1;
+  memcpy(out.mask, w.may, kJobs);
+  // Jobs that wait for nothing but the policy: where nobody runs, one of those that fit has to
+  // start.
+  const bool nobody_runs = view.num_live() == view.num_waiting();
+  out.mask[kNothing] = !(nobody_runs && w.legal > 0);
   out.rows = w.size;
+  out.choices = w.legal;
   out.suggested = dispatch_detail::suggest(w, config.margin_log2);
   if (out.suggested != kNothing) {
     out.jobs[static_cast<int64_t>(out.suggested) * kJobFeatures + kSuggested] = 1;

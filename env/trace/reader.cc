@@ -68,7 +68,7 @@ bool has_columns(const std::vector<std::string_view>& columns,
 
 Trace load_trace(const std::string& source, const LoadOptions& options) {
   if (source.starts_with(kSynthetic)) return generate(source, options);
-  return parse_trace(read_file(source), source, options);
+  return parse_trace(read_unpacked(source), source, options);
 }
 
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options) {

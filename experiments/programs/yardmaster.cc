@@ -108,6 +108,13 @@ int main(int argc, char** argv) {
     print_help(stdout);
     return kDone;
   }
+  // Mostly a shell variable that is not set; taken as "not given", output would silently be lost.
+  for (int i = 2; i < argc; ++i) {
+    if (argv[i][0] != '\0') continue;
+    std::fprintf(stderr, "yardmaster: %s: expected a value after '%s', got an empty argument\n",
+                 argv[1], argv[i - 1]);
+    return kBadInput;
+  }
   if (name == "version" || name == "--version") return run_version(argc, argv);
   for (const Command& command : kCommands) {
     if (command.name == name) return become(command, argv);

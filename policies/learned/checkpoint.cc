@@ -45,30 +45,36 @@ DispatchConfig task_from(const Json& json) {
   }
   if (!known) throw InputError("task.placement", "a placement rule", placement);
   json.at("preempt").get_to(task.preempt);
-  json.at("gpu_exponent").get_to(task.gpu_exponent);
-  json.at("margin_log2").get_to(task.margin_log2);
-  json.at("shrink").get_to(task.shrink);
-  json.at("sibling_prior").get_to(task.sibling_prior);
-  json.at("quantum_us").get_to(task.quantum_us);
-  json.at("tick_us").get_to(task.tick_us);
-  json.at("held_rows").get_to(task.held_rows);
-  json.at("waiting_rows").get_to(task.waiting_rows);
-  json.at("prior_gap").get_to(task.prior_gap);
-  json.at("prior_slope").get_to(task.prior_slope);
-  json.at("prior_other").get_to(task.prior_other);
-  if (task.held_rows < 1 || task.held_rows > Dispatch::kHeldRows || task.waiting_rows < 1 ||
-      task.waiting_rows > Dispatch::kJobs) {
-    throw InputError("task", "at most 64 held_rows and 128 waiting_rows",
-                     json.at("held_rows").dump() + " and " + json.at("waiting_rows").dump());
-  }
-  const auto spread = [&](const char* name, float least) {
-    const auto sd = json.at(name).get<float>();
-    if (sd >= least && sd <= 10) return sd;
-    throw InputError(std::string("task.") + name, "in [" + shortest(least) + ", 10]", shortest(sd));
+  // The ranges that training allows.
+  const auto number = [&]<class T>(const char* name, T least, T most) {
+    const auto value = json.at(name).get<T>();
+    if (value >= least && value <= most) return value;
+    throw InputError(std::string("task.") + name,
+                     "in [" + shortest(least) + ", " + shortest(most) + "]", json.at(name).dump());
   };
-  task.run_times =
-      RunTimes(spread("spread", 0.1F), spread("spread_batch", 0), spread("spread_user", 0));
+  constexpr int64_t kLong = 1'000'000'000'000;
+  task.gpu_exponent = number("gpu_exponent", 0.0F, 2.0F);
+  task.margin_log2 = number("margin_log2", 0.0F, 10.0F);
+  task.shrink = number("shrink", 0.01F, 100.0F);
+  task.sibling_prior = number("sibling_prior", 0.01F, 1e6F);
+  task.quantum_us = number("quantum_us", int64_t{0}, kLong);
+  task.tick_us = number("tick_us", int64_t{1'000'000}, kLong);
+  task.held_rows = number("held_rows", 1, Dispatch::kHeldRows);
+  task.waiting_rows = number("waiting_rows", 1, Dispatch::kJobs);
+  task.prior_gap = number("prior_gap", 0.0F, 100.0F);
+  task.prior_slope = number("prior_slope", 0.0F, 100.0F);
+  task.prior_other = number("prior_other", 1e-6F, 1.0F);
+  task.run_times = RunTimes(number("spread", 0.2F, 3.0F), number("spread_batch", 0.0F, 5.0F),
+                            number("spread_user", 0.0F, 5.0F));
   return task;
+}
+
+// Of what decides how the weights are used, as the manifest spells it.
+std::string use_hash(const Json& manifest) {
+  std::string use;
+  for (const char* key : {"agent", "network", "task", "feature_schema"})
+    use += manifest.at(key).dump();
+  return sha256_hex(use);
 }
 
 std::string read_part(const fs::path& folder, const char* name, const Json& hashes) {
@@ -93,15 +99,16 @@ std::string feature_schema_hash() {
 
 void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden);
-  const Json manifest = {{"format_version", kCheckpointVersion},
-                         {"agent", c.agent},
-                         {"network", c.network},
-                         {"task", task_json(c.task)},
-                         {"feature_schema", feature_schema_hash()},
-                         {"information", "history"},
-                         {"provenance", c.provenance},
-                         {"scores", c.scores},
-                         {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
+  Json manifest = {{"format_version", kCheckpointVersion},
+                   {"agent", c.agent},
+                   {"network", c.network},
+                   {"task", task_json(c.task)},
+                   {"feature_schema", feature_schema_hash()},
+                   {"information", "history"},
+                   {"provenance", c.provenance},
+                   {"scores", c.scores},
+                   {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
+  manifest["use_sha256"] = use_hash(manifest);
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);
@@ -134,6 +141,11 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     c.provenance = manifest.at("provenance");
     c.scores = manifest.at("scores");
     const Json& hashes = manifest.at("sha256");
+    const auto use = manifest.at("use_sha256").get<std::string>();
+    if (use != use_hash(manifest)) {
+      throw InputError(where, "agent, network and task with the sha256 " + use + " that it names",
+                       use_hash(manifest));
+    }
     c.weights = from_safetensors(read_part(folder, kModel, hashes), (folder / kModel).string());
     c.golden = from_safetensors(read_part(folder, kGolden, hashes), (folder / kGolden).string());
     return c;

@@ -21,7 +21,7 @@ struct Checkpoint {
   std::string network;  // "job-scorer"
   DispatchConfig task;
   Tensors weights;
-  Tensors golden;                     // see golden.h
+  Tensors golden;                     // see pack_golden()
   nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
   std::string digest;  // sha256 of the manifest, which holds those of all other files; set by load

@@ -34,7 +34,7 @@ class Pilot final : public Policy {
     o.slots = slots.data();
     for (;;) {
       Dispatch::observe(view, task_, memory.data(), o);
-      if (o.legal == 1) return;
+      if (o.choices == 0) return;
       net_.forward(o, logits);
       if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
         throw NonFinite();

@@ -90,6 +90,19 @@ TEST(GroupAdvantages, DiscountByElapsedTime) {
   EXPECT_NEAR(out.advantage[2], -2 + 2.0 / 3, 1e-5);  // world 1: what is left of its one step
 }
 
+// World 1 is cut off at 10 s: what world 0 pays after that must not count against it.
+TEST(GroupAdvantages, CompareUpToTheFirstCutOnly) {
+  const Rollout r = rollout_of({{0, 0, -4, 10},
+                                {1, 0, -4, 5},
+                                {1, 5, -4, 5, Ending::kTruncated},
+                                {0, 10, -100, 10, Ending::kTerminated}});
+  const Returns out = group_advantages(r, 2, 2, 1e12, 1);
+  EXPECT_NEAR(out.advantage[0], -4 + 8, 1e-5);
+  EXPECT_NEAR(out.advantage[1], -8 + 4, 1e-5);
+  EXPECT_NEAR(out.advantage[2], -4 + 2, 1e-5);
+  EXPECT_EQ(out.advantage[3], 0) << "nothing to compare with";
+}
+
 TEST(GroupAdvantages, WhoDoesTheSameGainsNothing) {
   std::vector<Sample> samples;
   for (const int32_t world : {0, 1, 2}) {

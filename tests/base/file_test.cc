@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -76,7 +77,7 @@ std::string message_of(Call call) {
 }
 
 std::string read_error(const fs::path& path) {
-  return message_of<InputError>([&] { read_file(path); });
+  return message_of<InputError>([&] { read_unpacked(path); });
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -100,9 +101,10 @@ TEST_F(FileTest, ReadsPipesToTheEnd) {
 TEST_F(FileTest, UnpacksGzipOfOneAndSeveralMembers) {
   const std::string big = noise(1'000'000) + std::string(3'000'000, 'a');
   put("a.gz", gzip(big));
-  EXPECT_EQ(read_file(at("a.gz")), big);
+  EXPECT_EQ(read_unpacked(at("a.gz")), big);
+  EXPECT_EQ(read_file(at("a.gz")), gzip(big)) << "bytes that only look packed stay";
   put("a.gz", gzip("one,") + gzip("") + gzip("two"));
-  EXPECT_EQ(read_file(at("a.gz")), "one,two");
+  EXPECT_EQ(read_unpacked(at("a.gz")), "one,two");
 }
 
 TEST_F(FileTest, GzipCutAnywhereIsTruncated) {
@@ -214,6 +216,28 @@ TEST_F(FileTest, AFolderReplacesTheOldOneWhole) {
   EXPECT_FALSE(fs::exists(at("run/old")));
   EXPECT_EQ(read_file(at("run/new")), "2");
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
+}
+
+TEST_F(FileTest, AReaderNeverMissesAFolderThatIsReplaced) {
+  const auto write = [&](const std::string& text) {
+    AtomicDirectory out(at("run"));
+    write_file_atomic(out.path() / "a", text);
+    out.commit();
+  };
+  write("0");
+  std::atomic<bool> done = false;
+  std::atomic<int> missed = 0, seen = 0;
+  std::thread reader([&] {
+    while (!done) {
+      (fs::exists(at("run/a")) ? seen : missed)++;
+    }
+  });
+  for (int i = 1; i <= 100; ++i) write(std::to_string(i));
+  done = true;
+  reader.join();
+  EXPECT_EQ(read_file(at("run/a")), "100");
+  EXPECT_GT(seen, 0);
+  EXPECT_EQ(missed, 0);
 }
 
 TEST_F(FileTest, AFolderWithoutCommitLeavesNothing) {

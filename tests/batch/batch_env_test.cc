@@ -145,7 +145,8 @@ TEST(BatchEnv, RowsBeyondTheLastAreZeroAndMasked) {
         ASSERT_EQ(jobs[k], 0);
       }
       for (int32_t a = rows; a < Dispatch::kJobs; ++a) ASSERT_EQ(mask_of(env, n)[a], 0);
-      ASSERT_EQ(mask_of(env, n)[Dispatch::kNothing], 1);
+      const uint8_t* mask = mask_of(env, n);
+      ASSERT_GT(std::count(mask, mask + Dispatch::kActions, 1), 0) << "something is always legal";
     }
     env.step(random_actions(env, t));  // an action that is not legal would stop the program
   }
@@ -241,6 +242,44 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
   env.begin_episodes();
   for (int n = 0; n < 4; ++n) EXPECT_FALSE(env.waits(n));
   EXPECT_EQ(seen(env, 0).rows, seen(env, 3).rows);
+}
+
+// Weights that may want anything must not make a decision that never ends.
+TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    const Scene scene("2x8", busy_jobs(80, seed));
+    Checkpoint wild;
+    wild.task.quantum_us = 0;
+    Rng rng(seed);
+    for (const auto& [name, shape] : job_scorer_shapes(4)) {
+      size_t count = 1;
+      for (const int64_t n : shape) count *= static_cast<size_t>(n);
+      std::vector<float> values;
+      for (size_t i = 0; i < count; ++i) values.push_back(static_cast<float>(3 * rng.normal()));
+      wild.weights[name] = {shape, values};
+    }
+    const auto pilot = make_pilot(wild, "wild weights");
+    Player player(scene, *pilot);
+    for (int i = 0; i < 2000 && player.step(); ++i) {
+    }
+    ASSERT_FALSE(player.failed());
+  }
+}
+
+// Weights that always prefer to do nothing must not let jobs wait for ever.
+TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
+  const Scene scene("2x8", busy_jobs(60));
+  Checkpoint lazy;
+  for (const auto& [name, shape] : job_scorer_shapes(4)) {
+    size_t count = 1;
+    for (const int64_t n : shape) count *= static_cast<size_t>(n);
+    lazy.weights[name] = {shape, std::vector<float>(count, name == "b5" ? 1e6F : 0.0F)};
+  }
+  const auto pilot = make_pilot(lazy, "lazy weights");
+  Player player(scene, *pilot);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs().size(), 60u);
 }
 
 // A network that says nothing leaves the prior, whose best option is the index's pick: as a policy

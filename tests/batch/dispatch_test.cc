@@ -178,7 +178,7 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
   const Watcher watcher(config, [&](const View& view, const Sight& sight) {
     most = std::max(most, sight.o.rows);
     ASSERT_LE(sight.o.rows, Dispatch::kJobs);
-    ASSERT_EQ(sight.o.legal, 1 + std::count(sight.mask.begin(), sight.mask.end() - 1, 1));
+    ASSERT_EQ(sight.o.choices, std::count(sight.mask.begin(), sight.mask.end() - 1, 1));
     std::vector<int32_t> slots(sight.slots.begin(), sight.slots.begin() + sight.o.rows);
     std::sort(slots.begin(), slots.end());
     ASSERT_TRUE(std::adjacent_find(slots.begin(), slots.end()) == slots.end());

@@ -167,5 +167,19 @@ TEST(Tune, WritesAPolicyForEachAndTheBest) {
       2);
 }
 
+// An unset shell variable must not make output disappear.
+TEST(Commands, AnEmptyArgumentIsRefused) {
+  for (const std::string command :
+       {"simulate --trace synthetic:habits --cluster 2x8 --policy fifo --jobs-out ''",
+        "train --out ''", "evaluate --trace '' --cluster 8x8"}) {
+    const Result r = shell("yardmaster " + command);
+    EXPECT_EQ(r.code, 2) << command;
+    EXPECT_THAT(r.err, ::testing::HasSubstr("empty argument")) << command;
+  }
+  const Result r =
+      shell("yardmaster simulate --trace synthetic:habits --cluster 2x8 --policy fifo --seed -1");
+  EXPECT_EQ(r.code, 2);
+}
+
 }  // namespace
 }  // namespace yard::testing

@@ -190,6 +190,13 @@ TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {
       [](Json& m) { m["task"]["held_rows"] = 65; },
       [](Json& m) { m["task"]["waiting_rows"] = 0; },
       [](Json& m) { m["task"]["spread"] = -1; },
+      [](Json& m) { m["task"]["shrink"] = 0; },
+      [](Json& m) { m["task"]["sibling_prior"] = 0; },
+      [](Json& m) { m["task"]["tick_us"] = 0; },
+      [](Json& m) { m["task"]["quantum_us"] = -1; },
+      [](Json& m) { m["task"]["margin_log2"] = -0.5; },
+      [](Json& m) { m["task"]["prior_other"] = 0; },
+      [](Json& m) { m["task"]["gpu_exponent"] = 1e9; },
       [](Json& m) { m["task"]["spread_batch"] = 11; },
       [](Json& m) { m["task"].erase("spread_user"); },
       [](Json& m) { m["task"]["spread"] = "wide"; },
@@ -205,6 +212,17 @@ TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {
     rewrite_manifest(changes[i]);
     EXPECT_NE(load(), "") << "change " << i;
   }
+}
+
+TEST_F(CheckpointFiles, AConstantThatWasChangedByHandIsNoticed) {
+  rewrite_manifest([](Json& m) { m["task"]["shrink"] = 9; });
+  EXPECT_THAT(load(), HasSubstr("sha256"));
+  save_checkpoint(saved_, folder_);
+  rewrite_manifest([](Json& m) { m["agent"] = "somebody"; });
+  EXPECT_THAT(load(), HasSubstr("sha256"));
+  save_checkpoint(saved_, folder_);
+  rewrite_manifest([](Json& m) { m["scores"].push_back("a note"); });
+  EXPECT_EQ(load(), "") << "scores may be added later";
 }
 
 TEST_F(CheckpointFiles, WeightsThatDoNotFitAreRefused) {

@@ -64,7 +64,8 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_flag("--skip-unusable", scenario.skip_unusable,
                "count rows and jobs that cannot be used instead of refusing the trace");
   app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes");
-  app.add_option("--seed", scenario.seed, "of generators and random draws");
+  app.add_option("--seed", scenario.seed, "of generators and random draws")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--json", json, "print one JSON document");
   app.add_option("--json-out", json_out, "write the same document to a file");
 }

@@ -112,7 +112,8 @@ int run_trace(CLI::App& app, int argc, char** argv) {
       command->add_flag("--skip-unusable", options.load.skip_unusable,
                         "count rows that cannot be used instead of refusing the file");
     }
-    command->add_option("--seed", options.load.seed, "of the generator");
+    command->add_option("--seed", options.load.seed, "of the generator")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--jobs", options.load.jobs, "how many jobs a generator makes");
     command->add_option("--cluster-gpus", options.load.cluster_gpus,
                         "GPUs of the cluster that a generator's load refers to");

@@ -92,6 +92,10 @@ void train(const Arguments& args) {
   Trainer trainer(config.learner, data.fixed(), data.workload(), provenance);
   const fs::path state = run.checkpoints() / "training_state";
   if (!args.resume.empty()) {
+    if (!fs::exists(state)) {
+      throw InputError(args.resume, "a run that got as far as saving its state",
+                       "one that ended before; remove it and train anew");
+    }
     trainer.restore(state);
     run.drop_metrics_after(trainer.update());
     run.log(fmt::format("resumed after update {}", trainer.update()));

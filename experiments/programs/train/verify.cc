@@ -39,6 +39,8 @@ Difference native_difference(const Checkpoint& checkpoint) {
     out.other_choice += best(logits) != best(g.logits);
     ++out.states;
   }
+  if (out.states == 0)
+    throw InputError("golden.safetensors", "at least one recorded state", "none");
   return out;
 }
 
