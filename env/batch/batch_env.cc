@@ -163,6 +163,7 @@ Dispatch::Observation BatchEnv::slice(int n) {
   out.mask = mask_.data() + n * Dispatch::kActions;
   if (config_.prior) out.prior = prior_.data() + n * Dispatch::kActions;
   out.slots = slots_.data() + n * Dispatch::kJobs;
+  out.filled = 0;  // all is zero at first
   return out;
 }
 

@@ -56,12 +56,13 @@ struct Dispatch {
 
   // Written by observe(); a batch lends each world its slice of the big tensors.
   struct Observation {
-    float* jobs;        // (J, F) row-major; rows from `rows` on are zero
-    float* cluster;     // (C)
-    uint8_t* mask;      // (J + 1)
-    float* prior;       // (J + 1) logits; kMasked where the mask is 0; null: not wanted
-    int32_t* slots;     // (J) who stands in each row
-    int32_t rows;       // how many rows of `jobs` exist
+    float* jobs;     // (J, F) row-major; rows from `rows` on are zero
+    float* cluster;  // (C)
+    uint8_t* mask;   // (J + 1)
+    float* prior;    // (J + 1) logits; kMasked where the mask is 0; null: not wanted
+    int32_t* slots;  // (J) who stands in each row
+    int32_t rows;    // how many rows of `jobs` exist
+    int32_t filled;  // rows of `jobs` from here on are zero already; kJobs: who knows what they are
     int32_t choices;    // how many rows may start or stop; 0: nothing to choose
     int32_t suggested;  // the option that the index would pick
   };
@@ -371,7 +372,11 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
       dispatch_detail::write_features(view, config, *w.rows[r], f);
     });
   }
-  memset(out.jobs, 0, sizeof(float) * kJobs * kJobFeatures);
+  if (out.filled > w.size) {
+    memset(out.jobs + static_cast<int64_t>(w.size) * kJobFeatures, 0,
+           sizeof(float) * static_cast<size_t>(out.filled - w.size) * kJobFeatures);
+  }
+  out.filled = w.size;
   for (int32_t r = 0; r < w.size; ++r) {
     memcpy(out.jobs + static_cast<int64_t>(r) * kJobFeatures, still[r],
            sizeof(float) * kJobFeatures);

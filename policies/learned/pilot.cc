@@ -32,6 +32,7 @@ class Pilot final : public Policy {
     o.prior = prior.data();
     o.mask = mask.data();
     o.slots = slots.data();
+    o.filled = 0;  // nobody reads rows that do not exist
     for (;;) {
       Dispatch::observe(view, task_, memory.data(), o);
       if (o.choices == 0) return;

@@ -29,6 +29,7 @@ struct Sight {
     o.mask = mask.data();
     o.prior = prior.data();
     o.slots = slots.data();
+    o.filled = Dispatch::kJobs;
     Dispatch::observe(view, config, memory, o);
   }
   Sight(const Sight&) = delete;
