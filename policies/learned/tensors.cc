@@ -26,6 +26,7 @@ std::string to_safetensors(const Tensors& tensors) {
   std::memcpy(out.data() + 8, text.data(), text.size());
   char* to = out.data() + 8 + text.size();
   for (const auto& [name, tensor] : tensors) {
+    if (tensor.data.empty()) continue;
     std::memcpy(to, tensor.data.data(), tensor.data.size() * sizeof(float));
     to += tensor.data.size() * sizeof(float);
   }
