@@ -53,7 +53,7 @@ Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers,
                      std::to_string(from) + ".." + std::to_string(to));
   }
   tensor.data.resize(count);
-  std::memcpy(tensor.data.data(), numbers.data() + from, to - from);
+  if (to > from) std::memcpy(tensor.data.data(), numbers.data() + from, to - from);
   return tensor;
 }
 
