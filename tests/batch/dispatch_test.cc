@@ -264,6 +264,19 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
           const int64_t age_us = view.now_us() - view.submit_us(held[r].slot);
           ASSERT_EQ(f[Dispatch::kAge], (log2_seconds(age_us) - 8) / 8);
           ASSERT_EQ(f[Dispatch::kGpus], log2_coarse(view.gpus(held[r].slot)) / 4);
+          const int32_t slot = held[r].slot;
+          const float attained = log2_seconds(view.attained_us(slot));
+          const auto expected =
+              history.expect(view.user(slot), view.submit_us(slot), config.sibling_prior);
+          const auto& life =
+              config.run_times
+                  .life[config.run_times.width(expected.batch_unknown, expected.user_unknown)];
+          ASSERT_EQ(f[Dispatch::kAttained], (attained - 8) / 8);
+          ASSERT_EQ(f[Dispatch::kLeft], (life.log2_left(expected.log2_median, attained) - 12) / 4);
+          ASSERT_EQ(f[Dispatch::kSiblings],
+                    expected.siblings / (expected.siblings + config.sibling_prior));
+          ASSERT_EQ(f[Dispatch::kKnown], 1 - expected.user_unknown);
+          ASSERT_EQ(f[Dispatch::kHolds], view.phase(slot) == Phase::kWaiting ? 0 : 1);
         }
         for (size_t i = held.size() * Dispatch::kJobFeatures; i < sight.jobs.size(); ++i) {
           ASSERT_EQ(sight.jobs[i], 0);
@@ -321,6 +334,35 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
   Player player(scene, watcher);
   player.play();
   EXPECT_GT(compared, 100);
+}
+
+// One job of a user has run for long when another, submitted with it, still waits: what runs says
+// something about what waits, whether jobs may be stopped or not.
+TEST_P(Rows, ShowWhatARunningSiblingSays) {
+  std::vector<Job> jobs = jobs_of({{0, 8, 20'000}, {1, 16, 500}, {4000, 4, 100}});
+  jobs[0].user = jobs[1].user = "ada";
+  jobs[2].user = "bob";
+  const Scene scene("2x8", jobs);
+  DispatchConfig config;
+  config.preempt = GetParam();
+  int seen = 0;
+  const Watcher watcher(config, [&](const View& view, const Sight& sight) {
+    if (view.now_us() < 4000 * kSecond || view.now_us() > 4001 * kSecond) return;
+    for (int32_t r = 0; r < sight.o.rows; ++r) {
+      const int32_t slot = sight.slots[static_cast<size_t>(r)];
+      const float* f = sight.jobs.data() + r * Dispatch::kJobFeatures;
+      if (view.gpus(slot) == 16) {
+        EXPECT_GT(f[Dispatch::kSiblings], 0.3);
+        ++seen;
+      } else if (view.gpus(slot) == 4) {
+        EXPECT_EQ(f[Dispatch::kSiblings], 0) << "bob has none";
+        ++seen;
+      }
+    }
+  });
+  Player player(scene, watcher);
+  player.play();
+  EXPECT_GE(seen, 2);
 }
 
 }  // namespace
