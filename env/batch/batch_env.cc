@@ -52,15 +52,11 @@ struct BatchEnv::Player {
   bool waits = false;  // between episodes
 };
 
-class BatchEnv::Pool : public ThreadPool {
-  using ThreadPool::ThreadPool;
-};
-
 BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config)
     : fixed_(fixed),
       workload_(&workload),
       config_(config),
-      pool_(std::make_unique<Pool>(config.threads)) {
+      pool_(std::make_unique<ThreadPool>(config.threads)) {
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0, "worlds come in whole groups");
   YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= workload.size(),
              "an episode needs so many jobs");

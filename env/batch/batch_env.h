@@ -16,6 +16,8 @@
 
 namespace yard {
 
+class ThreadPool;
+
 struct BatchConfig {
   int worlds = 64;
   int threads = 1;
@@ -90,7 +92,6 @@ class BatchEnv {
 
  private:
   struct Player;
-  class Pool;
 
   void begin_episode(int n);
   void step_world(int n, int32_t action);
@@ -102,7 +103,7 @@ class BatchEnv {
   const Workload* workload_;
   BatchConfig config_;
   std::vector<std::unique_ptr<Player>> players_;
-  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<ThreadPool> pool_;
   std::vector<float> jobs_, cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
   std::vector<uint8_t> mask_;
   std::vector<int32_t> rows_, slots_, suggested_, final_rows_;

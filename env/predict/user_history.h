@@ -75,7 +75,7 @@ class UserHistory {
   }
 
   // What follows is worked out anew at every decision point, for the users of the jobs that matter
-  // in it: first ask() for each of them, then take_in_alive(), then median_log2().
+  // in it: first ask() for each of them, then take_in_alive(), then expect().
 
   // `point`: a number that no earlier decision point had, not 0. `shrink`: how many jobs of all
   // users the prior is worth.
