@@ -111,6 +111,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .decider = decider ? &*decider : nullptr,
                       .oracle_noise = options.oracle_noise,
                       .seed = options.seed,
+                      .trace = &scenario.trace,
                       .watch = options.watch};
   Run run;
   run.policy = contestant.name;

@@ -58,7 +58,7 @@ Source load_source(const ScenarioOptions& options) {
                                             .seed = options.seed,
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
-                                            .settings = options.generator});
+                                            .settings = options.trace_settings});
   check_fits(source.trace, gpus, options.skip_unusable);
   return source;
 }

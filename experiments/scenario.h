@@ -28,7 +28,8 @@ struct ScenarioOptions {
   bool skip_unusable = false;
   uint64_t seed = 1;      // of a generator
   int generate_jobs = 0;  // how many a generator makes; 0: its own number
-  Settings generator;
+  Settings trace_settings;  // of a generator or a reader
+  std::string throughputs;  // file of measured steps a second; fills run times that a trace lacks
 };
 
 // A trace that fits a cluster, before a window is cut out.

@@ -40,6 +40,8 @@ struct Replay {
   Decider* decider = nullptr;  // the scheduler under `default`
   double oracle_noise = 0.25;  // sd of the log error of Level::kNoisyOracle
   uint64_t seed = 1;
+  // The workload's jobs in full, for rule sets that go by more than GPUs and run times.
+  const Trace* trace = nullptr;
   // Called after every decision; for time series, timelines and tests.
   std::function<void(const ClusterState&)> watch;
 };

@@ -8,17 +8,77 @@
 
 namespace yard {
 
-// Times count from the trace's own zero.
+// How the tasks of a job talk to each other while it runs.
+enum class Pattern : uint8_t { kNone, kRing, kTree, kHierarchical, kParameterServer, kPipeline };
+
+// What one task needs on the node that it runs on. 0: none of it, or the trace does not say.
+struct Resources {
+  int32_t gpus = 0;        // whole ones
+  int32_t gpu_milli = 0;   // or a share of a single one, 1 to 999 thousandths
+  double gpu_mem_gib = 0;  // on each of them
+  int32_t cpu_milli = 0;   // thousandths of a core
+  int64_t mem_mib = 0;     // host memory
+  double nic_gbps = 0;
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+// Tasks of one job that are alike. All of a job's groups run together, as one gang, unless `after`
+// puts them one behind the other.
+struct RoleGroup {
+  std::string role = "worker";  // "worker", "ps", "stage0"; unique in its job
+  int32_t count = 1;            // tasks asked for; run_us is with so many
+  int32_t min_count = 0;        // elastic: the fewest and the most tasks it can run with;
+  int32_t max_count = 0;        // 0, 0: exactly `count`
+  Resources task;
+  std::vector<int32_t> after;  // groups of this job that end before this one begins, by index
+  friend bool operator==(const RoleGroup&, const RoleGroup&) = default;
+};
+
+// What a job is worth if it ends in time.
+struct Due {
+  int64_t within_us = 0;  // of its submission, so that it moves with an arrival that is scaled
+  double value = 1;       // if it ends by then
+  friend bool operator==(const Due&, const Due&) = default;
+};
+
+// Times count from the trace's own zero. A field that a trace does not say keeps its default.
 struct Job {
   std::string id;         // as in the trace; unique
   int64_t submit_us = 0;  // at least 0
-  int64_t run_us = 0;     // on the GPUs asked for, undisturbed; at least 0
-  int32_t gpus = 0;       // at least 1
+  int64_t run_us = 0;     // with what it asked for, undisturbed; kFromProfile: not in the trace
+  int32_t gpus = 0;       // in all its groups, shares rounded up; 0: a job of CPUs alone
   int32_t line = 0;       // in the file, from 1; 0: generated
   bool scored = true;     // false: warm-up, or arrivals that go on after the scored window
-  int64_t limit_us = -1;  // the user's own limit; -1: the trace has none
-  std::string user;       // empty: the trace has none
-  std::string name;       // model or job name; empty: the trace has none
+  int64_t limit_us = -1;  // the user's own limit; -1: none
+  std::string user;
+  std::string name;  // of the job, as its user called it
+
+  // What it runs, where its speed comes from measured profiles.
+  std::string model;        // "ResNet-50"
+  int32_t batch_size = 0;   // samples an iteration, over all its workers; 0: not said
+  double iterations = 0;    // its work in iterations; 0: not said
+  double iteration_ms = 0;  // as measured with what it asked for; 0: not said
+  std::string batch_mode;   // how the batch size changes: "static", "accordion", "gns"
+
+  // What it needs. Empty: `gpus` whole GPUs, split over nodes as the scheduler likes.
+  std::vector<RoleGroup> groups;
+  Pattern pattern = Pattern::kNone;
+  std::vector<std::string> gpu_types;  // it runs on no other; empty: on any
+
+  // What it is due, and to whom.
+  std::string tenant;             // virtual cluster, partition or queue
+  int64_t priority = 0;           // higher goes first, where a policy looks at it
+  double weight = 1;              // of its completion time, where a metric or policy weighs
+  std::vector<Due> dues;          // by rising time, with falling value; a hard deadline is one
+  std::vector<std::string> after;  // ids of jobs that must have ended before it may start
+  std::string array;              // jobs of one array carry the same name
+
+  // What the real cluster made of it; never shown to a policy.
+  int64_t logged_start_us = -1;  // -1: the trace does not say
+  int64_t logged_end_us = -1;
+  std::string status;  // as the trace says it: "Pass", "TIMEOUT"
+
+  static constexpr int64_t kFromProfile = -1;
 };
 
 // Rows that were left out because the caller allowed it, by reason.

@@ -47,6 +47,7 @@ class EveryPacing : public ::testing::TestWithParam<std::string> {
                   .placement = play.placement,
                   .settings = {},
                   .decider = decider.get(),
+                  .trace = &scene.trace(),
                   .watch = [&](const ClusterState& s) {
                     ASSERT_EQ(broken_invariant(scene.fixed(), s), "");
                   }});

@@ -57,6 +57,7 @@ class Scene {
 
   const Fixed& fixed() const { return fixed_; }
   const Workload& workload() const { return workload_; }
+  const Trace& trace() const { return trace_; }
   const std::vector<Job>& jobs() const { return trace_.jobs; }
   Truth truth() const { return workload_.truth(); }
   int32_t size() const { return workload_.size(); }

@@ -130,7 +130,7 @@ void bench_env(Json& results, const EnvCase& c, double copy_gbps) {
   options.trace = "synthetic:habits";
   options.cluster = "8x8";
   options.generate_jobs = 20'000;
-  options.generator.overlay("load=" + shortest(c.load), "bench");
+  options.trace_settings.overlay("load=" + shortest(c.load), "bench");
   const Scenario scenario = load_scenario(options);
   BatchConfig config;
   config.worlds = 64;

@@ -36,10 +36,14 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--cluster", scenario.cluster, "8x8, 8x8:v100, 4x8:v100+4x8:k80, or a YAML file")
       ->required();
   app.add_option("--rules", run.rules, "how time passes and what things cost");
+  app.add_option("--rates", rates, "measured goodputs, for the rules of pollux")->default_str("");
+  app.add_option("--throughputs", throughputs,
+                 "measured steps a second by model and GPU type, as Gavel's JSON has them")
+      ->default_str("");
   app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
   app.add_option("--set", set,
-                 "P.key=value for a policy P; trace.key=value for a generator, rules.key=value "
-                 "for the rules")
+                 "P.key=value for a policy P; trace.key=value for the trace, rules.key=value or "
+                 "key=value for the rules")
       ->default_str("");
   WindowOptions& window = scenario.window;
   app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0");
@@ -81,28 +85,33 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (scenario.generate_jobs < 0) {
     throw InputError("--generate-jobs", "at least 1", std::to_string(scenario.generate_jobs));
   }
+  if (!rates.empty()) run.pacing.set("rates", rates, "--rates");
+  if (!throughputs.empty()) {
+    run.pacing.set("throughputs", throughputs, "--throughputs");
+    scenario.throughputs = throughputs;
+  }
   for (const std::string& policy : policies) policy_settings_.emplace_back(policy, Settings{});
   for (const std::string& assignment : set) {
     Settings one;
     one.overlay(assignment, "--set " + assignment);
     const Setting& given = one.entries().front();
     bool used = false;
+    if (given.key.find('.') == std::string::npos) {
+      run.pacing.set(given.key, given.value, given.origin);
+      continue;
+    }
     const auto offer = [&](std::string_view owner, Settings& settings) {
       const std::string_view key = under(given.key, owner);
       if (key.empty()) return;
       settings.set(std::string(key), given.value, given.origin);
       used = true;
     };
-    offer("trace", scenario.generator);
+    offer("trace", scenario.trace_settings);
     offer("rules", run.pacing);
     for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
     if (used) continue;
     throw InputError(given.origin, "P.key=value, P one of: " + join(policies) + ", trace, rules",
                      "'" + given.key + "'");
-  }
-  if (!scenario.generator.entries().empty() && !scenario.trace.starts_with("synthetic:")) {
-    throw InputError(scenario.generator.entries().front().origin, "a generator, synthetic:NAME",
-                     "the file '" + scenario.trace + "'");
   }
 }
 

@@ -15,6 +15,7 @@ struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
   std::string information;
+  std::string rates, throughputs;  // files of measurements that some rules go by
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;

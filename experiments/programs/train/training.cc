@@ -27,7 +27,7 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   o.skip_unusable = c.skip_unusable;
   o.seed = seed;
   o.generate_jobs = jobs;
-  for (const std::string& assignment : c.generator) o.generator.overlay(assignment, "generator");
+  for (const std::string& assignment : c.generator) o.trace_settings.overlay(assignment, "generator");
   return o;
 }
 
