@@ -4,7 +4,6 @@
 #include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 
 #include "env/base/check.h"
 #include "env/base/error.h"
+#include "env/base/unpack.h"
 
 namespace yard {
 
@@ -108,44 +108,12 @@ void rename_or_fail(const fs::path& from, const fs::path& to, const fs::path& bl
   if (::rename(from.c_str(), to.c_str()) != 0) fail(blame, kWritable, errno);
 }
 
-// Unpacks all members. zlib counts in 32 bits, hence the pieces.
-std::string gunzip(std::string_view packed, const std::string& name) {
-  z_stream z{};
-  constexpr int kGzipOnly = 15 + 16;
-  YARD_CHECK(inflateInit2(&z, kGzipOnly) == Z_OK, "zlib does not start");
-  std::string out, piece(1 << 18, '\0');
-  int status = Z_OK;
-  while (status != Z_STREAM_END || !packed.empty()) {
-    if (status == Z_STREAM_END) inflateReset(&z);
-    const uInt given = static_cast<uInt>(std::min<size_t>(packed.size(), 1u << 30));
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    z.avail_in = given;
-    z.next_out = reinterpret_cast<Bytef*>(piece.data());
-    z.avail_out = static_cast<uInt>(piece.size());
-    status = inflate(&z, Z_NO_FLUSH);
-    packed.remove_prefix(given - z.avail_in);
-    out.append(piece, 0, piece.size() - z.avail_out);
-    if (status == Z_OK || status == Z_STREAM_END) continue;
-    const std::string why = z.msg ? z.msg : "no progress";
-    inflateEnd(&z);
-    if (status == Z_BUF_ERROR) {
-      throw InputError(
-          name, "whole gzip data",
-          "truncated data that ends after " + std::to_string(out.size()) + " unpacked bytes");
-    }
-    throw InputError(
-        name, "whole gzip data",
-        "corrupt data after " + std::to_string(out.size()) + " unpacked bytes (" + why + ")");
-  }
-  inflateEnd(&z);
-  return out;
-}
-
 }  // namespace
 
 std::string read_unpacked(const fs::path& path) {
-  std::string content = read_file(path);
-  if (content.starts_with("\x1f\x8b")) return gunzip(content, path.string());
+  Unpack file(path);
+  std::string content, piece(1 << 18, '\0');
+  while (const size_t n = file.read(piece.data(), piece.size())) content.append(piece, 0, n);
   return content;
 }
 

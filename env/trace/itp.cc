@@ -9,10 +9,10 @@ namespace {
 
 class ItpReader final : public TraceReader {
  public:
-  explicit ItpReader(const Settings&) {}
+  explicit ItpReader(const Settings& settings) { parse<NoConfig>(settings); }
 
-  bool recognises(const std::vector<std::string_view>& columns) const override {
-    return has_columns(columns, {"job_id", "submission_time", "duration", "num_gpu"});
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"job_id", "submission_time", "duration", "num_gpu"});
   }
 
   void read(Rows& rows) const override {

@@ -66,12 +66,12 @@ struct Job {
   std::vector<std::string> gpu_types;  // it runs on no other; empty: on any
 
   // What it is due, and to whom.
-  std::string tenant;             // virtual cluster, partition or queue
-  int64_t priority = 0;           // higher goes first, where a policy looks at it
-  double weight = 1;              // of its completion time, where a metric or policy weighs
-  std::vector<Due> dues;          // by rising time, with falling value; a hard deadline is one
+  std::string tenant;              // virtual cluster, partition or queue
+  int64_t priority = 0;            // higher goes first, where a policy looks at it
+  double weight = 1;               // of its completion time, where a metric or policy weighs
+  std::vector<Due> dues;           // by rising time, with falling value; a hard deadline is one
   std::vector<std::string> after;  // ids of jobs that must have ended before it may start
-  std::string array;              // jobs of one array carry the same name
+  std::string array;               // jobs of one array carry the same name
 
   // What the real cluster made of it; never shown to a policy.
   int64_t logged_start_us = -1;  // -1: the trace does not say

@@ -11,10 +11,10 @@ namespace {
 
 class OwnReader final : public TraceReader {
  public:
-  explicit OwnReader(const Settings&) {}
+  explicit OwnReader(const Settings& settings) { parse<NoConfig>(settings); }
 
-  bool recognises(const std::vector<std::string_view>& columns) const override {
-    return has_columns(columns, {"job_id", "submit_s", "run_s", "gpus"});
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"job_id", "submit_s", "run_s", "gpus"});
   }
 
   void read(Rows& rows) const override {

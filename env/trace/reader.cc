@@ -4,6 +4,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/lines.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/rows.h"
@@ -16,23 +17,29 @@ using Generators = Registry<TraceGenerator>;
 
 constexpr std::string_view kSynthetic = "synthetic:";
 
-// Throws InputError where no format, or more than one, knows the file's columns.
-std::string recognise(std::string_view first_line, const std::string& source) {
-  std::vector<std::string_view> columns = split(first_line, ',');
-  for (std::string_view& name : columns) name = trim(name);
+FileHead head_of(Lines& lines) {
+  FileHead head{lines.name(), lines.head(), {}};
+  head.columns = split(head.line(1), ',');
+  for (std::string_view& name : head.columns) name = trim(name);
+  return head;
+}
+
+// Throws InputError where no format, or more than one, knows the file.
+std::string recognise(const FileHead& head) {
   std::vector<std::string> fitting;
   for (const std::string& name : Readers::names()) {
-    if (Readers::make(name, {})->recognises(columns)) fitting.push_back(name);
+    if (Readers::make(name, {})->recognises(head)) fitting.push_back(name);
   }
   if (fitting.size() == 1) return fitting.front();
   constexpr size_t kShown = 120;  // of a first line that may be anything
+  const std::string_view first_line = head.line(1);
   std::string got(first_line.substr(0, kShown));
   for (char& c : got) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
   }
   if (first_line.size() > kShown) got += "...";
   const bool none = fitting.empty();
-  throw InputError(source + ":1",
+  throw InputError(head.name + ":1",
                    std::string(none ? "the columns of a known format"
                                     : "the columns of one format alone; name one with --format") +
                        " (" + join(none ? Readers::names() : fitting) + ")",
@@ -57,35 +64,52 @@ Trace generate(const std::string& source, const LoadOptions& options) {
   return trace;
 }
 
+Trace read_trace(Lines lines, const LoadOptions& options) {
+  const FileHead head = head_of(lines);
+  if (trim(head.text).empty()) {
+    throw InputError(head.name, "a trace (" + join(Readers::names()) + ")", "an empty file");
+  }
+  Trace trace;
+  trace.source = head.name;
+  trace.format = options.format.empty() ? recognise(head) : options.format;
+  const auto reader = Readers::make(trace.format, options.settings);
+  Rows rows(lines, reader->layout());
+  reader->read(rows);
+  trace.jobs = rows.finish(options.skip_unusable, trace.skipped);
+  trace.sha256 = lines.sha256();
+  return trace;
+}
+
 }  // namespace
 
-bool has_columns(const std::vector<std::string_view>& columns,
-                 std::initializer_list<std::string_view> wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](std::string_view name) {
-    return std::find(columns.begin(), columns.end(), name) != columns.end();
+bool FileHead::has_columns(std::initializer_list<std::string_view> wanted) const {
+  return std::all_of(wanted.begin(), wanted.end(), [&](std::string_view one) {
+    return std::find(columns.begin(), columns.end(), one) != columns.end();
   });
 }
 
+std::string_view FileHead::line(int number) const {
+  std::string_view rest = text;
+  for (int i = 1; !rest.empty(); ++i) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (i < number) continue;
+    if (one.ends_with('\r')) one.remove_suffix(1);
+    return one;
+  }
+  return {};
+}
+
+Layout TraceReader::layout() const { return {}; }
+
 Trace load_trace(const std::string& source, const LoadOptions& options) {
   if (source.starts_with(kSynthetic)) return generate(source, options);
-  return parse_trace(read_unpacked(source), source, options);
+  return read_trace(Lines::of_file(source), options);
 }
 
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options) {
-  if (trim(text).empty()) {
-    throw InputError(source, "a trace (" + join(Readers::names()) + ")", "an empty file");
-  }
-  std::string_view rest = text;
-  const std::string_view first_line = take_line(rest);
-  Trace trace;
-  trace.source = source;
-  trace.format = options.format.empty() ? recognise(first_line, source) : options.format;
-  const auto reader = Readers::make(trace.format, {});
-  Rows rows(text, source);
-  reader->read(rows);
-  trace.jobs = rows.finish(options.skip_unusable, trace.skipped);
-  trace.sha256 = sha256_hex(text);
-  return trace;
+  return read_trace(Lines::of_text(text, source), options);
 }
 
 void check_fits(Trace& trace, int total_gpus, bool skip_unusable) {

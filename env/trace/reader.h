@@ -17,8 +17,21 @@
 namespace yard {
 
 class Rows;
+struct Layout;
 
-// How one file format says its jobs.
+// The beginning of a file, by which formats are told apart.
+struct FileHead {
+  std::string name;                       // as the caller gave it
+  std::string_view text;                  // at most 64 KiB
+  std::vector<std::string_view> columns;  // the first line, split at commas
+
+  // Returns whether every one of `wanted` is among the columns, in any order.
+  bool has_columns(std::initializer_list<std::string_view> wanted) const;
+  std::string_view line(int number) const;  // from 1; empty where there is none
+};
+
+// How one file format says its jobs. What its constructor declares is set by
+// `--set trace.key=value`.
 class TraceReader {
  public:
   static constexpr const char* kKind = "trace format";
@@ -27,17 +40,14 @@ class TraceReader {
   };
 
   virtual ~TraceReader() = default;
-  // Returns whether a file whose first line names these columns is of this format.
-  virtual bool recognises(const std::vector<std::string_view>& columns) const = 0;
+  // Returns whether a file that begins like this is of this format; no two formats may say so.
+  virtual bool recognises(const FileHead& head) const = 0;
+  virtual Layout layout() const;  // commas, and a first line with names
   // Adds the job of every row, or counts the row as unusable.
   virtual void read(Rows& rows) const = 0;
   // Returns a small file of this format, for documentation and for the tests over all readers.
   virtual std::string example() const = 0;
 };
-
-// Returns whether every one of `wanted` is among `columns`, in any order.
-bool has_columns(const std::vector<std::string_view>& columns,
-                 std::initializer_list<std::string_view> wanted);
 
 struct GenerateOptions {
   uint64_t seed = 1;
@@ -64,7 +74,7 @@ struct LoadOptions {
   uint64_t seed = 1;           // this and what follows: for generators
   int jobs = 0;
   int cluster_gpus = 0;
-  Settings settings = {};
+  Settings settings = {};  // of the reader or generator
 };
 
 // Returns the trace in the file `source` (plain or gzip), or that which "synthetic:NAME" generates.

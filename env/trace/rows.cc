@@ -1,7 +1,6 @@
 #include "env/trace/rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <functional>
 #include <utility>
@@ -19,32 +18,45 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kLongestS = 100'000'000'000;
 constexpr int32_t kMostGpus = 1 << 20;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::string said_columns(const std::vector<std::string_view>& columns) {
-  std::vector<std::string> names(columns.begin(), columns.end());
-  return quoted(join(names, ","));
+// Splits at the layout's separator.
+void split_row(std::string_view line, char separator, std::vector<std::string_view>& fields) {
+  fields.clear();
+  if (separator == '\0') {
+    fields.push_back(line);
+    return;
+  }
+  if (separator == ' ') {
+    for (size_t at = 0;;) {
+      at = line.find_first_not_of(" \t", at);
+      if (at == std::string_view::npos) return;
+      const size_t end = std::min(line.find_first_of(" \t", at), line.size());
+      fields.push_back(line.substr(at, end - at));
+      at = end;
+    }
+  }
+  size_t from = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != separator) continue;
+    fields.push_back(line.substr(from, i - from));
+    from = i + 1;
+  }
+  fields.push_back(line.substr(from));
 }
 
 }  // namespace
 
-std::string_view take_line(std::string_view& text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-Rows::Rows(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {
-  columns_ = split(take_line(rest_), ',');
-  for (std::string_view& name : columns_) name = trim(name);
-  fields_.reserve(columns_.size());
-  const auto most_rows = static_cast<size_t>(std::count(rest_.begin(), rest_.end(), '\n') + 1);
-  jobs_.reserve(most_rows);
-  seen_.assign(std::bit_ceil(2 * most_rows), -1);
+Rows::Rows(Lines& lines, const Layout& layout) : lines_(&lines), layout_(layout) {
+  columns_ = layout.columns;
+  std::string_view line;
+  for (int32_t i = 1; i <= layout.head && lines.next(line); ++i) {
+    if (i != layout.names) continue;
+    split_row(line, layout.separator, fields_);
+    columns_.clear();
+    for (const std::string_view name : fields_) columns_.emplace_back(trim(name));
+  }
+  seen_.assign(1 << 10, -1);
 }
 
 int Rows::optional_column(std::string_view name) const {
@@ -54,27 +66,18 @@ int Rows::optional_column(std::string_view name) const {
 
 int Rows::column(std::string_view name) const {
   const int found = optional_column(name);
-  if (found < 0) throw InputError(file_ + ":1", "a column " + quoted(name), said_columns(columns_));
+  if (found < 0) {
+    throw InputError(lines_->name() + ":" + std::to_string(layout_.names),
+                     "a column " + in_quotes(name), in_quotes(join(columns_, ",")));
+  }
   return found;
 }
 
 bool Rows::next() {
-  while (!rest_.empty()) {
-    const size_t end = std::min(rest_.find('\n'), rest_.size());
-    std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    ++line_;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    fields_.clear();
-    size_t from = 0;
-    for (size_t i = 0; i < line.size(); ++i) {
-      if (line[i] != ',') continue;
-      fields_.push_back(line.substr(from, i - from));
-      from = i + 1;
-    }
-    fields_.push_back(line.substr(from));
-    if (fields_.size() == columns_.size()) return true;
+  while (lines_->next(row_)) {
+    if (row_.empty() || (layout_.comment != '\0' && row_.front() == layout_.comment)) continue;
+    split_row(row_, layout_.separator, fields_);
+    if (layout_.ragged || fields_.size() == columns_.size()) return true;
     unusable("wrong number of fields", std::to_string(columns_.size()) + " fields",
              std::to_string(fields_.size()));
   }
@@ -93,7 +96,7 @@ bool Rows::seconds(int column, int64_t& out_us) {
   const std::string name(columns_[column]);
   const std::optional<int64_t> us = parse_seconds_us(trim(said));
   if (!us) {
-    unusable(name + " is not a number", name + " in seconds", quoted(said));
+    unusable(name + " is not a number", name + " in seconds", in_quotes(said));
   } else if (*us < 0) {
     unusable(name + " is negative", name + " of at least 0 s", std::string(trim(said)));
   } else if (*us > kLongestS * kUsPerS) {
@@ -116,7 +119,7 @@ bool Rows::gpus(int column, int32_t& out) {
   const std::optional<int64_t> number = parse_int(trim(fields_[column]));
   if (!number) {
     unusable("number of GPUs is not a whole number", "a whole number of GPUs",
-             quoted(fields_[column]));
+             in_quotes(fields_[column]));
     return false;
   }
   if (*number < 1 || *number > kMostGpus) {
@@ -157,11 +160,20 @@ void Rows::unusable(const std::string& reason, const std::string& expected,
 
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
-  job.line = line_;
+  job.line = line_number();
   jobs_.push_back(std::move(job));
 }
 
 bool Rows::fresh_id(const std::string& id) {
+  if (2 * jobs_.size() >= seen_.size()) {
+    seen_.assign(2 * seen_.size(), -1);
+    const size_t mask = seen_.size() - 1;
+    for (size_t j = 0; j < jobs_.size(); ++j) {
+      size_t slot = std::hash<std::string>{}(jobs_[j].id) & mask;
+      while (seen_[slot] >= 0) slot = (slot + 1) & mask;
+      seen_[slot] = static_cast<int32_t>(j);
+    }
+  }
   const size_t mask = seen_.size() - 1;
   for (size_t slot = std::hash<std::string>{}(id)&mask;; slot = (slot + 1) & mask) {
     if (seen_[slot] < 0) {
@@ -171,12 +183,12 @@ bool Rows::fresh_id(const std::string& id) {
     const Job& before = jobs_[seen_[slot]];
     if (before.id != id) continue;
     unusable("duplicate job id", "a job id that is not used before",
-             quoted(id) + " as on line " + std::to_string(before.line));
+             in_quotes(id) + " as on line " + std::to_string(before.line));
     return false;
   }
 }
 
-std::string Rows::here() const { return file_ + ":" + std::to_string(line_); }
+std::string Rows::here() const { return lines_->name() + ":" + std::to_string(line_number()); }
 
 std::vector<Job> Rows::finish(bool skip_unusable, std::vector<Skipped>& skipped) {
   if (unusable_ > 0 && !skip_unusable) {
@@ -187,10 +199,10 @@ std::vector<Job> Rows::finish(bool skip_unusable, std::vector<Skipped>& skipped)
                      first_got_ + " (" + count + "; --skip-unusable leaves them out)");
   }
   if (jobs_.empty()) {
-    throw InputError(file_, "at least one job",
+    throw InputError(lines_->name(), "at least one job",
                      unusable_ == 0 ? "a header without rows"
                                     : "only unusable rows, the first on line " +
-                                          first_where_.substr(file_.size() + 1));
+                                          first_where_.substr(lines_->name().size() + 1));
   }
   skipped.insert(skipped.end(), skipped_.begin(), skipped_.end());
   const auto earlier = [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; };

@@ -17,24 +17,37 @@
 #include <string_view>
 #include <vector>
 
+#include "env/base/lines.h"
 #include "env/trace/job.h"
 
 namespace yard {
 
+// How a format lays out its rows.
+struct Layout {
+  char separator = ',';  // ' ': any run of blanks; '\0': a row is one field, the whole line
+  int32_t head = 1;      // lines before the rows
+  int32_t names = 1;     // which of them names the columns, from 1; 0: `columns` does
+  char comment = '\0';   // rows that begin with it are passed over
+  bool ragged = false;   // rows may have other numbers of fields; num_fields() tells
+  std::vector<std::string> columns = {};
+};
+
 class Rows {
  public:
-  // `text` begins with the line of column names and outlives this; `file` names it in messages.
-  // Lines end in \n or \r\n; empty ones are passed over. Fields are split at commas, without
-  // quotes.
-  Rows(std::string_view text, std::string file);
+  // `lines` outlives this. Empty lines are passed over; fields are split without quotes.
+  Rows(Lines& lines, const Layout& layout);
 
   // Returns the column of that name, -1 for an optional one that is not there. Throws InputError.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
 
-  // Goes to the next row that has as many fields as there are columns.
+  // Goes to the next row that has as many fields as there are columns; what field() returns holds
+  // until then.
   bool next();
   std::string_view field(int column) const { return fields_[column]; }
+  int num_fields() const { return static_cast<int>(fields_.size()); }
+  std::string_view line() const { return row_; }  // the row as it stands
+  int32_t line_number() const { return static_cast<int32_t>(lines_->number()); }
 
   // Each returns false and counts the row as unusable where the field is not such a value.
   bool seconds(int column, int64_t& out_us);        // at least 0
@@ -55,19 +68,16 @@ class Rows {
   bool fresh_id(const std::string& id);
   std::string here() const;
 
-  std::string_view rest_;
-  std::string file_;
-  std::vector<std::string_view> columns_;
+  Lines* lines_;
+  Layout layout_;
+  std::vector<std::string> columns_;
+  std::string_view row_;
   std::vector<std::string_view> fields_;
-  int32_t line_ = 1;
   std::vector<Job> jobs_;
   std::vector<int32_t> seen_;  // open addressing: index into jobs_ by hash of the id, -1 empty
   std::vector<Skipped> skipped_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
 };
-
-// Splits off the first line, without its \n or \r\n, and takes a byte order mark from its front.
-std::string_view take_line(std::string_view& text);
 
 }  // namespace yard

@@ -10,10 +10,10 @@ namespace {
 
 class TiresiasReader final : public TraceReader {
  public:
-  explicit TiresiasReader(const Settings&) {}
+  explicit TiresiasReader(const Settings& settings) { parse<NoConfig>(settings); }
 
-  bool recognises(const std::vector<std::string_view>& columns) const override {
-    return has_columns(columns, {"job_id", "num_gpu", "submit_time", "duration"});
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"job_id", "num_gpu", "submit_time", "duration"});
   }
 
   void read(Rows& rows) const override {

@@ -1,0 +1,52 @@
+// The lines of a text or of a file, plain or gzip, read piece by piece: a file of any size takes
+// the memory of its longest line.
+//
+//   Lines lines = Lines::of_file("jobs.csv.gz");
+//   std::string_view line;
+//   while (lines.next(line)) use(lines.number(), line);
+//   std::string sha256 = lines.sha256();  // of all that was unpacked
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace yard {
+
+class Lines {
+ public:
+  // Throws InputError where the file is missing, a folder, or (next() too) damaged gzip data.
+  static Lines of_file(const std::filesystem::path& path);
+  // `text` outlives the lines; `name` stands for it in messages.
+  static Lines of_text(std::string_view text, std::string name);
+  Lines(Lines&&) noexcept;
+  ~Lines();
+
+  const std::string& name() const { return name_; }
+
+  // The beginning, 64 KiB or all there is, without a byte order mark. Requires: no next() so far.
+  std::string_view head();
+
+  // Goes to the next line, without its \n or \r\n. It holds until the call after.
+  bool next(std::string_view& line);
+  int64_t number() const { return number_; }  // of the present line, from 1
+
+  // Requires: next() returned false.
+  std::string sha256() const { return sha256_; }
+
+ private:
+  class Pieces;  // where the bytes come from, and their hash
+
+  Lines(std::unique_ptr<Pieces> pieces, std::string name);
+  bool grow();
+
+  std::unique_ptr<Pieces> pieces_;
+  std::string name_, buffer_, sha256_;
+  size_t at_ = 0;  // of the next line in buffer_
+  int64_t number_ = 0;
+  bool begun_ = false, ended_ = false;
+};
+
+}  // namespace yard
