@@ -5,6 +5,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/fits.h"
 #include "experiments/congestion.h"
 
 namespace yard {
@@ -59,7 +60,7 @@ Source load_source(const ScenarioOptions& options) {
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
-  check_fits(source.trace, gpus, options.skip_unusable);
+  check_fits(source.trace, source.cluster, options.skip_unusable);
   return source;
 }
 
@@ -70,7 +71,7 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       cost_scale(scale),
       load(offered_load(trace, window, cluster.total_gpus())),
       spec(cluster),
-      workload(trace),
+      workload(trace, cluster),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {}
 
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,

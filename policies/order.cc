@@ -21,11 +21,11 @@ std::vector<std::string> placement_names() {
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft) {
   Piece* pieces = draft.scratch();
   std::vector<char> blocked;  // by size class: fragmentation leaves no place for it now
-  while (view.free_gpus() > 0) {
+  for (;;) {
     const int32_t k = ranked.first_class(view, view.free_gpus(), blocked);
     if (k == kNone) return;
     const int32_t slot = ranked.top(k);
-    const int32_t n = place(view, placement, view.gpus(slot), pieces);
+    const int32_t n = place(view, placement, slot, pieces);
     if (n > 0) {
       draft.start(slot, pieces, n);
       ranked.pop(k);
@@ -89,7 +89,7 @@ class FirstInOrder {
 
   bool start(int32_t slot) {
     Piece* pieces = draft_.scratch();
-    const int32_t n = place(view_, rule_.placement, view_.gpus(slot), pieces);
+    const int32_t n = place(view_, rule_.placement, slot, pieces);
     return n > 0 && draft_.start(slot, pieces, n);
   }
 
@@ -97,7 +97,7 @@ class FirstInOrder {
   // are not helped: they would need several nodes cleared at once.
   bool make_room(const Claim& claim) {
     const int32_t want = view_.gpus(claim.slot);
-    if (want > view_.spec().max_node_gpus) return false;
+    if (want > view_.spec().max_node_gpus || view_.shaped(claim.slot)) return false;
     std::vector<Claim> later;
     for (const Claim& other : held_) {
       const Phase phase = view_.phase(other.slot);

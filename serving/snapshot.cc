@@ -236,7 +236,8 @@ class SnapshotReader {
 
   void make_tables() {
     std::vector<int32_t> spec_index;
-    out_.spec_table_.emplace_back(read_cluster(spec_index));
+    const ClusterSpec spec = read_cluster(spec_index);
+    out_.spec_table_.emplace_back(spec);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
       for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
@@ -258,7 +259,7 @@ class SnapshotReader {
       out_.told_as_.push_back(row.told_as);
       jobs.push_back(row.job);
     }
-    out_.job_table_.emplace_back(jobs);
+    out_.job_table_.emplace_back(jobs, spec);
     // Finished in the order of their ends, waiting in that of the queue.
     std::ranges::stable_sort(table_rows_, [](const Row& a, const Row& b) {
       const bool a_done = a.live.phase == Phase::kDone, b_done = b.live.phase == Phase::kDone;

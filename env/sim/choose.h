@@ -3,6 +3,7 @@
 #pragma once
 
 #include "env/sim/free_map.h"
+#include "env/sim/shape.h"
 #include "env/sim/view.h"
 
 namespace yard {
@@ -14,7 +15,27 @@ constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate
 class Placer {
  public:
   YARD_HD explicit Placer(const View& view)
-      : spec(view.fixed_->spec), map_(view.fixed_->spec), s_(*view.state_) {}
+      : spec(view.fixed_->spec), map_(view.fixed_->spec), fixed_(*view.fixed_), s_(*view.state_) {}
+
+  // Where the tasks of a job with a shape would go, group by group. first-fit: nodes in order.
+  // Otherwise: the tightest node that holds all of a group's tasks that are left, or else the one
+  // that takes most of them. Returns the number of pieces, 0 where some task finds no place.
+  YARD_HD int32_t shaped(int32_t slot, bool first_fit, Piece* out) const {
+    const ShapeColumns& h = fixed_.jobs.shapes;
+    const int32_t shape = s_.shape[slot];
+    int32_t n = 0;
+    for (int32_t g = 0; g < num_groups(h, shape); ++g) {
+      const TaskNeed need = need_of(h, shape, g);
+      const int32_t begun = n;
+      for (int32_t left = tasks_of(h, shape, g); left > 0;) {
+        const Piece piece = next_piece(shape, g, need, left, first_fit, out, begun, n);
+        if (piece.tasks == 0) return 0;
+        out[n++] = piece;
+        left -= piece.tasks;
+      }
+    }
+    return n;
+  }
 
   // The lowest node with at least `gpus` free; never spreads what one node can hold.
   YARD_HD int32_t first_at_least(int32_t gpus) const {
@@ -87,7 +108,44 @@ class Placer {
   const SpecColumns& spec;
 
  private:
+  // The next node for up to `left` tasks of group `g`. out[0, begun) are pieces of earlier groups,
+  // out[begun, n) of this one, whose nodes are full.
+  YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
+                           bool first_fit, const Piece* out, int32_t begun, int32_t n) const {
+    const ShapeColumns& h = fixed_.jobs.shapes;
+    Piece best{kNone, 0, g, 0};
+    int64_t best_slack = 0;
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      const bool shares = need.gpu_milli > 0 && s_.shared_mask[m] != 0;
+      if (s_.free_count[m] < need.gpus) continue;
+      if (need.gpu_milli > 0 && !shares && s_.free_count[m] == 0) continue;
+      bool used = false;
+      for (int32_t i = begun; i < n; ++i) used = used || out[i].node == m;
+      if (used) continue;
+      NodeLedger ledger(fixed_, s_, m);
+      if (!ledger.suits(fixed_, h.types[shape], need)) continue;
+      for (int32_t i = 0; i < begun; ++i) {
+        if (out[i].node != m) continue;
+        take_tasks(fixed_, s_, ledger, need_of(h, shape, out[i].group), out[i].tasks);
+      }
+      const int32_t tasks = take_tasks(fixed_, s_, ledger, need, left);
+      if (tasks == 0) continue;
+      // Tight: few whole GPUs left over; where they are as many, little of the shared ones.
+      int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
+      for (uint64_t rest = ledger.touched; rest != 0; rest &= rest - 1) {
+        slack += ledger.milli[lowest_bit(rest)];
+      }
+      if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {
+        best = {m, tasks * need.gpus, g, tasks};
+        best_slack = slack;
+      }
+      if (first_fit) return best;
+    }
+    return best;
+  }
+
   FreeMap map_;
+  const Fixed& fixed_;
   const ClusterState& s_;
 };
 
@@ -104,13 +162,13 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
   return n;
 }
 
-// Writes where a job of `gpus` GPUs would go. Requires: room for spec().num_nodes pieces in `out`.
+// Writes where `gpus` GPUs would come from. Requires: room for spec().num_nodes pieces in `out`.
 //   first-fit    the first node that holds it whole, else free GPUs in node order: never blocked
 //                while enough GPUs are free anywhere
 //   best-fit     the tightest node that holds it whole, else the fewest nodes: never blocked either
 //   consolidate  as best-fit, but waits rather than span more nodes than an empty cluster would
 //   need
-YARD_HD inline int32_t place(const View& view, Placement placement, int32_t gpus, Piece* out) {
+YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
   const Placer placer(view);
   if (gpus <= placer.spec.max_node_gpus) {
@@ -127,12 +185,26 @@ YARD_HD inline int32_t place(const View& view, Placement placement, int32_t gpus
   return n;
 }
 
-// Would place() find a place? Without writing it.
-YARD_HD inline bool can_place(const View& view, Placement placement, int32_t gpus) {
+// Would place_gpus() find a place? Without writing it.
+YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
   if (placement != Placement::kConsolidate) return true;
   const Placer placer(view);
   return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);
+}
+
+// Writes where a job would go: a plain one's GPUs as above, else its tasks (Placer::shaped), for
+// which `consolidate` is best-fit: what has to be together is one task. Requires: room for
+// spec().num_nodes pieces a role group in `out`.
+YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
+  if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
+  return Placer(view).shaped(slot, placement == Placement::kFirstFit, out);
+}
+
+YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {
+  if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));
+  Piece pieces[kMaxShapeTasks];
+  return place(view, placement, slot, pieces) > 0;
 }
 
 }  // namespace yard

@@ -1,6 +1,7 @@
 // What never changes during a run, as plain columns that rules read on the CPU and on the GPU.
 // The owners (`ClusterSpec`, `JobTable`) live on the host; these are views of them.
-// Dims: M nodes, G GPUs, N jobs of the workload, K distinct GPU counts.
+// Dims: M nodes, G GPUs, N jobs of the workload, K classes of equal requests, H shapes, R role
+// groups of all shapes.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,40 @@ namespace yard {
 
 constexpr int64_t kNever = INT64_MAX;
 constexpr int32_t kNone = -1;
+constexpr int64_t kUnlimited = int64_t{1} << 40;
+constexpr int32_t kWholeGpu = 1000;  // thousandths
+constexpr int32_t kMaxShapeTasks = 1024;
 constexpr int32_t kMaxNodeGpus = 64;  // a node's GPUs are the bits of one word
 
 struct SpecColumns {
   int32_t num_nodes = 0;
   int32_t total_gpus = 0;
   int32_t max_node_gpus = 0;
-  const int32_t* node_gpus = nullptr;      // (M)
-  const int32_t* node_gpu0 = nullptr;      // (M)  index of the node's first GPU among all
-  const double* node_speed = nullptr;      // (M)  work per unit of time, reference type = 1
-  const int32_t* node_rack = nullptr;      // (M)  nodes of one rack share a switch
-  const int32_t* nodes_of_size = nullptr;  // (max_node_gpus + 1)  how many nodes have so many GPUs
+  const int32_t* node_gpus = nullptr;       // (M)
+  const int32_t* node_gpu0 = nullptr;       // (M)  index of the node's first GPU among all
+  const double* node_speed = nullptr;       // (M)  work per unit of time, reference type = 1
+  const int32_t* node_rack = nullptr;       // (M)  nodes of one rack share a switch
+  const int32_t* nodes_of_size = nullptr;   // (max_node_gpus + 1)  how many nodes have so many GPUs
+  const int32_t* node_type = nullptr;       // (M)  GPU type
+  const int64_t* node_cpu_milli = nullptr;  // (M)  kUnlimited where the cluster does not say
+  const int64_t* node_mem_mib = nullptr;    // (M)  likewise
+  const int32_t* type_mem_mib = nullptr;    // (types)  of one GPU, INT32_MAX where not said
+};
+
+// Requests that are more than a number of GPUs. A plain job has none: its GPUs are whole, of any
+// type, and lie wherever the scheduler likes.
+struct ShapeColumns {
+  int32_t num_shapes = 0;
+  int32_t max_groups = 1;                // of one shape
+  int32_t max_loose_tasks = 0;           // of one shape: those without a whole GPU of their own
+  const int32_t* first_group = nullptr;  // (H + 1)  into the columns below
+  const uint64_t* types = nullptr;       // (H)  the GPU types it runs on, as bits
+  const int32_t* tasks = nullptr;        // (R)  asked for
+  const int32_t* gpus = nullptr;         // (R)  this and what follows: of one task
+  const int32_t* gpu_milli = nullptr;    // (R)  a share of one GPU, 0 where `gpus` says it
+  const int32_t* gpu_mem_mib = nullptr;  // (R)  on each GPU
+  const int64_t* cpu_milli = nullptr;    // (R)
+  const int64_t* mem_mib = nullptr;      // (R)
 };
 
 struct JobColumns {
@@ -29,11 +53,13 @@ struct JobColumns {
   int32_t num_classes = 0;
   int32_t num_users = 0;
   const int32_t* gpus = nullptr;        // (N)
-  const int32_t* size_class = nullptr;  // (N)  index into class_gpus
+  const int32_t* size_class = nullptr;  // (N)  jobs of one class ask for the same
+  const int32_t* shape = nullptr;       // (N)  kNone for plain jobs; null where all are
   const int32_t* user = nullptr;        // (N)  kNone where the trace names nobody
   const int64_t* submit_us = nullptr;   // (N)  rising
   const int64_t* limit_us = nullptr;    // (N)  the user's own limit, kNone where there is none
-  const int32_t* class_gpus = nullptr;  // (K)  rising
+  const int32_t* class_gpus = nullptr;  // (K)  rising; whole free GPUs without which none can start
+  ShapeColumns shapes;
 };
 
 // What the `default` rules charge; sources and figures: design decision 8, docs/architecture.md.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/sim/free_map.h"
+#include "env/sim/shape.h"
 
 namespace yard {
 namespace {
@@ -65,6 +66,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       hash.add(s.part_node[p]);
       hash.add(s.part_mask[p]);
+      if (s.shape[slot] != kNone) hash.add(s.part_group[p]), hash.add(s.part_tasks[p]);
     }
   }
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
@@ -75,8 +77,62 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
   return hash.value();
 }
 
+namespace {
+
+// What is left of nodes' CPUs and memory, and of shared GPUs, against what live jobs hold.
+std::string broken_share(const Fixed& fixed, const ClusterState& s) {
+  const ShapeColumns& shapes = fixed.jobs.shapes;
+  if (shapes.num_shapes == 0) return "";
+  const auto nodes = static_cast<size_t>(fixed.spec.num_nodes);
+  const auto gpus = static_cast<size_t>(fixed.spec.total_gpus);
+  std::vector<int64_t> cpu(nodes, 0), mem(nodes, 0), milli(gpus, 0), gpu_mem(gpus, 0);
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    if (!is_live(s.phase[slot]) || s.shape[slot] == kNone) continue;
+    std::vector<int32_t> tasks(static_cast<size_t>(num_groups(shapes, s.shape[slot])), 0);
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      const auto node = static_cast<size_t>(s.part_node[p]);
+      const TaskNeed need = need_of(shapes, s.shape[slot], s.part_group[p]);
+      tasks[static_cast<size_t>(s.part_group[p])] += s.part_tasks[p];
+      cpu[node] += s.part_tasks[p] * need.cpu_milli;
+      mem[node] += s.part_tasks[p] * need.mem_mib;
+      if (need.gpu_milli == 0) continue;
+      const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_bit(s.part_mask[p]));
+      milli[gpu] += need.gpu_milli;
+      gpu_mem[gpu] += need.gpu_mem_mib;
+    }
+    if (s.first_part[slot] == kNone) continue;
+    for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
+      if (tasks[static_cast<size_t>(g)] != tasks_of(shapes, s.shape[slot], g)) {
+        return "a gang that is not whole at slot " + std::to_string(slot);
+      }
+    }
+  }
+  for (size_t m = 0; m < nodes; ++m) {
+    if (s.free_cpu_milli[m] != fixed.spec.node_cpu_milli[m] - cpu[m] || s.free_cpu_milli[m] < 0) {
+      return "CPUs of node " + std::to_string(m);
+    }
+    if (s.free_mem_mib[m] != fixed.spec.node_mem_mib[m] - mem[m] || s.free_mem_mib[m] < 0) {
+      return "memory of node " + std::to_string(m);
+    }
+    if (shapes.max_loose_tasks == 0) continue;
+    for (int32_t i = 0; i < fixed.spec.node_gpus[m]; ++i) {
+      const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[m] + i);
+      const bool shared = (s.shared_mask[m] >> i & 1) != 0;
+      const bool fits = s.share_milli[gpu] == kWholeGpu - milli[gpu] && s.share_milli[gpu] >= 0 &&
+                        s.share_mem_mib[gpu] >= 0;
+      if (!fits || shared != (milli[gpu] > 0) || (shared && (s.free_mask[m] >> i & 1) != 0)) {
+        return "shares of GPU " + std::to_string(gpu);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   const Head& h = *s.head;
+  if (const std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
   std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);
   int32_t live = 0, waiting = 0, held = 0;
@@ -90,11 +146,16 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
     int32_t sum = 0;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       uint64_t& node = owned[static_cast<size_t>(s.part_node[p])];
-      if ((node & s.part_mask[p]) != 0) return at("a GPU is held twice on node ", s.part_node[p]);
+      const bool share = s.shape[slot] != kNone &&
+                         need_of(fixed.jobs.shapes, s.shape[slot], s.part_group[p]).gpu_milli > 0;
+      if (!share && (node & s.part_mask[p]) != 0)
+        return at("a GPU is held twice on node ", s.part_node[p]);
       node |= s.part_mask[p];
       sum += count_bits(s.part_mask[p]);
     }
-    if (sum != (holds ? s.gpus[slot] : 0)) return at("wrong number of GPUs at slot ", slot);
+    const bool plain = s.shape[slot] == kNone;  // the others: broken_share()
+    if (plain && sum != (holds ? s.gpus[slot] : 0))
+      return at("wrong number of GPUs at slot ", slot);
     if (holds && (s.held_pos[slot] >= h.held || s.held_list[s.held_pos[slot]] != slot)) {
       return at("not in the list of holders: slot ", slot);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "env/base/check.h"
 
@@ -78,7 +79,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
   const RunAlone run_alone(fixed.spec);
   Group all;
-  std::vector<Group> classes(static_cast<size_t>(fixed.jobs.num_classes));
+  std::map<int32_t, Group> classes;  // by what their jobs ask for
   all.jct_us.reserve(trace.jobs.size());
   Summary out;
   double sum_slowdown = 0;
@@ -87,7 +88,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome
     const Job& job = trace.jobs[j];
     if (!job.scored) continue;
     const JobOutcome& what = outcome.jobs[j];
-    Group& group = classes[static_cast<size_t>(fixed.jobs.size_class[j])];
+    Group& group = classes[job.gpus];
     ++all.jobs;
     ++group.jobs;
     out.preemptions += what.preemptions;
@@ -112,10 +113,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome
   if (span_us > 0) {
     out.utilisation = static_cast<double>(outcome.held_time_us) / (span_us * fixed.spec.total_gpus);
   }
-  for (size_t k = 0; k < classes.size(); ++k) {
-    if (classes[k].jobs == 0) continue;
-    out.classes.push_back({fixed.jobs.class_gpus[k], classes[k].summary()});
-  }
+  for (auto& [gpus, group] : classes) out.classes.push_back({gpus, group.summary()});
   return out;
 }
 

@@ -1,8 +1,13 @@
 #include "env/sim/plan.h"
 
-#include <unordered_map>
+#include <algorithm>
+#include <set>
+#include <span>
+#include <unordered_set>
+#include <utility>
 
 #include "env/sim/rules.h"
+#include "env/sim/world.h"
 
 namespace yard {
 
@@ -27,47 +32,61 @@ std::string about(const Edit& edit) {
 
 }  // namespace
 
-std::string why_illegal(const Fixed& fixed, const ClusterState& s, const Plan& plan) {
-  std::unordered_map<int32_t, int32_t> gain;  // node -> GPUs given back minus GPUs taken
-  std::unordered_map<int32_t, int32_t> stopped, begun;
+namespace {
+
+// Why a job cannot be started on `pieces` as things lie.
+std::string why_not_there(const Fixed& fixed, const ClusterState& s, int32_t slot,
+                          std::span<const Piece> pieces) {
+  std::set<std::pair<int32_t, int32_t>> named;
+  int32_t sum = 0;
+  for (const Piece& p : pieces) {
+    if (p.node < 0 || p.node >= fixed.spec.num_nodes) return "no such node";
+    if (p.gpus < 1 && s.shape[slot] == kNone) return "a piece without GPUs";
+    if (!named.insert({p.node, p.group}).second && p.mask == 0) return "a node named twice";
+    sum += p.gpus;
+  }
+  if (sum != s.gpus[slot] && s.shape[slot] == kNone) {
+    return "asked for " + std::to_string(s.gpus[slot]) + " GPUs, given " + std::to_string(sum);
+  }
+  for (const Piece& p : pieces) {
+    if (s.free_count[p.node] < p.gpus) {
+      return "node " + std::to_string(p.node) + " lacks " +
+             std::to_string(p.gpus - s.free_count[p.node]) + " GPUs";
+    }
+  }
+  return "its pieces are not what it asks for, or not there";
+}
+
+}  // namespace
+
+// Tries the plan on a copy.
+std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan) {
+  World world(fixed, state.head->slots);
+  ClusterState& s = world.state();
+  copy_state(world.sizes(), state, s);
+  std::unordered_set<int32_t> stopped, begun;
   for (const Edit& edit : plan.edits) {
     if (edit.verb != Verb::kPreempt) continue;
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
+    if (!stopped.insert(slot).second) return about(edit) + ": preempted twice";
     if (!legal_preempt(s, slot)) return about(edit) + ": it does not run";
-    if (++stopped[slot] > 1) return about(edit) + ": preempted twice";
-    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      gain[s.part_node[p]] += count_bits(s.part_mask[p]);
-    }
+    preempt(fixed, s, slot);
   }
   for (const Edit& edit : plan.edits) {
     if (edit.verb != Verb::kStart) continue;
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
-    if (++begun[slot] > 1) return about(edit) + ": started twice";
-    const bool free_to_start = s.phase[slot] == Phase::kWaiting ||
-                               s.phase[slot] == Phase::kStopping || stopped.count(slot) > 0;
-    if (!free_to_start) return about(edit) + ": it runs already";
-    int32_t sum = 0;
-    std::unordered_map<int32_t, int32_t> nodes;
-    for (int32_t i = 0; i < edit.num_pieces; ++i) {
-      const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
-      if (p.node < 0 || p.node >= fixed.spec.num_nodes) return about(edit) + ": no such node";
-      if (p.gpus < 1) return about(edit) + ": a piece without GPUs";
-      if (++nodes[p.node] > 1) return about(edit) + ": a node named twice";
-      gain[p.node] -= p.gpus;
-      sum += p.gpus;
+    if (!begun.insert(slot).second) return about(edit) + ": started twice";
+    if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) {
+      return about(edit) + ": it runs already";
     }
-    if (sum != s.gpus[slot]) {
-      return about(edit) + ": asked for " + std::to_string(s.gpus[slot]) + " GPUs, given " +
-             std::to_string(sum);
+    const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
+                                        static_cast<size_t>(edit.num_pieces));
+    if (!legal_start(fixed, s, slot, pieces.data(), edit.num_pieces)) {
+      return about(edit) + ": " + why_not_there(fixed, s, slot, pieces);
     }
-  }
-  for (const auto& [node, balance] : gain) {
-    if (s.free_count[node] + balance < 0) {
-      return "node " + std::to_string(node) + " lacks " +
-             std::to_string(-(s.free_count[node] + balance)) + " GPUs";
-    }
+    start(fixed, s, slot, pieces.data(), edit.num_pieces);
   }
   return "";
 }
@@ -91,7 +110,8 @@ void Draft::reset() {
 }
 
 Piece* Draft::scratch() {
-  scratch_.resize(static_cast<size_t>(fixed_->spec.num_nodes));
+  scratch_.resize(static_cast<size_t>(fixed_->spec.num_nodes) *
+                  static_cast<size_t>(fixed_->jobs.shapes.max_groups));
   return scratch_.data();
 }
 
@@ -107,12 +127,29 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
                       s.first_start_us[slot], s.since_us[slot], s.until_us[slot], s.saved_us[slot],
                       s.attained_us[slot], s.head->ready_horizon_us, s.done_us[slot], s.rate[slot],
                       parts_.size(), 0, plan_.pieces.size()});
-  const auto first = static_cast<int32_t>(plan_.pieces.size());
-  plan_.pieces.insert(plan_.pieces.end(), pieces, pieces + num_pieces);
-  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, num_pieces});
   yard::start(*fixed_, s, slot, pieces, num_pieces);
+  const auto first = static_cast<int32_t>(plan_.pieces.size());
+  record_pieces(slot);
+  const auto recorded = static_cast<int32_t>(plan_.pieces.size()) - first;
+  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, recorded});
   begun_[static_cast<size_t>(slot)] = 1;
   return true;
+}
+
+// Writes what the job got to the plan, GPU by GPU: so it means the same carried out in two phases,
+// whatever the order of the draft's edits.
+void Draft::record_pieces(int32_t slot) {
+  const ClusterState& s = *state_;
+  const auto first = static_cast<std::ptrdiff_t>(plan_.pieces.size());
+  const int32_t shape = s.shape[slot];
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    const bool share =
+        shape != kNone && need_of(fixed_->jobs.shapes, shape, s.part_group[p]).gpu_milli > 0;
+    plan_.pieces.push_back({s.part_node[p], share ? 0 : count_bits(s.part_mask[p]), s.part_group[p],
+                            s.part_tasks[p], s.part_mask[p]});
+  }
+  // The parts of a job with a shape are chained from the last to the first.
+  if (shape != kNone) std::reverse(plan_.pieces.begin() + first, plan_.pieces.end());
 }
 
 bool Draft::preempt(int32_t slot) {
@@ -120,7 +157,7 @@ bool Draft::preempt(int32_t slot) {
   if (!legal_preempt(s, slot) || begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    parts_.push_back({s.part_node[p], s.part_mask[p]});
+    parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p]});
   }
   journal_.push_back({slot, s.phase[slot], s.queue_prev[slot], s.queue_next[slot],
                       s.class_prev[slot], s.class_next[slot], s.queue_rank[slot], *s.next_rank,
@@ -181,14 +218,13 @@ void Draft::undo_preempt(const Undo& u) {
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
-    set_free(*fixed_, s, part.node, s.free_mask[part.node] & ~part.mask);
     // Its GPUs are the job's own again: nobody is still leaving them once it runs.
     if (u.phase == Phase::kRunning) {
       for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
         s.gpu_ready_us[fixed_->spec.node_gpu0[part.node] + lowest_bit(rest)] = 0;
       }
     }
-    chain = take_part(s, part.node, part.mask, chain);
+    chain = hold_part(*fixed_, s, u.slot, part.node, part.mask, part.group, part.tasks, chain);
   }
   s.first_part[u.slot] = chain;
   held_add(s, u.slot);

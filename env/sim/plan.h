@@ -57,11 +57,12 @@ class Draft {
   void undo_to(size_t mark);
 
   const Plan& plan() const { return plan_; }
-  // Room for one placement: spec.num_nodes pieces.
+  // Room for one placement: spec.num_nodes pieces a role group.
   Piece* scratch();
 
  private:
   struct Undo;
+  void record_pieces(int32_t slot);
   void undo_start(const Undo& u);
   void undo_preempt(const Undo& u);
 
@@ -80,6 +81,7 @@ class Draft {
   struct HeldPart {
     int32_t node;
     uint64_t mask;
+    int32_t group, tasks;
   };
 
   const Fixed* fixed_;

@@ -88,7 +88,8 @@ YARD_HD inline void free_slot(ClusterState& s, int32_t slot) {
   s.head->free_slot = slot;
 }
 
-YARD_HD inline int32_t take_part(ClusterState& s, int32_t node, uint64_t mask, int32_t next) {
+YARD_HD inline int32_t take_part(ClusterState& s, int32_t node, uint64_t mask, int32_t next,
+                                 int32_t group = 0, int32_t tasks = 0) {
   int32_t part = s.head->free_part;
   if (part != kNone) {
     s.head->free_part = s.part_next[part];
@@ -98,6 +99,8 @@ YARD_HD inline int32_t take_part(ClusterState& s, int32_t node, uint64_t mask, i
   s.part_node[part] = node;
   s.part_mask[part] = mask;
   s.part_next[part] = next;
+  s.part_group[part] = group;
+  s.part_tasks[part] = tasks;
   return part;
 }
 

@@ -37,13 +37,13 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   if (live.phase == Phase::kStopping) return slot;
   YARD_CHECK(live.phase == Phase::kStarting || live.phase == Phase::kRunning, "no phase of a job");
   YARD_CHECK(!live.parts.empty(), "a job that holds nothing");
+  YARD_CHECK(s.shape[slot] == kNone, "a live job says GPUs, not tasks");
   int32_t chain = kNone, sum = 0;
   double speed = fixed.spec.node_speed[live.parts.back().node];
   for (size_t i = live.parts.size(); i-- > 0;) {
     const LivePart& part = live.parts[i];
     YARD_CHECK((s.free_mask[part.node] & part.mask) == part.mask, "a GPU held twice");
-    set_free(fixed, s, part.node, s.free_mask[part.node] & ~part.mask);
-    chain = take_part(s, part.node, part.mask, chain);
+    chain = hold_part(fixed, s, slot, part.node, part.mask, 0, 0, chain);
     speed = std::min(speed, fixed.spec.node_speed[part.node]);
     sum += count_bits(part.mask);
   }

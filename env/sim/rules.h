@@ -6,6 +6,7 @@
 #include "env/sim/columns.h"
 #include "env/sim/free_map.h"
 #include "env/sim/queue.h"
+#include "env/sim/shape.h"
 #include "env/sim/state.h"
 
 namespace yard {
@@ -53,6 +54,55 @@ YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int3
   return taken;
 }
 
+// Takes a part of a node: `mask` out of its free GPUs or, where the tasks need a share of one, out
+// of what is left of the GPU. Returns the part, chained before `next`. Requires: it is there.
+YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t node,
+                                 uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
+  if (s.shape[slot] == kNone) {
+    set_free(f, s, node, s.free_mask[node] & ~mask);
+    return take_part(s, node, mask, next);
+  }
+  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], group);
+  if (need.gpu_milli > 0) {
+    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
+    if ((s.shared_mask[node] & mask) == 0) {
+      set_free(f, s, node, s.free_mask[node] & ~mask);
+      s.shared_mask[node] |= mask;
+    }
+    s.share_milli[gpu] -= need.gpu_milli;
+    s.share_mem_mib[gpu] -= need.gpu_mem_mib;
+  } else if (mask != 0) {
+    set_free(f, s, node, s.free_mask[node] & ~mask);
+  }
+  s.free_cpu_milli[node] -= tasks * need.cpu_milli;
+  s.free_mem_mib[node] -= tasks * need.mem_mib;
+  return take_part(s, node, mask, next, group, tasks);
+}
+
+// Gives back what hold_part() took, but for the part itself.
+YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part) {
+  const int32_t node = s.part_node[part];
+  const uint64_t mask = s.part_mask[part];
+  if (s.shape[slot] == kNone) {
+    set_free(f, s, node, s.free_mask[node] | mask);
+    return;
+  }
+  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
+  if (need.gpu_milli > 0) {
+    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
+    s.share_milli[gpu] += need.gpu_milli;
+    s.share_mem_mib[gpu] += need.gpu_mem_mib;
+    if (s.share_milli[gpu] == kWholeGpu) {  // its last share
+      s.shared_mask[node] &= ~mask;
+      set_free(f, s, node, s.free_mask[node] | mask);
+    }
+  } else if (mask != 0) {
+    set_free(f, s, node, s.free_mask[node] | mask);
+  }
+  s.free_cpu_milli[node] += s.part_tasks[part] * need.cpu_milli;
+  s.free_mem_mib[node] += s.part_tasks[part] * need.mem_mib;
+}
+
 // --- starting and stopping --------------------------------------------------------------------
 
 // May `slot` start on `pieces` now? GPUs that a stopping job still vacates count as free: the start
@@ -61,11 +111,15 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
                                 const Piece* pieces, int32_t num_pieces) {
   if (slot < 0 || slot >= s.head->high_water) return false;
   if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
+  if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0;
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];
     if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus < 1) return false;
     if (p.gpus > s.free_count[p.node]) return false;
+    if (p.mask != 0 && (count_bits(p.mask) != p.gpus || (p.mask & ~s.free_mask[p.node]) != 0)) {
+      return false;
+    }
     for (int32_t k = 0; k < i; ++k) {
       if (pieces[k].node == p.node) return false;
     }
@@ -88,19 +142,39 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   if (s.phase[slot] == Phase::kWaiting) queue_remove(s, slot);
   double speed = 0;
   int32_t chain = kNone;
-  for (int32_t i = num_pieces - 1; i >= 0; --i) {
-    const int32_t node = pieces[i].node;
-    const uint64_t mask = soonest_bits(f, s, node, s.free_mask[node], pieces[i].gpus);
+  const auto take = [&](int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
     if (h.ready_horizon_us > h.now_us) {
       for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
         const int64_t at = s.gpu_ready_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
         if (at > ready_us) ready_us = at;
       }
     }
-    set_free(f, s, node, s.free_mask[node] & ~mask);
-    chain = take_part(s, node, mask, chain);
+    chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
     // A gang moves at the speed of its slowest member.
-    if (i == num_pieces - 1 || f.spec.node_speed[node] < speed) speed = f.spec.node_speed[node];
+    if (speed == 0 || f.spec.node_speed[node] < speed) speed = f.spec.node_speed[node];
+  };
+  const bool plain = s.shape[slot] == kNone;
+  for (int32_t i = num_pieces - 1; plain && i >= 0; --i) {
+    const Piece& p = pieces[i];
+    take(p.node, p.mask != 0 ? p.mask : soonest_bits(f, s, p.node, s.free_mask[p.node], p.gpus), 0,
+         0);
+  }
+  for (int32_t i = 0; !plain && i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], p.group);
+    const auto pick = [&](uint64_t mask, int32_t count) {
+      return soonest_bits(f, s, p.node, mask, count);
+    };
+    if (need.gpu_milli == 0) {
+      take(p.node, p.mask != 0 ? p.mask : pick(s.free_mask[p.node], p.gpus), p.group, p.tasks);
+      continue;
+    }
+    for (int32_t t = 0; t < p.tasks; ++t) {  // each share is a part of its own
+      NodeLedger ledger(f, s, p.node);
+      uint64_t mask = p.mask;
+      if (mask == 0) ledger.take(f, s, need, pick, mask);
+      take(p.node, mask, p.group, 1);
+    }
   }
   if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
   s.first_part[slot] = chain;
@@ -126,7 +200,7 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64
       }
       if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;
     }
-    set_free(f, s, node, s.free_mask[node] | mask);
+    return_part(f, s, slot, part);
     free_part(s, part);
     part = next;
   }
@@ -193,6 +267,19 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
     map.set(s, s.free_count[m], m);
   }
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  for (int32_t m = 0; m < z.measured_nodes; ++m) {
+    s.free_cpu_milli[m] = f.spec.node_cpu_milli[m];
+    s.free_mem_mib[m] = f.spec.node_mem_mib[m];
+  }
+  if (z.shared_gpus > 0) {
+    for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+      s.shared_mask[m] = 0;
+      for (int32_t g = 0; g < f.spec.node_gpus[m]; ++g) {
+        s.share_milli[f.spec.node_gpu0[m] + g] = kWholeGpu;
+        s.share_mem_mib[f.spec.node_gpu0[m] + g] = f.spec.type_mem_mib[f.spec.node_type[m]];
+      }
+    }
+  }
   h.free_gpus = f.spec.total_gpus;
 }
 
@@ -203,6 +290,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.job[slot] = j;
   s.gpus[slot] = f.jobs.gpus[j];
   s.size_class[slot] = f.jobs.size_class[j];
+  s.shape[slot] = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
   s.user[slot] = f.jobs.user[j];
   s.submit_us[slot] = f.jobs.submit_us[j];
   s.first_start_us[slot] = kNone;

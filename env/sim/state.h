@@ -2,7 +2,7 @@
 // can be observed on a live cluster; what nobody may know is in `Truth`, what is bound to happen in
 // `Agenda`. `ClusterState` is a set of column addresses into such a block; copying a state copies
 // what is alive. Slots of finished jobs are reused and carry a generation.
-// Dims: S slots, M nodes, G GPUs, K size classes, C free counts 0..max, W words of M bits.
+// Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,14 @@ struct JobRef {
   friend bool operator==(const JobRef&, const JobRef&) = default;
 };
 
-// What a job gets on one node, as a wish.
+// What a job gets on one node, as a wish. A plain job's piece is a number of GPUs; of a job with a
+// shape it is a number of one role group's tasks, and their GPUs follow.
 struct Piece {
   int32_t node = kNone;
-  int32_t gpus = 0;
+  int32_t gpus = 0;   // whole ones
+  int32_t group = 0;  // of the shape
+  int32_t tasks = 0;
+  uint64_t mask = 0;  // which GPUs of the node, one for a single task's share; 0: any
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
@@ -57,6 +61,9 @@ struct Head {
 
 struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
+  int32_t parts = 0;           // pieces of nodes that can be held at once
+  int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
+  int32_t shared_gpus = 0;     // GPUs, where anybody asks for a share of one, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
@@ -72,6 +79,7 @@ struct ClusterState {
   int32_t* job = nullptr;             // (S)  index into the job table
   int32_t* gpus = nullptr;            // (S)
   int32_t* size_class = nullptr;      // (S)
+  int32_t* shape = nullptr;           // (S)  kNone for plain jobs
   int32_t* user = nullptr;            // (S)  kNone where the trace names nobody
   int32_t* preempted = nullptr;       // (S)  times stopped so far
   int32_t* started = nullptr;         // (S)  times started so far
@@ -102,17 +110,24 @@ struct ClusterState {
   int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to work out anew
   uint8_t* is_dirty = nullptr;     // (S)
 
-  // parts: a job's GPUs on one node, chained
-  int32_t* part_node = nullptr;   // (G)
-  uint64_t* part_mask = nullptr;  // (G)
-  int32_t* part_next = nullptr;   // (G)
+  // parts: what a job holds on one node, chained
+  int32_t* part_node = nullptr;   // (P)
+  uint64_t* part_mask = nullptr;  // (P)  one bit where the part is a share
+  int32_t* part_next = nullptr;   // (P)
+  int32_t* part_group = nullptr;  // (P)  of the job's shape, 0 for plain jobs
+  int32_t* part_tasks = nullptr;  // (P)  0 for plain jobs
 
   // nodes
-  uint64_t* free_mask = nullptr;     // (M)  GPUs that nobody owns
-  int32_t* free_count = nullptr;     // (M)
-  uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
-  int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
+  uint64_t* free_mask = nullptr;      // (M)  GPUs that nobody owns
+  int32_t* free_count = nullptr;      // (M)
+  uint64_t* free_bits = nullptr;      // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr;   // (C, summary)  which words of free_bits are not zero
+  int64_t* gpu_ready_us = nullptr;    // (G)  when a stopping job will have left the GPU
+  int64_t* free_cpu_milli = nullptr;  // (M or 0)
+  int64_t* free_mem_mib = nullptr;    // (M or 0)
+  uint64_t* shared_mask = nullptr;    // (M or 0)  GPUs that somebody has a share of; not free
+  int32_t* share_milli = nullptr;     // (G or 0)  what is left of such a GPU
+  int32_t* share_mem_mib = nullptr;   // (G or 0)
 
   int64_t* next_rank = nullptr;  // (1)
 };
@@ -128,6 +143,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.job, z.slots, Extent::kSlots);
   f(s.gpus, z.slots, Extent::kSlots);
   f(s.size_class, z.slots, Extent::kSlots);
+  f(s.shape, z.slots, Extent::kSlots);
   f(s.user, z.slots, Extent::kSlots);
   f(s.preempted, z.slots, Extent::kSlots);
   f(s.started, z.slots, Extent::kSlots);
@@ -155,14 +171,21 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.is_changed, z.slots, Extent::kSlots);
   f(s.dirty, z.slots, Extent::kSlots);
   f(s.is_dirty, z.slots, Extent::kSlots);
-  f(s.part_node, z.gpus, Extent::kParts);
-  f(s.part_mask, z.gpus, Extent::kParts);
-  f(s.part_next, z.gpus, Extent::kParts);
+  f(s.part_node, z.parts, Extent::kParts);
+  f(s.part_mask, z.parts, Extent::kParts);
+  f(s.part_next, z.parts, Extent::kParts);
+  f(s.part_group, z.parts, Extent::kParts);
+  f(s.part_tasks, z.parts, Extent::kParts);
   f(s.free_mask, z.nodes, Extent::kAll);
   f(s.free_count, z.nodes, Extent::kAll);
   f(s.free_bits, counts * z.words(), Extent::kAll);
   f(s.free_summary, counts * z.summary_words(), Extent::kAll);
   f(s.gpu_ready_us, z.gpus, Extent::kAll);
+  f(s.free_cpu_milli, z.measured_nodes, Extent::kAll);
+  f(s.free_mem_mib, z.measured_nodes, Extent::kAll);
+  f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
+  f(s.share_milli, z.shared_gpus, Extent::kAll);
+  f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
 }
 
 constexpr size_t kColumnAlign = 64;
@@ -194,7 +217,7 @@ YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, Cl
   const int64_t slots = from.head->high_water;
   const int64_t parts = from.head->part_high_water;
   // Walks both column lists in step: `source` collects the addresses, then each column is copied.
-  const void* source[64];
+  const void* source[96];
   int num = 0;
   ClusterState src = from;
   for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });

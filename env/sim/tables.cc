@@ -1,10 +1,16 @@
 #include "env/sim/tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <unordered_map>
 
 namespace yard {
+namespace {
+
+int64_t mib(double gib) { return std::llround(1024 * gib); }
+
+}  // namespace
 
 SpecTable::SpecTable(const ClusterSpec& spec) {
   for (const Node& node : spec.nodes) {
@@ -12,8 +18,14 @@ SpecTable::SpecTable(const ClusterSpec& spec) {
     gpu0_.push_back(total_gpus_);
     rack_.push_back(node.rack);
     speed_.push_back(spec.types[static_cast<size_t>(node.type)].speed);
+    type_.push_back(node.type);
+    cpu_milli_.push_back(node.cpus > 0 ? int64_t{1000} * node.cpus : kUnlimited);
+    mem_mib_.push_back(node.mem_gib > 0 ? mib(node.mem_gib) : kUnlimited);
     total_gpus_ += node.gpus;
     max_node_gpus_ = std::max(max_node_gpus_, node.gpus);
+  }
+  for (const GpuType& type : spec.types) {
+    type_mem_mib_.push_back(type.mem_gib > 0 ? static_cast<int32_t>(mib(type.mem_gib)) : INT32_MAX);
   }
   nodes_of_size_.resize(static_cast<size_t>(max_node_gpus_) + 1);
   for (const int32_t gpus : gpus_) ++nodes_of_size_[static_cast<size_t>(gpus)];
@@ -27,25 +39,94 @@ SpecColumns SpecTable::columns() const {
           gpu0_.data(),
           speed_.data(),
           rack_.data(),
-          nodes_of_size_.data()};
+          nodes_of_size_.data(),
+          type_.data(),
+          cpu_milli_.data(),
+          mem_mib_.data(),
+          type_mem_mib_.data()};
 }
 
-JobTable::JobTable(const std::vector<Job>& jobs) {
+uint64_t type_bits(const Job& job, const ClusterSpec& spec) {
+  if (job.gpu_types.empty()) return ~uint64_t{0};
+  uint64_t bits = 0;
+  for (size_t t = 0; t < spec.types.size(); ++t) {
+    const auto& wanted = job.gpu_types;
+    const bool runs = std::find(wanted.begin(), wanted.end(), spec.types[t].name) != wanted.end();
+    if (runs) bits |= uint64_t{1} << t;
+  }
+  return bits;
+}
+
+// Enters the job's shape where it is new. Returns its index, or kNone for a plain job.
+int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
+  const uint64_t types = type_bits(job, spec);
+  const uint64_t all =
+      spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
+  std::vector<RoleGroup> groups = job.groups;
+  if (groups.empty()) {
+    if ((types & all) == all) return kNone;
+    RoleGroup one_by_one;  // split as the scheduler likes
+    one_by_one.count = job.gpus;
+    one_by_one.task.gpus = 1;
+    groups.push_back(one_by_one);
+  }
+  std::vector<int64_t> key{static_cast<int64_t>(types)};
+  for (const RoleGroup& g : groups) {
+    key.insert(key.end(), {g.count, g.task.gpus, g.task.gpu_milli, mib(g.task.gpu_mem_gib),
+                           g.task.cpu_milli, g.task.mem_mib});
+  }
+  const auto [known, fresh] = shapes_.try_emplace(key, static_cast<int32_t>(types_.size()));
+  if (!fresh) return known->second;
+  types_.push_back(types);
+  int32_t loose = 0;
+  for (const RoleGroup& g : groups) {
+    tasks_.push_back(g.count);
+    task_gpus_.push_back(g.task.gpus);
+    task_milli_.push_back(g.task.gpu_milli);
+    task_gpu_mem_mib_.push_back(static_cast<int32_t>(mib(g.task.gpu_mem_gib)));
+    task_cpu_milli_.push_back(g.task.cpu_milli);
+    task_mem_mib_.push_back(g.task.mem_mib);
+    if (g.task.gpus == 0) loose += g.count;
+  }
+  first_group_.push_back(static_cast<int32_t>(tasks_.size()));
+  max_groups_ = std::max(max_groups_, static_cast<int32_t>(groups.size()));
+  max_loose_tasks_ = std::max(max_loose_tasks_, loose);
+  return known->second;
+}
+
+JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   std::unordered_map<std::string, int32_t> users;
+  std::vector<std::pair<int32_t, int32_t>>
+      requests;  // (N)  whole GPUs that it cannot do without, shape
+  bool shaped = false;
   for (const Job& job : jobs) {
     gpus_.push_back(job.gpus);
     submit_us_.push_back(job.submit_us);
     limit_us_.push_back(job.limit_us < 0 ? kNone : job.limit_us);
     const auto next = static_cast<int32_t>(users.size());
     user_.push_back(job.user.empty() ? kNone : users.try_emplace(job.user, next).first->second);
+    const int32_t shape = shape_of(job, spec);
+    shape_.push_back(shape);
+    shaped = shaped || shape != kNone;
+    int32_t whole = job.gpus;
+    if (shape != kNone) {
+      whole = 0;
+      for (int32_t r = first_group_[static_cast<size_t>(shape)];
+           r < first_group_[static_cast<size_t>(shape) + 1]; ++r) {
+        whole += tasks_[static_cast<size_t>(r)] * task_gpus_[static_cast<size_t>(r)];
+      }
+    }
+    requests.emplace_back(whole, shape);
   }
+  if (!shaped) shape_.clear();
   num_users_ = static_cast<int32_t>(users.size());
-  class_gpus_ = gpus_;
-  std::sort(class_gpus_.begin(), class_gpus_.end());
-  class_gpus_.erase(std::unique(class_gpus_.begin(), class_gpus_.end()), class_gpus_.end());
-  for (const int32_t gpus : gpus_) {
-    const auto at = std::lower_bound(class_gpus_.begin(), class_gpus_.end(), gpus);
-    size_class_.push_back(static_cast<int32_t>(at - class_gpus_.begin()));
+  std::vector<std::pair<int32_t, int32_t>> classes = requests;
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  for (const auto& [whole, shape] : classes) class_gpus_.push_back(whole);
+  for (const auto& request : requests) {
+    const auto at = std::lower_bound(classes.begin(), classes.end(), request);
+    size_class_.push_back(static_cast<int32_t>(at - classes.begin()));
   }
 }
 
@@ -55,15 +136,29 @@ JobColumns JobTable::columns() const {
           num_users_,
           gpus_.data(),
           size_class_.data(),
+          shape_.empty() ? nullptr : shape_.data(),
           user_.data(),
           submit_us_.data(),
           limit_us_.data(),
-          class_gpus_.data()};
+          class_gpus_.data(),
+          {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
+           types_.data(), tasks_.data(), task_gpus_.data(), task_milli_.data(),
+           task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
-  return {std::max(slots, 1), fixed.spec.num_nodes, fixed.spec.total_gpus, fixed.jobs.num_classes,
-          fixed.spec.max_node_gpus};
+  const ShapeColumns& shapes = fixed.jobs.shapes;
+  const int32_t most = std::max(slots, 1);
+  StateSizes z;
+  z.slots = most;
+  z.nodes = fixed.spec.num_nodes;
+  z.gpus = fixed.spec.total_gpus;
+  z.classes = fixed.jobs.num_classes;
+  z.max_node_gpus = fixed.spec.max_node_gpus;
+  z.parts = z.gpus + most * shapes.max_loose_tasks;
+  if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
+  if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
+  return z;
 }
 
 }  // namespace yard

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "env/cluster/spec.h"
@@ -18,22 +19,35 @@ class SpecTable {
   SpecColumns columns() const;
 
  private:
-  std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_;
+  std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_, type_, type_mem_mib_;
+  std::vector<int64_t> cpu_milli_, mem_mib_;
   std::vector<double> speed_;
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
 };
 
 class JobTable {
  public:
-  // Requires: jobs by rising submit time (as every Trace has them).
-  explicit JobTable(const std::vector<Job>& jobs);
+  // Requires: jobs by rising submit time (as every Trace has them), each of which can run on an
+  // empty cluster `spec` (check_fits()).
+  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec);
   JobColumns columns() const;
 
  private:
-  std::vector<int32_t> gpus_, size_class_, user_, class_gpus_;
+  int32_t shape_of(const Job& job, const ClusterSpec& spec);
+
+  std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_;
   int32_t num_users_ = 0;
+  // shapes, each once
+  std::vector<int32_t> first_group_{0}, tasks_, task_gpus_, task_milli_, task_gpu_mem_mib_;
+  std::vector<int64_t> task_cpu_milli_, task_mem_mib_;
+  std::vector<uint64_t> types_;
+  std::map<std::vector<int64_t>, int32_t> shapes_;
+  int32_t max_groups_ = 1, max_loose_tasks_ = 0;
 };
+
+// The GPU types of `spec` that the job runs on, as bits.
+uint64_t type_bits(const Job& job, const ClusterSpec& spec);
 
 // Sizes of a state for at most `slots` live jobs.
 StateSizes sizes_for(const Fixed& fixed, int32_t slots);

@@ -39,6 +39,8 @@ class View {
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
+  // Jobs of one class ask for the same; where one finds no place, none does. class_gpus() are the
+  // whole free GPUs without which none can start; it rises with k.
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
   YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
@@ -54,7 +56,11 @@ class View {
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
+  // The same where orders weigh by it: a job of CPUs alone counts as one GPU.
+  YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
+  // Whether it asks for more than a number of GPUs: then place() and the rules go by its shape.
+  YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
   YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
   YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }

@@ -2,7 +2,7 @@
 
 namespace yard {
 
-Workload::Workload(const Trace& trace) : jobs_(trace.jobs) {
+Workload::Workload(const Trace& trace, const ClusterSpec& spec) : jobs_(trace.jobs, spec) {
   work_us_.reserve(trace.jobs.size());
   scored_.reserve(trace.jobs.size());
   for (const Job& job : trace.jobs) {

@@ -13,7 +13,7 @@ namespace yard {
 
 class Workload {
  public:
-  explicit Workload(const Trace& trace);
+  Workload(const Trace& trace, const ClusterSpec& spec);
 
   const JobTable& jobs() const { return jobs_; }
   Truth truth() const { return {work_us_.data()}; }

@@ -172,7 +172,7 @@ class Candidates {
     c.slot = slot;
     c.user = view.user(slot);
     c.ran = view.started(slot) > 0;
-    c.gpus = view.gpus(slot);
+    c.gpus = view.weight_gpus(slot);
     c.log2_gpus = log2_coarse(c.gpus);
     visit(c);
   }

@@ -130,7 +130,7 @@ struct Dispatch {
   YARD_HD static void apply(const View& view, const DispatchConfig& config, int32_t slot,
                             Piece* scratch, Editor&& editor) {
     if (view.phase(slot) == Phase::kWaiting) {
-      const int32_t n = place(view, config.placement, view.gpus(slot), scratch);
+      const int32_t n = place(view, config.placement, slot, scratch);
       editor.start(slot, scratch, n);
     } else {
       editor.preempt(slot);
@@ -315,9 +315,9 @@ YARD_HD inline void write_cluster(const View& view, const DispatchConfig& config
 YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& config, int32_t slot) {
   switch (view.phase(slot)) {
     case Phase::kWaiting:
-      return view.gpus(slot) <= view.free_gpus() &&
-             (config.placement != Placement::kConsolidate ||
-              can_place(view, config.placement, view.gpus(slot)));
+      if (view.shaped(slot)) return can_place(view, config.placement, slot);
+      return view.gpus(slot) <= view.free_gpus() && (config.placement != Placement::kConsolidate ||
+                                                     can_place(view, config.placement, slot));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
              view.now_us() - view.since_us(slot) >= config.quantum_us &&

@@ -112,32 +112,6 @@ Trace parse_trace(std::string_view text, const std::string& source, const LoadOp
   return read_trace(Lines::of_text(text, source), options);
 }
 
-void check_fits(Trace& trace, int total_gpus, bool skip_unusable) {
-  const auto too_large = [&](const Job& job) { return job.gpus > total_gpus; };
-  const int64_t count = std::count_if(trace.jobs.begin(), trace.jobs.end(), too_large);
-  if (count == 0) return;
-  // The first in the file, which need not be the first submitted.
-  const Job* first = nullptr;
-  for (const Job& job : trace.jobs) {
-    if (too_large(job) && (first == nullptr || job.line < first->line)) first = &job;
-  }
-  const std::string where =
-      first->line > 0 ? trace.source + ":" + std::to_string(first->line) : trace.source;
-  if (!skip_unusable) {
-    const std::string how_many =
-        count == 1 ? "the only such job" : "first of " + std::to_string(count) + " such jobs";
-    throw InputError(where, "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
-                     std::to_string(first->gpus) + " for job '" + first->id + "' (" + how_many +
-                         "; --skip-unusable leaves them out)");
-  }
-  trace.skipped.push_back({"larger than the cluster", count, where});
-  std::erase_if(trace.jobs, too_large);
-  if (trace.jobs.empty()) {
-    throw InputError(trace.source, "a job of at most " + std::to_string(total_gpus) + " GPUs",
-                     "none");
-  }
-}
-
 std::vector<TraceSource> list_trace_sources() {
   std::vector<TraceSource> sources;
   for (const std::string& name : Readers::names()) {

@@ -2,7 +2,6 @@
 //
 //   Trace trace = load_trace("jobs.csv.gz", {});  // the format is recognised
 //   Trace synthetic = load_trace("synthetic:habits", {.seed = 7});
-//   check_fits(trace, spec.total_gpus(), /*skip_unusable=*/false);
 #pragma once
 
 #include <cstdint>
@@ -83,10 +82,6 @@ Trace load_trace(const std::string& source, const LoadOptions& options);
 
 // The same for the text of a file; `source` names it in messages.
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
-
-// Throws InputError about the first job that asks for more than `total_gpus`, and how many do; or
-// takes them out, counted in trace.skipped.
-void check_fits(Trace& trace, int total_gpus, bool skip_unusable);
 
 // Returns what can be read ("itp") and generated ("synthetic:habits"), by name.
 struct TraceSource {

@@ -22,7 +22,7 @@ class Backfill final : public Policy {
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
     std::vector<char> blocked;  // by size class: fragmentation leaves no place for it now
-    while (view.free_gpus() > 0 && view.num_waiting() > 0) {
+    while (view.num_waiting() > 0) {
       int32_t first = kNone;
       for (int32_t k = 0; k < view.num_classes() && view.class_gpus(k) <= view.free_gpus(); ++k) {
         const int32_t head = view.class_head(k);
@@ -30,7 +30,7 @@ class Backfill final : public Policy {
         if (first == kNone || view.queue_rank(head) < view.queue_rank(first)) first = head;
       }
       if (first == kNone) return;
-      const int32_t n = place(view, placement_, view.gpus(first), pieces);
+      const int32_t n = place(view, placement_, first, pieces);
       if (n > 0) {
         draft.start(first, pieces, n);
       } else {

@@ -22,7 +22,7 @@ class Fifo final : public Policy {
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
-      const int32_t n = place(view, placement_, view.gpus(slot), pieces);
+      const int32_t n = place(view, placement_, slot, pieces);
       if (n == 0) return;
       draft.start(slot, pieces, n);
     }

@@ -49,7 +49,7 @@ class History : public Policy {
   double key(const View& view, const UserHistory& history, int32_t slot) const {
     const float median = history.log2_median(view.user(slot), static_cast<float>(config_.shrink));
     const float left = life_.log2_left(median, log2_seconds(view.attained_us(slot)));
-    return left + config_.gpu_exponent * log2_coarse(view.gpus(slot));
+    return left + config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
   }
 
   Config config_;

@@ -51,7 +51,7 @@ class Las final : public Policy {
 
  private:
   double weight(const View& view, int32_t slot) const {
-    const int32_t gpus = view.gpus(slot);
+    const int32_t gpus = view.weight_gpus(slot);
     return exponent_ == 1 ? gpus : std::pow(gpus, exponent_);
   }
 

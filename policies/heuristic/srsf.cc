@@ -28,7 +28,7 @@ class Srsf final : public Policy {
   size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const auto key = [&](int32_t slot) { return view.left_us(slot) * view.gpus(slot); };
+    const auto key = [&](int32_t slot) { return view.left_us(slot) * view.weight_gpus(slot); };
     decide_in_order(view, memory.data(), rule_, key, key, draft);
   }
 

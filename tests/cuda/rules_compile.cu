@@ -17,7 +17,7 @@ __device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rn
                        Piece* pieces) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
     const auto placement = static_cast<Placement>(rng.below(3));
-    const int32_t n = place(view, placement, view.gpus(slot), pieces);
+    const int32_t n = place(view, placement, slot, pieces);
     if (n == 0 || !legal_start(fixed, s, slot, pieces, n)) break;
     start(fixed, s, slot, pieces, n);
   }
@@ -54,7 +54,7 @@ __device__ double read_all(const View& view) {
     }
   }
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) sum += slot;
-  return sum + can_place(view, Placement::kConsolidate, 8);
+  return sum + can_place(view, Placement::kConsolidate, 0);
 }
 
 __global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,

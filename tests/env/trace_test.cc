@@ -10,6 +10,8 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/registry.h"
+#include "env/cluster/spec.h"
+#include "env/sim/fits.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
 #include "tests/support/require.h"
@@ -226,21 +228,21 @@ TEST(Trace, JobsLargerThanTheClusterAreNamedOrCounted) {
   const std::string text = std::string(kItpHeader) + "a,1,5,8\nb,9,5,256\nc,2,5,129\nd,3,5,128\n";
   Trace trace = parse_trace(text, "jobs.csv", {});
   try {
-    check_fits(trace, 128, false);
+    check_fits(trace, load_cluster("16x8"), false);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("jobs.csv:3: expected at most 128 GPUs"),
                                     HasSubstr("got 256 for job 'b' (first of 2 such jobs")));
   }
   EXPECT_EQ(trace.jobs.size(), 4u);
-  check_fits(trace, 128, true);
+  check_fits(trace, load_cluster("16x8"), true);
   ASSERT_EQ(trace.jobs.size(), 2u);
   EXPECT_EQ(trace.jobs[1].id, "d");
   ASSERT_EQ(trace.skipped.size(), 1u);
   EXPECT_EQ(trace.skipped[0].count, 2);
   EXPECT_EQ(trace.skipped[0].first, "jobs.csv:3");
-  check_fits(trace, 128, false);
-  EXPECT_THROW(check_fits(trace, 4, true), InputError) << "no job fits";
+  check_fits(trace, load_cluster("16x8"), false);
+  EXPECT_THROW(check_fits(trace, load_cluster("1x4"), true), InputError) << "no job fits";
 }
 
 TEST(Trace, SourcesAreListedWithTheirHelp) {

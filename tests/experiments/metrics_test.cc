@@ -26,7 +26,7 @@ struct Case {
   explicit Case(std::vector<Job> jobs, const std::string& cluster_text = "1x4")
       : cluster(load_cluster(cluster_text)), spec(cluster) {
     trace.jobs = std::move(jobs);
-    workload.emplace(trace);
+    workload.emplace(trace, cluster);
     fixed = {spec.columns(), workload->jobs().columns(), {}};
   }
 

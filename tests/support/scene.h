@@ -53,6 +53,7 @@ std::unique_ptr<Policy> make_policy(const std::string& text);
 class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
+  Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
   Scene(const Scene&) = delete;
 
   const Fixed& fixed() const { return fixed_; }

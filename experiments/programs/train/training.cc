@@ -27,7 +27,8 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   o.skip_unusable = c.skip_unusable;
   o.seed = seed;
   o.generate_jobs = jobs;
-  for (const std::string& assignment : c.generator) o.trace_settings.overlay(assignment, "generator");
+  for (const std::string& assignment : c.generator)
+    o.trace_settings.overlay(assignment, "generator");
   return o;
 }
 
@@ -87,7 +88,7 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
   workload_ = std::make_unique<Workload>(part);
   train_->fixed.jobs = workload_->jobs().columns();
-  held_out_ = std::make_unique<Workload>(rest);
+  held_out_ = std::make_unique<Workload>(rest, train_->cluster);
   held_out_fixed_ = train_->fixed;
   held_out_fixed_.jobs = held_out_->jobs().columns();
   Settings constants;

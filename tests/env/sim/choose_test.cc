@@ -43,8 +43,8 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
     const int32_t sum = std::accumulate(free.begin(), free.end(), 0);
     const int32_t largest = *std::max_element(free.begin(), free.end());
     const auto gpus = static_cast<int32_t>(1 + rng.below(rng.below(2) == 0 ? 8 : 56));
-    const int32_t n = place(view, placement, gpus, pieces.data());
-    EXPECT_EQ(n > 0, can_place(view, placement, gpus));
+    const int32_t n = place_gpus(view, placement, gpus, pieces.data());
+    EXPECT_EQ(n > 0, can_place_gpus(view, placement, gpus));
     if (gpus > sum) {
       ASSERT_EQ(n, 0) << "more than there is";
       continue;
@@ -108,7 +108,7 @@ TEST(Placement, TheLastPieceGoesWhereItFitsTightest) {
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);
   std::vector<Piece> pieces(4);
-  ASSERT_EQ(place(view, Placement::kBestFit, 11, pieces.data()), 2);
+  ASSERT_EQ(place_gpus(view, Placement::kBestFit, 11, pieces.data()), 2);
   EXPECT_EQ(pieces[0], (Piece{0, 8}));
   EXPECT_EQ(pieces[1], (Piece{3, 3})) << "the node of 4, not another of 8";
 }
@@ -121,8 +121,8 @@ TEST(Placement, ConsolidateWaitsForNoMoreThanAnEmptyClusterOffers) {
   std::vector<Piece> pieces(5);
   EXPECT_EQ(least_nodes(scene.fixed().spec, 16), 3);
   EXPECT_EQ(least_nodes(scene.fixed().spec, 24), 5);
-  EXPECT_EQ(place(view, Placement::kConsolidate, 16, pieces.data()), 3);
-  EXPECT_EQ(place(view, Placement::kConsolidate, 24, pieces.data()), 5);
+  EXPECT_EQ(place_gpus(view, Placement::kConsolidate, 16, pieces.data()), 3);
+  EXPECT_EQ(place_gpus(view, Placement::kConsolidate, 24, pieces.data()), 5);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class AtRandom {
     const Phase phase = view.phase(slot);
     if (phase != Phase::kWaiting && phase != Phase::kStopping) return false;
     Piece* pieces = draft.scratch();
-    const int32_t n = place(view, static_cast<Placement>(rng_.below(3)), view.gpus(slot), pieces);
+    const int32_t n = place(view, static_cast<Placement>(rng_.below(3)), slot, pieces);
     return n > 0 && draft.start(slot, pieces, n);
   }
 
@@ -73,7 +73,7 @@ struct Undecided final : Policy {
     for (int32_t slot = view.queue_head(); view.num_held() == 0 && slot != kNone;) {
       const int32_t next = view.queue_next(slot);
       Piece* pieces = draft.scratch();
-      const int32_t n = place(view, Placement::kFirstFit, view.gpus(slot), pieces);
+      const int32_t n = place(view, Placement::kFirstFit, slot, pieces);
       if (n > 0) draft.start(slot, pieces, n);
       slot = next;
     }
@@ -188,8 +188,8 @@ TEST_F(Illegal, PlansAreNamedByTheirReason) {
   constexpr Verb kStart = Verb::kStart, kPreempt = Verb::kPreempt;
   EXPECT_EQ(why({{kStart, ref(1)}}, {{1, 4}}), "");
   EXPECT_EQ(why({{kStart, ref(1)}, {kPreempt, ref(0)}}, {{0, 4}}), "") << "whatever the order";
-  EXPECT_EQ(why({{kStart, ref(1)}}, {{0, 4}}), "node 0 lacks 4 GPUs");
-  EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(2)}}, {{1, 4}, {1, 2}}), "node 1 lacks 2 GPUs");
+  EXPECT_EQ(why({{kStart, ref(1)}}, {{0, 4}}), "start of slot 1: node 0 lacks 4 GPUs");
+  EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(2)}}, {{1, 4}, {1, 2}}), "start of slot 2: node 1 lacks 2 GPUs");
   EXPECT_EQ(why({{kStart, ref(0)}}, {{1, 4}}), "start of slot 0: it runs already");
   EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(1)}}, {{1, 4}, {1, 4}}),
             "start of slot 1: started twice");

@@ -188,7 +188,7 @@ TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
   spec.types[0].speed = 2;
   spec.types[1].speed = 0.5;
   const SpecTable table(spec);
-  const Workload workload(trace);
+  const Workload workload(trace, spec);
   const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
   World world(fixed, 3);
   world.reset(0, 3);
@@ -225,7 +225,7 @@ TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
       trace.jobs = jobs_of({{0, 1, 1}});
       trace.jobs[0].run_us = work_us;
       const SpecTable table(spec);
-      const Workload workload(trace);
+      const Workload workload(trace, spec);
       const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
       World world(fixed, 1);
       world.reset(0, 1);

@@ -1,0 +1,195 @@
+// Jobs whose tasks need more than whole GPUs: CPUs, memory, a share of one GPU, certain types. A
+// `NodeLedger` is what one node has left; taking a task from it is the rule of what fits where, for
+// placements, for legal_start() and for start().
+#pragma once
+
+#include "env/sim/free_map.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// One role group of a shape.
+struct TaskNeed {
+  int32_t gpus, gpu_milli, gpu_mem_mib;
+  int64_t cpu_milli, mem_mib;
+};
+
+YARD_HD inline TaskNeed need_of(const ShapeColumns& h, int32_t shape, int32_t group) {
+  const int32_t r = h.first_group[shape] + group;
+  return {h.gpus[r], h.gpu_milli[r], h.gpu_mem_mib[r], h.cpu_milli[r], h.mem_mib[r]};
+}
+
+YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
+  return h.first_group[shape + 1] - h.first_group[shape];
+}
+
+YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t group) {
+  return h.tasks[h.first_group[shape] + group];
+}
+
+struct NodeLedger {
+  int32_t node;
+  uint64_t free;         // whole GPUs
+  uint64_t shared;       // GPUs that somebody has a share of
+  uint64_t touched = 0;  // of `shared`: what is left of them stands in milli and mem_mib
+  int32_t milli[kMaxNodeGpus];
+  int32_t mem_mib[kMaxNodeGpus];
+  int64_t cpu_milli_left, mem_mib_left;
+
+  YARD_HD NodeLedger(const Fixed& f, const ClusterState& s, int32_t m)
+      : node(m),
+        free(s.free_mask[m]),
+        shared(f.jobs.shapes.max_loose_tasks > 0 ? s.shared_mask[m] : 0),
+        cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
+        mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {}
+
+  // What is left of a shared GPU.
+  YARD_HD void look(const Fixed& f, const ClusterState& s, int32_t gpu) {
+    if (touched >> gpu & 1) return;
+    touched |= uint64_t{1} << gpu;
+    milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
+    mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
+  }
+
+  // Whether the node's GPUs are of a kind that the task runs on.
+  YARD_HD bool suits(const Fixed& f, uint64_t types, const TaskNeed& need) const {
+    if (need.gpus + need.gpu_milli == 0) return true;
+    const int32_t type = f.spec.node_type[node];
+    return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
+  }
+
+  // Takes one task's needs; returns false, changing nothing, where something is short. `mask`: its
+  // GPUs. A share goes to the fullest shared GPU that still fits, the lowest among equals, else to
+  // a whole one. `pick(mask, count)` chooses among whole free GPUs.
+  template <class Pick>
+  YARD_HD bool take(const Fixed& f, const ClusterState& s, const TaskNeed& need, Pick pick,
+                    uint64_t& mask) {
+    if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
+    mask = 0;
+    if (need.gpu_milli > 0) {
+      int32_t best = kNone;
+      for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
+        const int32_t gpu = lowest_bit(rest);
+        look(f, s, gpu);
+        if (milli[gpu] < need.gpu_milli || mem_mib[gpu] < need.gpu_mem_mib) continue;
+        if (best == kNone || milli[gpu] < milli[best]) best = gpu;
+      }
+      if (best == kNone) {
+        if (free == 0) return false;
+        const uint64_t bit = pick(free, 1);
+        best = lowest_bit(bit);
+        free &= ~bit;
+        shared |= bit;
+        touched |= bit;
+        milli[best] = kWholeGpu;
+        mem_mib[best] = f.spec.type_mem_mib[f.spec.node_type[node]];
+      }
+      milli[best] -= need.gpu_milli;
+      mem_mib[best] -= need.gpu_mem_mib;
+      mask = uint64_t{1} << best;
+    } else if (need.gpus > 0) {
+      if (need.gpus > count_bits(free)) return false;
+      mask = pick(free, need.gpus);
+      free &= ~mask;
+    }
+    cpu_milli_left -= need.cpu_milli;
+    mem_mib_left -= need.mem_mib;
+    return true;
+  }
+};
+
+// The lowest bits of a mask, where it does not matter which GPUs are vacated sooner.
+struct PickLowest {
+  YARD_HD uint64_t operator()(uint64_t mask, int32_t count) const {
+    uint64_t rest = mask;
+    for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
+    return mask & ~rest;
+  }
+};
+
+// Takes up to `most` tasks; returns how many fitted.
+YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
+                                  const TaskNeed& need, int32_t most) {
+  // Tasks without a share are all alike: a division says how many fit.
+  if (need.gpu_milli == 0) {
+    int64_t n = most;
+    if (need.gpus > 0 && count_bits(ledger.free) / need.gpus < n)
+      n = count_bits(ledger.free) / need.gpus;
+    if (need.cpu_milli > 0 && ledger.cpu_milli_left / need.cpu_milli < n)
+      n = ledger.cpu_milli_left / need.cpu_milli;
+    if (need.mem_mib > 0 && ledger.mem_mib_left / need.mem_mib < n)
+      n = ledger.mem_mib_left / need.mem_mib;
+    if (n <= 0) return 0;
+    const auto taken = static_cast<int32_t>(n);
+    ledger.free &= ~PickLowest{}(ledger.free, taken * need.gpus);
+    ledger.cpu_milli_left -= n * need.cpu_milli;
+    ledger.mem_mib_left -= n * need.mem_mib;
+    return taken;
+  }
+  uint64_t mask = 0;
+  int32_t n = 0;
+  while (n < most && ledger.take(f, s, need, PickLowest{}, mask)) ++n;
+  return n;
+}
+
+// Takes what a piece says; returns false where it is not there. One that names its GPUs gets those.
+YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
+                               const TaskNeed& need, const Piece& p) {
+  if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;
+  if (need.gpu_milli > 0) {
+    if (p.tasks != 1 || (p.mask & (p.mask - 1)) != 0) return false;
+    // With the others out of sight, the task takes this GPU or none.
+    const uint64_t free = ledger.free, shared = ledger.shared;
+    ledger.free &= p.mask;
+    ledger.shared &= p.mask;
+    uint64_t mask = 0;
+    const bool fits = ledger.take(f, s, need, PickLowest{}, mask);
+    ledger.shared |= shared;
+    ledger.free = free & ~ledger.shared;
+    return fits;
+  }
+  if (count_bits(p.mask) != p.gpus || (p.mask & ~ledger.free) != 0) return false;
+  if (p.tasks * need.cpu_milli > ledger.cpu_milli_left) return false;
+  if (p.tasks * need.mem_mib > ledger.mem_mib_left) return false;
+  ledger.free &= ~p.mask;
+  ledger.cpu_milli_left -= p.tasks * need.cpu_milli;
+  ledger.mem_mib_left -= p.tasks * need.mem_mib;
+  return true;
+}
+
+// Whether `pieces` of a job with this shape fit as things lie: every group's tasks, on nodes of the
+// right type, no node named twice for one group but by pieces that name their GPUs.
+YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t shape,
+                               const Piece* pieces, int32_t num_pieces) {
+  const ShapeColumns& h = f.jobs.shapes;
+  for (int32_t g = 0; g < num_groups(h, shape); ++g) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < num_pieces; ++i) {
+      if (pieces[i].group == g) sum += pieces[i].tasks;
+    }
+    if (sum != tasks_of(h, shape, g)) return false;
+  }
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.tasks < 1) return false;
+    if (p.group < 0 || p.group >= num_groups(h, shape)) return false;
+    if (p.gpus != p.tasks * need_of(h, shape, p.group).gpus) return false;
+    bool seen = false;  // this node's pieces are judged together, with the first of them
+    for (int32_t k = 0; k < i; ++k) {
+      if (pieces[k].node != p.node) continue;
+      if (pieces[k].group == p.group && (p.mask == 0 || pieces[k].mask == 0)) return false;
+      seen = true;
+    }
+    if (seen) continue;
+    NodeLedger ledger(f, s, p.node);
+    for (int32_t k = i; k < num_pieces; ++k) {
+      if (pieces[k].node != p.node) continue;
+      const TaskNeed need = need_of(h, shape, pieces[k].group);
+      if (!ledger.suits(f, h.types[shape], need)) return false;
+      if (!take_piece(f, s, ledger, need, pieces[k])) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace yard
