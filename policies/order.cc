@@ -57,7 +57,7 @@ class FirstInOrder {
  private:
   // Walks holders and waiting jobs in one order and gives out GPUs by number.
   void choose() {
-    int32_t left = view_.total_gpus();
+    int32_t left = view_.usable_gpus();
     size_t i = 0;
     while (left > 0) {
       const int32_t k = ranked_.first_class(view_, left);

@@ -49,11 +49,12 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
 }
 
 YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
-  settle(s, slot);
+  settle(f, s, slot);
   release(f, s, slot, s.head->now_us);
   s.phase[slot] = Phase::kDone;
   --s.head->live;
   ++s.head->finished;
+  unblock(f, s, s.job[slot]);
 }
 
 // One slot's phase ends. A job that begins to run gets its own end on the agenda.
@@ -73,6 +74,51 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
       queue_append(s, slot);
   }
   mark_changed(s, slot);
+}
+
+// The first job in order of submission that holds any of these GPUs, kNone where there is none.
+// (The list of holders remembers history, so its order must not decide anything.)
+YARD_HD inline int32_t holder_of(const ClusterState& s, const Fault& fault) {
+  int32_t best = kNone;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    if (best != kNone && s.job[slot] > s.job[best]) continue;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      if (s.part_node[p] == fault.node && (s.part_mask[p] & fault.mask) != 0) best = slot;
+    }
+  }
+  return best;
+}
+
+YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) {
+  if (fault.kind == FaultKind::kRepair) {
+    bring_up(f, s, fault.node, fault.mask);
+    return;
+  }
+  take_down(f, s, fault.node, fault.mask, fault.until_us);
+  if (fault.kind == FaultKind::kDrain) return;
+  for (int32_t slot = holder_of(s, fault); slot != kNone; slot = holder_of(s, fault)) {
+    if (fault.kind == FaultKind::kFail) {
+      fail(f, s, slot);
+    } else {
+      preempt(f, s, slot);
+      mark_changed(s, slot);
+    }
+  }
+}
+
+// The first fault that this world sees: those before it began never happened to it.
+YARD_HD inline void find_faults(const Truth& truth, ClusterState& s) {
+  int32_t low = 0, high = truth.num_faults;
+  while (low < high) {
+    const int32_t mid = (low + high) / 2;
+    if (truth.faults[mid].at_us < s.head->now_us) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  s.head->next_fault = low;
 }
 
 }  // namespace detail
@@ -97,6 +143,15 @@ YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, Cluster
     at_us = f.jobs.submit_us[s.head->arrived];
   }
   if (s.head->timer_us < at_us) at_us = s.head->timer_us;
+  if (f.faults) {
+    if (s.head->next_fault == kNone) detail::find_faults(truth, s);
+    // Once nobody is left, what still happens to GPUs concerns nobody.
+    const bool over = s.head->live == 0 && s.head->arrived == s.head->end_job;
+    if (!over && s.head->next_fault < truth.num_faults &&
+        truth.faults[s.head->next_fault].at_us < at_us) {
+      at_us = truth.faults[s.head->next_fault].at_us;
+    }
+  }
   return at_us < s.head->now_us ? s.head->now_us : at_us;  // a wait that is over counts as now
 }
 
@@ -105,12 +160,14 @@ YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
   Head& h = *s.head;
   const int64_t dt_us = to_us - h.now_us;
   h.job_time_us += dt_us * h.live;
-  h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus);
+  h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus - h.down_gpus);
+  h.down_time_us += dt_us * h.down_gpus;
   h.now_us = to_us;
 }
 
 // Jumps to the next event and lets all happen that is due then: ends first (in order of their
-// jobs), then arrivals. Returns false, changing nothing, when nothing will ever happen again.
+// jobs), then what befalls GPUs, then arrivals. Returns false, changing nothing, when nothing will
+// ever happen again.
 YARD_HD inline bool advance(const Fixed& f, const Truth& truth, ClusterState& s, Agenda& agenda) {
   clear_changed(s);
   const int64_t at_us = next_event_us(f, truth, s, agenda);
@@ -122,6 +179,9 @@ YARD_HD inline bool advance(const Fixed& f, const Truth& truth, ClusterState& s,
     agenda.remove(slot);
     detail::end_phase(f, s, slot);
     if (h.num_dirty > 0) detail::plan_events(truth, s, agenda);
+  }
+  while (f.faults && h.next_fault < truth.num_faults && truth.faults[h.next_fault].at_us <= at_us) {
+    detail::happen(f, s, truth.faults[h.next_fault++]);
   }
   while (h.arrived < h.end_job && f.jobs.submit_us[h.arrived] <= at_us) arrive(f, s, h.arrived++);
   if (h.timer_us <= at_us) h.timer_us = kNever;

@@ -52,12 +52,16 @@ struct JobColumns {
   int32_t num_jobs = 0;
   int32_t num_classes = 0;
   int32_t num_users = 0;
-  const int32_t* gpus = nullptr;        // (N)
-  const int32_t* size_class = nullptr;  // (N)  jobs of one class ask for the same
-  const int32_t* shape = nullptr;       // (N)  kNone for plain jobs; null where all are
-  const int32_t* user = nullptr;        // (N)  kNone where the trace names nobody
-  const int64_t* submit_us = nullptr;   // (N)  rising
-  const int64_t* limit_us = nullptr;    // (N)  the user's own limit, kNone where there is none
+  const int32_t* gpus = nullptr;         // (N)
+  const int32_t* size_class = nullptr;   // (N)  jobs of one class ask for the same
+  const int32_t* shape = nullptr;        // (N)  kNone for plain jobs; null where all are
+  const int32_t* user = nullptr;         // (N)  kNone where the trace names nobody
+  const int64_t* submit_us = nullptr;    // (N)  rising
+  const int64_t* limit_us = nullptr;     // (N)  the user's own limit, kNone where there is none
+  int32_t num_parents = 0;               // jobs that others wait for
+  const int32_t* first_after = nullptr;  // (N + 1)  into after_job; null where nobody waits
+  const int32_t* after_job = nullptr;    // jobs that must have ended before it may start
+  const int32_t* parent = nullptr;       // (N)  index among those that others wait for, kNone
   const int32_t* class_gpus = nullptr;  // (K)  rising; whole free GPUs without which none can start
   ShapeColumns shapes;
 };
@@ -68,6 +72,7 @@ struct Costs {
   int64_t restore_us = 30'000'000;        // before a preempted job goes on, up to `small_gpus`
   int64_t restore_large_us = 60'000'000;  // the same for larger jobs
   int32_t small_gpus = 8;
+  int64_t checkpoint_us = 1'800'000'000;  // of running time; a failure loses the work since then
 
   YARD_HD int64_t restore(int32_t gpus) const {
     return gpus <= small_gpus ? restore_us : restore_large_us;
@@ -79,6 +84,7 @@ struct Fixed {
   SpecColumns spec;
   JobColumns jobs;
   Costs costs;
+  bool faults = false;  // whether GPUs may go down: only then do states keep what that needs
 };
 
 }  // namespace yard

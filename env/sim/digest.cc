@@ -4,8 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "env/sim/free_map.h"
-#include "env/sim/shape.h"
+#include "env/sim/rules.h"
 
 namespace yard {
 namespace {
@@ -63,6 +62,11 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     hash.add(s.attained_us[slot]);
     hash.add(s.done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
+    if (fixed.faults) {
+      hash.add(s.failed[slot]);
+      hash.add(s.kept_us[slot]);
+      hash.add(s.phase[slot] == Phase::kRunning ? s.stint_us[slot] : 0);
+    }
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       hash.add(s.part_node[p]);
       hash.add(s.part_mask[p]);
@@ -71,6 +75,14 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
   }
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) hash.add(s.free_mask[m]);
+  if (fixed.faults) {
+    for (const int64_t word : {h.down_time_us, h.lost_time_us}) hash.add(word);
+    hash.add(h.failures);
+    for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
+      hash.add(s.down_mask[m]);
+      hash.add(s.idle_down_mask[m]);
+    }
+  }
   for (int32_t g = 0; g < fixed.spec.total_gpus; ++g) {
     hash.add(std::max<int64_t>(s.gpu_ready_us[g] - h.now_us, 0));
   }
@@ -135,13 +147,17 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   if (const std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
   std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);
-  int32_t live = 0, waiting = 0, held = 0;
+  int32_t live = 0, waiting = 0, held = 0, blocked = 0;
   for (int32_t slot = 0; slot < h.high_water; ++slot) {
     const Phase phase = s.phase[slot];
     if (!is_live(phase)) continue;
     ++live;
     const bool holds = phase == Phase::kStarting || phase == Phase::kRunning;
     waiting += phase == Phase::kWaiting;
+    blocked += phase == Phase::kBlocked;
+    if (phase == Phase::kBlocked && is_ready(fixed, s, s.job[slot])) {
+      return at("blocked by nobody: slot ", slot);
+    }
     held += holds;
     int32_t sum = 0;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -163,11 +179,19 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   }
   if (live != h.live) return at("live jobs counted: ", live);
   if (held != h.held) return at("holders counted: ", held);
+  if (blocked != h.blocked) return at("blocked jobs counted: ", blocked);
   if (h.arrived - h.first_job != h.live + h.finished) return "a job was lost or doubled";
-  int32_t free_gpus = 0;
+  int32_t free_gpus = 0, down_gpus = 0;
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
     const uint64_t all = low_mask(fixed.spec.node_gpus[m]);
-    if ((owned[static_cast<size_t>(m)] ^ s.free_mask[m]) != all) return at("GPUs lost on node ", m);
+    const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
+    if ((owned[static_cast<size_t>(m)] ^ s.free_mask[m] ^ down) != all) {
+      return at("GPUs lost on node ", m);
+    }
+    if (fixed.faults && ((s.free_mask[m] & s.down_mask[m]) != 0 || (down & ~s.down_mask[m]) != 0)) {
+      return at("GPUs of node that are down and are not: ", m);
+    }
+    down_gpus += count_bits(down);
     if (s.free_count[m] != count_bits(s.free_mask[m])) return at("free count of node ", m);
     const FreeMap map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
@@ -176,6 +200,7 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
     free_gpus += s.free_count[m];
   }
   if (free_gpus != h.free_gpus) return at("free GPUs counted: ", free_gpus);
+  if (down_gpus != h.down_gpus) return at("GPUs that are down counted: ", down_gpus);
   int32_t queued = 0, asked_for = 0;
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot], ++queued) {
     asked_for += s.gpus[slot];

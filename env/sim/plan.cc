@@ -122,11 +122,27 @@ void Draft::wake_at(int64_t at_us) {
 bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
   ClusterState& s = *state_;
   if (!legal_start(*fixed_, s, slot, pieces, num_pieces)) return false;
-  journal_.push_back({slot, s.phase[slot], s.queue_prev[slot], s.queue_next[slot],
-                      s.class_prev[slot], s.class_next[slot], s.queue_rank[slot], *s.next_rank,
-                      s.first_start_us[slot], s.since_us[slot], s.until_us[slot], s.saved_us[slot],
-                      s.attained_us[slot], s.head->ready_horizon_us, s.done_us[slot], s.rate[slot],
-                      parts_.size(), 0, plan_.pieces.size()});
+  journal_.push_back({slot,
+                      s.phase[slot],
+                      s.queue_prev[slot],
+                      s.queue_next[slot],
+                      s.class_prev[slot],
+                      s.class_next[slot],
+                      s.queue_rank[slot],
+                      *s.next_rank,
+                      s.first_start_us[slot],
+                      s.since_us[slot],
+                      s.until_us[slot],
+                      s.saved_us[slot],
+                      s.attained_us[slot],
+                      s.head->ready_horizon_us,
+                      s.done_us[slot],
+                      s.rate[slot],
+                      fixed_->faults ? s.kept_us[slot] : 0,
+                      fixed_->faults ? s.stint_us[slot] : 0,
+                      parts_.size(),
+                      0,
+                      plan_.pieces.size()});
   yard::start(*fixed_, s, slot, pieces, num_pieces);
   const auto first = static_cast<int32_t>(plan_.pieces.size());
   record_pieces(slot);
@@ -159,11 +175,27 @@ bool Draft::preempt(int32_t slot) {
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p]});
   }
-  journal_.push_back({slot, s.phase[slot], s.queue_prev[slot], s.queue_next[slot],
-                      s.class_prev[slot], s.class_next[slot], s.queue_rank[slot], *s.next_rank,
-                      s.first_start_us[slot], s.since_us[slot], s.until_us[slot], s.saved_us[slot],
-                      s.attained_us[slot], s.head->ready_horizon_us, s.done_us[slot], s.rate[slot],
-                      first, parts_.size() - first, plan_.pieces.size()});
+  journal_.push_back({slot,
+                      s.phase[slot],
+                      s.queue_prev[slot],
+                      s.queue_next[slot],
+                      s.class_prev[slot],
+                      s.class_next[slot],
+                      s.queue_rank[slot],
+                      *s.next_rank,
+                      s.first_start_us[slot],
+                      s.since_us[slot],
+                      s.until_us[slot],
+                      s.saved_us[slot],
+                      s.attained_us[slot],
+                      s.head->ready_horizon_us,
+                      s.done_us[slot],
+                      s.rate[slot],
+                      fixed_->faults ? s.kept_us[slot] : 0,
+                      fixed_->faults ? s.stint_us[slot] : 0,
+                      first,
+                      parts_.size() - first,
+                      plan_.pieces.size()});
   plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}, 0, 0});
   yard::preempt(*fixed_, s, slot);
   return true;
@@ -191,6 +223,10 @@ void Draft::undo_to(size_t mark) {
     s.attained_us[u.slot] = u.attained_us;
     s.done_us[u.slot] = u.done_us;
     s.rate[u.slot] = u.rate;
+    if (fixed_->faults) {
+      s.kept_us[u.slot] = u.kept_us;
+      s.stint_us[u.slot] = u.stint_us;
+    }
     s.head->ready_horizon_us = u.ready_horizon_us;
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);

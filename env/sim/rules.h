@@ -25,6 +25,17 @@ YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint
   s.head->free_gpus += after - before;
 }
 
+// GPUs that nobody owns any more: free, unless they are down.
+YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+  if (f.faults && (mask & s.down_mask[node]) != 0) {
+    const uint64_t down = mask & s.down_mask[node];
+    s.idle_down_mask[node] |= down;
+    s.head->down_gpus += count_bits(down);
+    mask &= ~down;
+  }
+  set_free(f, s, node, s.free_mask[node] | mask);
+}
+
 // Returns the `count` lowest set bits of `mask`. Requires: it has that many.
 YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
   uint64_t rest = mask;
@@ -84,7 +95,7 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
   if (s.shape[slot] == kNone) {
-    set_free(f, s, node, s.free_mask[node] | mask);
+    give_back(f, s, node, mask);
     return;
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
@@ -94,10 +105,10 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
     if (s.share_milli[gpu] == kWholeGpu) {  // its last share
       s.shared_mask[node] &= ~mask;
-      set_free(f, s, node, s.free_mask[node] | mask);
+      give_back(f, s, node, mask);
     }
   } else if (mask != 0) {
-    set_free(f, s, node, s.free_mask[node] | mask);
+    give_back(f, s, node, mask);
   }
   s.free_cpu_milli[node] += s.part_tasks[part] * need.cpu_milli;
   s.free_mem_mib[node] += s.part_tasks[part] * need.mem_mib;
@@ -182,6 +193,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;
+  if (f.faults) s.stint_us[slot] = ready_us;
   if (s.first_start_us[slot] == kNone) s.first_start_us[slot] = h.now_us;
   ++s.started[slot];
   ++h.starts;
@@ -209,11 +221,33 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64
 }
 
 // Adds what a running job did since `since_us`.
-YARD_HD inline void settle(ClusterState& s, int32_t slot) {
-  const int64_t ran_us = s.head->now_us - s.since_us[slot];
+YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  const int64_t ran_us = now_us - s.since_us[slot];
+  if (f.faults) {  // checkpoints lie at whole multiples of their interval, from when it began to
+                   // run
+    const int64_t whole = (now_us - s.stint_us[slot]) / f.costs.checkpoint_us;
+    const int64_t last_us = s.stint_us[slot] + whole * f.costs.checkpoint_us;
+    if (whole > 0 && last_us > s.since_us[slot]) {
+      s.kept_us[slot] =
+          s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
+    }
+  }
   s.attained_us[slot] += ran_us;
   s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
   s.since_us[slot] = s.head->now_us;
+}
+
+// A job that has just lost its GPUs waits again or, where a save of its goes on, stops until then.
+YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
+  s.since_us[slot] = s.head->now_us;
+  s.until_us[slot] = s.saved_us[slot];
+  if (s.saved_us[slot] > s.head->now_us) {
+    s.phase[slot] = Phase::kStopping;
+  } else {
+    s.phase[slot] = Phase::kWaiting;
+    queue_append(s, slot);
+  }
 }
 
 // Requires: legal_preempt(). A running job saves while its GPUs stay held. One that has not begun
@@ -223,20 +257,14 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
   if (s.phase[slot] == Phase::kRunning) {
-    settle(s, slot);
+    settle(f, s, slot);
+    if (f.faults) s.kept_us[slot] = s.done_us[slot];
     vacated_us = s.saved_us[slot] = now_us + f.costs.save_us;
   }
   release(f, s, slot, vacated_us);
-  s.since_us[slot] = now_us;
-  s.until_us[slot] = s.saved_us[slot];
   ++s.preempted[slot];
   ++s.head->preemptions;
-  if (s.saved_us[slot] > now_us) {
-    s.phase[slot] = Phase::kStopping;
-  } else {
-    s.phase[slot] = Phase::kWaiting;
-    queue_append(s, slot);
-  }
+  wait_again(s, slot);
   mark_dirty(s, slot);
 }
 
@@ -253,7 +281,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   h.timer_us = kNever;
   h.ready_horizon_us = h.now_us;
   h.slots = z.slots;
-  h.free_slot = h.free_part = h.queue_head = h.queue_tail = kNone;
+  h.free_slot = h.free_part = h.queue_head = h.queue_tail = h.blocked_head = h.next_fault = kNone;
   *s.next_rank = 0;
   for (int32_t k = 0; k < z.classes; ++k) {
     s.class_head[k] = s.class_tail[k] = kNone;
@@ -267,6 +295,9 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
     map.set(s, s.free_count[m], m);
   }
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  for (int32_t m = 0; m < z.fault_nodes; ++m) s.down_mask[m] = s.idle_down_mask[m] = 0;
+  for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
+  for (int32_t w = 0; w < z.parent_words; ++w) s.ended_bits[w] = 0;
   for (int32_t m = 0; m < z.measured_nodes; ++m) {
     s.free_cpu_milli[m] = f.spec.node_cpu_milli[m];
     s.free_mem_mib[m] = f.spec.node_mem_mib[m];
@@ -283,7 +314,20 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   h.free_gpus = f.spec.total_gpus;
 }
 
-// Brings job `j` of the table into the queue. Returns its slot.
+// Whether every job that `j` comes after has ended. Those that this world does not play count as
+// ended.
+YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
+  const JobColumns& jobs = f.jobs;
+  if (jobs.first_after == nullptr) return true;
+  for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
+    const int32_t before = jobs.after_job[i], bit = jobs.parent[before];
+    if (before < s.head->first_job || before >= s.head->end_job) continue;
+    if ((s.ended_bits[bit >> 6] >> (bit & 63) & 1) == 0) return false;
+  }
+  return true;
+}
+
+// Brings job `j` of the table into the queue, or among the blocked. Returns its slot.
 YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   const int32_t slot = take_slot(s);
   s.phase[slot] = Phase::kWaiting;
@@ -301,10 +345,95 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = 0;
   s.first_part[slot] = kNone;
+  if (f.faults) {
+    s.failed[slot] = 0;
+    s.stint_us[slot] = 0;
+    s.kept_us[slot] = 0;
+  }
   ++s.head->live;
-  queue_append(s, slot);
+  if (is_ready(f, s, j)) {
+    queue_append(s, slot);
+  } else {
+    s.phase[slot] = Phase::kBlocked;
+    s.queue_next[slot] = s.head->blocked_head;
+    s.head->blocked_head = slot;
+    ++s.head->blocked;
+  }
   mark_changed(s, slot);
   return slot;
+}
+
+// Tells those who wait for job `j` that it has ended; who waits for no other joins the queue, in
+// order of submission.
+YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
+  if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
+  Head& h = *s.head;
+  const int32_t bit = f.jobs.parent[j];
+  s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
+  for (;;) {
+    // The list is short and lies the other way round: look for the earliest each time.
+    int32_t* best = nullptr;
+    for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
+      const bool earlier = best == nullptr || s.job[*link] < s.job[*best];
+      if (earlier && is_ready(f, s, s.job[*link])) best = link;
+    }
+    if (best == nullptr) return;
+    const int32_t slot = *best;
+    *best = s.queue_next[slot];
+    --h.blocked;
+    s.phase[slot] = Phase::kWaiting;
+    s.since_us[slot] = h.now_us;
+    queue_append(s, slot);
+    mark_changed(s, slot);
+  }
+}
+
+// --- GPUs go down and come back ------------------------------------------------------------------
+
+// A failure stops a job at once: what it did since its last checkpoint is lost, and it waits again.
+// Requires: it holds GPUs.
+YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  if (s.phase[slot] == Phase::kRunning) {
+    settle(f, s, slot);
+    const double lost_us = s.done_us[slot] - s.kept_us[slot];
+    s.head->lost_time_us += static_cast<int64_t>(lost_us / s.rate[slot]) * s.gpus[slot];
+    s.done_us[slot] = s.kept_us[slot];
+  }
+  release(f, s, slot, now_us);
+  ++s.failed[slot];
+  ++s.head->failures;
+  wait_again(s, slot);
+  mark_dirty(s, slot);
+  mark_changed(s, slot);
+}
+
+// Lets nobody get these GPUs before `until_us`; who holds them keeps them.
+YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask,
+                              int64_t until_us) {
+  for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
+    int64_t& down_us = s.down_until_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
+    if (until_us > down_us) down_us = until_us;
+  }
+  s.down_mask[node] |= mask;
+  const uint64_t idle = mask & s.free_mask[node];
+  s.idle_down_mask[node] |= idle;
+  s.head->down_gpus += count_bits(idle);
+  set_free(f, s, node, s.free_mask[node] & ~idle);
+}
+
+// GPUs whose time is over come back.
+YARD_HD inline void bring_up(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+  for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
+    const int32_t gpu = lowest_bit(rest);
+    if (s.down_until_us[f.spec.node_gpu0[node] + gpu] > s.head->now_us)
+      mask &= ~(uint64_t{1} << gpu);
+  }
+  s.down_mask[node] &= ~mask;
+  const uint64_t idle = mask & s.idle_down_mask[node];
+  s.idle_down_mask[node] &= ~idle;
+  s.head->down_gpus -= count_bits(idle);
+  set_free(f, s, node, s.free_mask[node] | idle);
 }
 
 }  // namespace yard

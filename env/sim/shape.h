@@ -41,7 +41,9 @@ struct NodeLedger {
         free(s.free_mask[m]),
         shared(f.jobs.shapes.max_loose_tasks > 0 ? s.shared_mask[m] : 0),
         cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
-        mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {}
+        mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {
+    if (f.faults) shared &= ~s.down_mask[m];  // who has a share keeps it, nobody joins
+  }
 
   // What is left of a shared GPU.
   YARD_HD void look(const Fixed& f, const ClusterState& s, int32_t gpu) {

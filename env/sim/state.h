@@ -13,7 +13,8 @@
 
 namespace yard {
 
-enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone };
+// kBlocked: submitted, but jobs that it comes after have not ended.
+enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone, kBlocked };
 
 // A handle of a live job; stale once the slot was freed.
 struct JobRef {
@@ -39,11 +40,14 @@ struct Head {
   int64_t ready_horizon_us;    // no GPU is still being vacated at or after this time
   int64_t job_time_us;         // integral of jobs in the system
   int64_t held_time_us;        // integral of GPUs held by starting and running jobs
+  int64_t down_time_us;        // integral of GPUs that are down
+  int64_t lost_time_us;        // GPU time of work that failures lost
   int32_t slots;               // S
   int32_t first_job, end_job;  // the part of the workload that this world plays
   int32_t arrived;             // jobs [first_job, arrived) have been submitted
   int32_t finished;
-  int32_t live;  // waiting + starting + running + stopping
+  int32_t live;  // blocked + waiting + starting + running + stopping
+  int32_t blocked;
   int32_t waiting;
   int32_t waiting_gpus;  // that the waiting jobs ask for
   int32_t held;          // starting + running
@@ -53,17 +57,25 @@ struct Head {
   int32_t free_part;     // head of the list of freed parts, kNone
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
-  int32_t num_changed;  // slots in `changed`
-  int32_t num_dirty;    // slots in `dirty`
+  int32_t blocked_head;  // list of blocked slots, by queue_next
+  int32_t next_fault;    // kNone: to be looked up
+  int32_t down_gpus;     // neither owned nor free
+  int32_t num_changed;   // slots in `changed`
+  int32_t num_dirty;     // slots in `dirty`
   int32_t preemptions;
   int32_t starts;
+  int32_t failures;  // of jobs
 };
 
 struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
   int32_t parts = 0;           // pieces of nodes that can be held at once
   int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
-  int32_t shared_gpus = 0;     // GPUs, where anybody asks for a share of one, else 0
+  int32_t parent_words = 0;    // bits of jobs that others wait for
+  int32_t fault_slots = 0;     // slots, nodes and GPUs where any may go down, else 0
+  int32_t fault_nodes = 0;
+  int32_t fault_gpus = 0;
+  int32_t shared_gpus = 0;  // GPUs, where anybody asks for a share of one, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
@@ -83,6 +95,9 @@ struct ClusterState {
   int32_t* user = nullptr;            // (S)  kNone where the trace names nobody
   int32_t* preempted = nullptr;       // (S)  times stopped so far
   int32_t* started = nullptr;         // (S)  times started so far
+  int32_t* failed = nullptr;          // (S or 0)  times that a failure stopped it
+  int64_t* stint_us = nullptr;        // (S or 0)  when it last began to run
+  double* kept_us = nullptr;          // (S or 0)  work that a failure would not lose
   uint8_t* pinned = nullptr;          // (S)  1: may not be preempted; only live clusters say so
   int64_t* submit_us = nullptr;       // (S)
   int64_t* first_start_us = nullptr;  // (S)  kNone before the first start
@@ -118,16 +133,20 @@ struct ClusterState {
   int32_t* part_tasks = nullptr;  // (P)  0 for plain jobs
 
   // nodes
-  uint64_t* free_mask = nullptr;      // (M)  GPUs that nobody owns
-  int32_t* free_count = nullptr;      // (M)
-  uint64_t* free_bits = nullptr;      // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr;   // (C, summary)  which words of free_bits are not zero
-  int64_t* gpu_ready_us = nullptr;    // (G)  when a stopping job will have left the GPU
-  int64_t* free_cpu_milli = nullptr;  // (M or 0)
-  int64_t* free_mem_mib = nullptr;    // (M or 0)
-  uint64_t* shared_mask = nullptr;    // (M or 0)  GPUs that somebody has a share of; not free
-  int32_t* share_milli = nullptr;     // (G or 0)  what is left of such a GPU
-  int32_t* share_mem_mib = nullptr;   // (G or 0)
+  uint64_t* free_mask = nullptr;       // (M)  GPUs that nobody owns
+  int32_t* free_count = nullptr;       // (M)
+  uint64_t* free_bits = nullptr;       // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr;    // (C, summary)  which words of free_bits are not zero
+  int64_t* gpu_ready_us = nullptr;     // (G)  when a stopping job will have left the GPU
+  uint64_t* down_mask = nullptr;       // (M or 0)  GPUs that nobody gets: failed or drained
+  uint64_t* idle_down_mask = nullptr;  // (M or 0)  of these, those that nobody holds any more
+  int64_t* down_until_us = nullptr;    // (G or 0)
+  uint64_t* ended_bits = nullptr;      // which jobs that others wait for have ended
+  int64_t* free_cpu_milli = nullptr;   // (M or 0)
+  int64_t* free_mem_mib = nullptr;     // (M or 0)
+  uint64_t* shared_mask = nullptr;     // (M or 0)  GPUs that somebody has a share of; not free
+  int32_t* share_milli = nullptr;      // (G or 0)  what is left of such a GPU
+  int32_t* share_mem_mib = nullptr;    // (G or 0)
 
   int64_t* next_rank = nullptr;  // (1)
 };
@@ -147,6 +166,9 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.user, z.slots, Extent::kSlots);
   f(s.preempted, z.slots, Extent::kSlots);
   f(s.started, z.slots, Extent::kSlots);
+  f(s.failed, z.fault_slots, Extent::kSlots);
+  f(s.stint_us, z.fault_slots, Extent::kSlots);
+  f(s.kept_us, z.fault_slots, Extent::kSlots);
   f(s.pinned, z.slots, Extent::kSlots);
   f(s.submit_us, z.slots, Extent::kSlots);
   f(s.first_start_us, z.slots, Extent::kSlots);
@@ -181,6 +203,10 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.free_bits, counts * z.words(), Extent::kAll);
   f(s.free_summary, counts * z.summary_words(), Extent::kAll);
   f(s.gpu_ready_us, z.gpus, Extent::kAll);
+  f(s.down_mask, z.fault_nodes, Extent::kAll);
+  f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
+  f(s.down_until_us, z.fault_gpus, Extent::kAll);
+  f(s.ended_bits, z.parent_words, Extent::kAll);
   f(s.free_cpu_milli, z.measured_nodes, Extent::kAll);
   f(s.free_mem_mib, z.measured_nodes, Extent::kAll);
   f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
@@ -226,9 +252,8 @@ YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, Cl
     const auto* column_from =
         static_cast<const std::remove_pointer_t<std::remove_reference_t<decltype(column)>>*>(
             source[num++]);
-    const int64_t alive = extent == Extent::kSlots   ? slots
-                          : extent == Extent::kParts ? parts
-                                                     : length;
+    const int64_t used = extent == Extent::kParts ? parts : slots;
+    const int64_t alive = extent == Extent::kAll || used > length ? length : used;
     for (int64_t i = 0; i < alive; ++i) column[i] = column_from[i];
   });
 }

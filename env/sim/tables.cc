@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace yard {
@@ -94,6 +95,28 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
   return known->second;
 }
 
+// Who comes after whom. Ids that are not among the jobs were cut off with a window: they have
+// ended.
+void JobTable::link_after(const std::vector<Job>& jobs) {
+  const bool any =
+      std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.after.empty(); });
+  if (!any) return;
+  std::unordered_map<std::string_view, int32_t> index;
+  for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j].id, static_cast<int32_t>(j));
+  parent_.assign(jobs.size(), kNone);
+  first_after_.push_back(0);
+  for (const Job& job : jobs) {
+    for (const std::string& id : job.after) {
+      const auto found = index.find(id);
+      if (found == index.end()) continue;
+      after_job_.push_back(found->second);
+      int32_t& parent = parent_[static_cast<size_t>(found->second)];
+      if (parent == kNone) parent = num_parents_++;
+    }
+    first_after_.push_back(static_cast<int32_t>(after_job_.size()));
+  }
+}
+
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   std::unordered_map<std::string, int32_t> users;
   std::vector<std::pair<int32_t, int32_t>>
@@ -119,6 +142,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
     requests.emplace_back(whole, shape);
   }
   if (!shaped) shape_.clear();
+  link_after(jobs);
   num_users_ = static_cast<int32_t>(users.size());
   std::vector<std::pair<int32_t, int32_t>> classes = requests;
   std::sort(classes.begin(), classes.end());
@@ -140,6 +164,10 @@ JobColumns JobTable::columns() const {
           user_.data(),
           submit_us_.data(),
           limit_us_.data(),
+          num_parents_,
+          after_job_.empty() ? nullptr : first_after_.data(),
+          after_job_.data(),
+          parent_.data(),
           class_gpus_.data(),
           {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
            types_.data(), tasks_.data(), task_gpus_.data(), task_milli_.data(),
@@ -158,6 +186,12 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.parts = z.gpus + most * shapes.max_loose_tasks;
   if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
+  z.parent_words = (fixed.jobs.num_parents + 63) / 64;
+  if (fixed.faults) {
+    z.fault_slots = z.slots;
+    z.fault_nodes = z.nodes;
+    z.fault_gpus = z.gpus;
+  }
   return z;
 }
 

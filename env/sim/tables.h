@@ -34,10 +34,13 @@ class JobTable {
 
  private:
   int32_t shape_of(const Job& job, const ClusterSpec& spec);
+  void link_after(const std::vector<Job>& jobs);
 
   std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_;
   int32_t num_users_ = 0;
+  std::vector<int32_t> first_after_, after_job_, parent_;
+  int32_t num_parents_ = 0;
   // shapes, each once
   std::vector<int32_t> first_group_{0}, tasks_, task_gpus_, task_milli_, task_gpu_mem_mib_;
   std::vector<int64_t> task_cpu_milli_, task_mem_mib_;

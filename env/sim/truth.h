@@ -7,8 +7,26 @@
 
 namespace yard {
 
+// What happens to GPUs of one node.
+enum class FaultKind : uint8_t {
+  kFail,     // their jobs stop and lose what they did since their last checkpoint
+  kReclaim,  // their jobs are told beforehand: they save and stop
+  kDrain,    // their jobs go on; nobody else gets the GPUs
+  kRepair,   // those whose time is over come back
+};
+
+struct Fault {
+  int64_t at_us = 0;
+  int64_t until_us = 0;  // when the GPUs come back; of a repair: nothing
+  int32_t node = 0;
+  FaultKind kind = FaultKind::kFail;
+  uint64_t mask = 0;  // which GPUs
+};
+
 struct Truth {
   const int64_t* work_us = nullptr;  // (N)  run time alone on the reference type
+  const Fault* faults = nullptr;     // (F)  by rising time
+  int32_t num_faults = 0;
 };
 
 }  // namespace yard

@@ -26,6 +26,8 @@ class View {
 
   // --- the cluster
   YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
+  // Those that are not down; a draining one counts until its job has left it.
+  YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
 
@@ -35,6 +37,7 @@ class View {
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
   YARD_HD int32_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
   YARD_HD int32_t num_held() const { return state_->head->held; }
+  YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry

@@ -1,5 +1,9 @@
 #include "env/sim/workload.h"
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 namespace yard {
 
 Workload::Workload(const Trace& trace, const ClusterSpec& spec) : jobs_(trace.jobs, spec) {
@@ -9,6 +13,24 @@ Workload::Workload(const Trace& trace, const ClusterSpec& spec) : jobs_(trace.jo
     work_us_.push_back(job.run_us);
     scored_.push_back(job.scored);
   }
+}
+
+void Workload::set_faults(std::vector<Fault> faults) {
+  const size_t given = faults.size();
+  for (size_t i = 0; i < given; ++i) {
+    const Fault& down = faults[i];
+    YARD_CHECK(down.kind != FaultKind::kRepair && down.until_us > down.at_us,
+               "a fault without end");
+    if (down.until_us == kNever) continue;
+    faults.push_back({down.until_us, down.until_us, down.node, FaultKind::kRepair, down.mask});
+  }
+  // Repairs come before what happens at the same moment: GPUs may go down again at once.
+  const auto key = [](const Fault& a) {
+    return std::tuple(a.at_us, a.kind != FaultKind::kRepair, a.node, a.mask, a.kind, a.until_us);
+  };
+  std::sort(faults.begin(), faults.end(),
+            [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
+  faults_ = std::move(faults);
 }
 
 }  // namespace yard

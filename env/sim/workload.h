@@ -16,7 +16,13 @@ class Workload {
   Workload(const Trace& trace, const ClusterSpec& spec);
 
   const JobTable& jobs() const { return jobs_; }
-  Truth truth() const { return {work_us_.data()}; }
+  Truth truth() const {
+    return {work_us_.data(), faults_.data(), static_cast<int32_t>(faults_.size())};
+  }
+  // Takes what will befall GPUs, in any order; repairs follow from it. Then worlds need
+  // Fixed::faults.
+  void set_faults(std::vector<Fault> faults);
+  bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
   // Whether job `j` counts. The others keep the cluster busy.
   bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
@@ -25,6 +31,7 @@ class Workload {
   JobTable jobs_;
   std::vector<int64_t> work_us_;
   std::vector<uint8_t> scored_;
+  std::vector<Fault> faults_;  // by time
 };
 
 }  // namespace yard

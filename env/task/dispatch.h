@@ -118,7 +118,7 @@ struct Dispatch {
 
   // When to look again if nothing happens before, kNever where only events matter.
   YARD_HD static int64_t wake_us(const View& view, const DispatchConfig& config) {
-    const bool nothing_under_way = view.num_waiting() == view.num_live();
+    const bool nothing_under_way = view.num_waiting() + view.num_blocked() == view.num_live();
     return view.num_waiting() > 0 && (config.preempt || nothing_under_way)
                ? view.now_us() + config.tick_us
                : kNever;
@@ -298,7 +298,8 @@ YARD_HD inline void write_cluster(const View& view, const DispatchConfig& config
                                   float* c) {
   using D = Dispatch;
   const auto total = static_cast<float>(view.total_gpus());
-  const int32_t stopping = view.num_live() - view.num_waiting() - view.num_held();
+  const int32_t stopping =
+      view.num_live() - view.num_blocked() - view.num_waiting() - view.num_held();
   c[D::kFree] = static_cast<float>(view.free_gpus()) / total;
   c[D::kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
   c[D::kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;

@@ -75,6 +75,11 @@ Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Cos
       workload_(trace_, cluster),
       fixed_{spec_.columns(), workload_.jobs().columns(), costs} {}
 
+void Scene::set_faults(std::vector<Fault> faults) {
+  workload_.set_faults(std::move(faults));
+  fixed_.faults = true;
+}
+
 Player::Player(const Scene& scene, const Policy& policy)
     : scene_(scene),
       policy_(policy),
@@ -84,7 +89,8 @@ Player::Player(const Scene& scene, const Policy& policy)
             policy.level() >= Level::kNoisyOracle ? scene.truth().work_us : nullptr),
       draft_(world_.fixed(), world_.state()),
       jobs_(static_cast<size_t>(scene.size())),
-      done_us_(static_cast<size_t>(scene.size()), 0) {
+      done_us_(static_cast<size_t>(scene.size()), 0),
+      failed_(static_cast<size_t>(scene.size()), 0) {
   world_.reset(0, scene.size());
   clock_us_ = world_.state().head->now_us;
   memory_.reset(policy.memory_bytes(view_));
@@ -115,7 +121,10 @@ bool Player::holds() {
       done += static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
     }
     const auto work = static_cast<double>(scene_.truth().work_us[j]);
-    if (done < done_us_[j]) return broken("work was lost by job " + scene_.jobs()[j].id);
+    const bool lossless = !world_.fixed().faults || s.failed[slot] == failed_[j];
+    if (world_.fixed().faults) failed_[j] = s.failed[slot];
+    if (lossless && done < done_us_[j])
+      return broken("work was lost by job " + scene_.jobs()[j].id);
     // An end falls on the next whole microsecond: less than one of them is run in excess.
     const double excess = phase == Phase::kDone ? std::max(s.rate[slot], 1.0) : 0;
     if (done > work + excess) return broken("too much work by job " + scene_.jobs()[j].id);
@@ -166,6 +175,7 @@ void Player::copy_from(const Player& other) {
   draft_.reset();
   jobs_ = other.jobs_;
   done_us_ = other.done_us_;
+  failed_ = other.failed_;
   clock_us_ = other.clock_us_;
   events_ = other.events_;
 }

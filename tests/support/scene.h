@@ -56,6 +56,9 @@ class Scene {
   Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
   Scene(const Scene&) = delete;
 
+  // Before any world looks at the scene.
+  void set_faults(std::vector<Fault> faults);
+
   const Fixed& fixed() const { return fixed_; }
   const Workload& workload() const { return workload_; }
   const Trace& trace() const { return trace_; }
@@ -110,6 +113,7 @@ class Player {
   Memory memory_;
   std::vector<JobOutcome> jobs_;
   std::vector<double> done_us_;  // (N) work done, as last seen
+  std::vector<int32_t> failed_;  // (N) failures, as last seen
   int64_t clock_us_, events_ = 0;
   std::string trouble_;
 };

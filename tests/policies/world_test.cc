@@ -1,0 +1,186 @@
+// Worlds with every feature on, under every policy: the player holds each state and each plan to
+// what must always be true. And each feature by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/sim/fits.h"
+#include "env/sim/rules.h"
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+class EveryFeature : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
+  const auto policy = make_policy(GetParam());
+  int32_t failures = 0, blocked = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const RandomWorld world = random_world(Rng(seed));
+    Scene scene(world.cluster, world.jobs);
+    scene.set_faults(world.faults);
+    Player player(scene, *policy);
+    while (player.step()) blocked = std::max(blocked, player.view().num_blocked());
+    ASSERT_FALSE(player.failed()) << "seed " << seed;
+    const ClusterState& s = player.state();
+    failures += s.head->failures;
+    EXPECT_EQ(s.head->free_gpus + s.head->down_gpus, scene.fixed().spec.total_gpus);
+    for (int32_t m = 0; m < scene.fixed().spec.num_nodes; ++m) {
+      EXPECT_EQ(s.free_cpu_milli[m], scene.fixed().spec.node_cpu_milli[m]);
+    }
+  }
+  EXPECT_GT(failures, 0);
+  EXPECT_GT(blocked, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPolicy, EveryFeature, ::testing::ValuesIn(PolicyRegistry::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+Job share_of(const std::string& id, int32_t milli, double run_s) {
+  Job job = jobs_of({{0, 1, run_s}})[0];
+  job.id = id;
+  job.groups = {group_of(1, 0, milli, 0, 0)};
+  return job;
+}
+
+TEST(Shares, GoToTheFullestGpuThatStillFits) {
+  const Scene scene("1x2", {share_of("a", 600, 100), share_of("b", 500, 100),
+                            share_of("c", 400, 100), share_of("d", 500, 100)});
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  const ClusterState& s = player.state();
+  EXPECT_EQ(s.head->held, 4);
+  EXPECT_EQ(s.share_milli[0], 0) << "600 + 400";
+  EXPECT_EQ(s.share_milli[1], 0) << "500 + 500";
+  EXPECT_EQ(s.head->free_gpus, 0);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  EXPECT_EQ(s.head->free_gpus, 2);
+}
+
+TEST(Shares, CanBePutOnANamedGpu) {
+  const Scene scene("1x4", {share_of("a", 500, 100), share_of("b", 500, 100)});
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  Piece piece{0, 0, 0, 1, uint64_t{1} << 2};
+  ASSERT_TRUE(legal_start(scene.fixed(), s, 0, &piece, 1));
+  start(scene.fixed(), s, 0, &piece, 1);
+  EXPECT_EQ(s.share_milli[2], 500);
+  piece.mask = uint64_t{1} << 3;
+  ASSERT_TRUE(legal_start(scene.fixed(), s, 1, &piece, 1)) << "although another GPU is fuller";
+  piece.mask = uint64_t{3} << 2;
+  EXPECT_FALSE(legal_start(scene.fixed(), s, 1, &piece, 1)) << "one task, two GPUs";
+}
+
+std::vector<Fault> fault(FaultKind kind, double at_s, double until_s, int32_t node, uint64_t mask) {
+  const auto us = [](double s) { return static_cast<int64_t>(s * 1e6); };
+  return {{us(at_s), us(until_s), node, kind, mask}};
+}
+
+struct FaultCase {
+  std::string name;
+  FaultKind kind;
+  double at_s;
+  double end_s;  // of the only job: 4 GPUs, 5000 s
+  int32_t failures, preemptions;
+};
+
+class Faults : public ::testing::TestWithParam<FaultCase> {};
+
+TEST_P(Faults, OnTheOnlyNode) {
+  const FaultCase& c = GetParam();
+  Scene scene("1x4", jobs_of({{0, 4, 5000}}));
+  scene.set_faults(fault(c.kind, c.at_s, c.at_s + 1000, 0, 0b0010));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, std::llround(c.end_s * 1e6));
+  EXPECT_EQ(player.state().head->failures, c.failures);
+  EXPECT_EQ(player.state().head->preemptions, c.preemptions);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Faults,
+    ::testing::ValuesIn(std::vector<FaultCase>{
+        // Nothing was saved before the first checkpoint at 1800 s: it starts anew at 2000 s.
+        {"FailEarly", FaultKind::kFail, 1000, 2000 + 5000, 1, 0},
+        // 1800 of 4000 s are kept twice over: 3600 s. Then 1000 s down, 30 s to restore.
+        {"FailLate", FaultKind::kFail, 4000, 5000 + 30 + 1400, 1, 0},
+        // Saved at 1000 s, back at 2000 s, 30 s to restore.
+        {"Reclaim", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1},
+        {"Drain", FaultKind::kDrain, 1000, 5000, 0, 0},
+        {"FailAfterTheEnd", FaultKind::kFail, 6000, 5000, 0, 0},
+    }),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Faults, ADrainedGpuIsNotGivenAgainUntilItIsBack) {
+  Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 300}, {150, 1, 50}, {150, 1, 50}}));
+  scene.set_faults(fault(FaultKind::kDrain, 50, 500, 0, 0b01));
+  const auto policy = make_policy("backfill");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, 100 * kSecond) << "it goes on";
+  EXPECT_EQ(player.jobs()[2].start_us, 300 * kSecond) << "on the other GPU";
+  EXPECT_EQ(player.jobs()[3].start_us, 350 * kSecond);
+  EXPECT_EQ(player.state().head->down_time_us, 300 * kSecond) << "from 100 s to the end at 400 s";
+}
+
+TEST(Faults, LostWorkIsCounted) {
+  Scene scene("1x4", jobs_of({{0, 4, 5000}}));
+  scene.set_faults(fault(FaultKind::kFail, 4000, 4500, 0, 0b1000));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  EXPECT_EQ(player.state().head->lost_time_us, 4 * 400 * kSecond);
+}
+
+TEST(After, AJobWaitsForThoseItComesAfter) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 200}, {10, 1, 50}, {20, 1, 50}});
+  jobs[2].after = {"a", "b"};
+  jobs[3].after = {"c", "gone"};  // who is not there has ended
+  const Scene scene("1x4", jobs);
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[2].start_us, 200 * kSecond);
+  EXPECT_EQ(player.jobs()[3].start_us, 250 * kSecond);
+}
+
+TEST(Fits, SaysWhichRequestsNoNodeHolds) {
+  Trace trace;
+  trace.source = "jobs.csv";
+  trace.jobs = jobs_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}, {0, 1, 10}, {0, 0, 10}});
+  trace.jobs[1].gpu_types = {"h100"};
+  trace.jobs[2].groups = {group_of(1, 1, 0, 1000 * 100, 0)};  // 100 cores a task
+  trace.jobs[3].groups = {group_of(1, 1, 0, 8000, 0)};
+  ClusterSpec spec = load_cluster("2x4");
+  for (Node& node : spec.nodes) node.cpus = 16;
+  EXPECT_THROW(check_fits(trace, spec, false), InputError);
+  check_fits(trace, spec, true);
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[1].id, "d");
+  std::set<std::string> reasons;
+  for (const Skipped& skipped : trace.skipped) reasons.insert(skipped.reason);
+  EXPECT_EQ(reasons, (std::set<std::string>{"GPU types that the cluster lacks",
+                                            "no place on the empty cluster", "asks for nothing"}));
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,34 @@
+// Small worlds with every feature on: mixed nodes, tasks with needs of their own, jobs that wait
+// for others, GPUs that fail, drain and are reclaimed.
+#pragma once
+
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/cluster/spec.h"
+#include "env/sim/truth.h"
+#include "env/trace/job.h"
+
+namespace yard::testing {
+
+struct RandomWorld {
+  ClusterSpec cluster;
+  std::vector<Job> jobs;
+  std::vector<Fault> faults;
+};
+
+struct RandomWorldOptions {
+  int32_t jobs = 60;
+  bool shapes = true;
+  bool after = true;
+  bool faults = true;
+};
+
+// Requires nothing of `rng`: the same one makes the same world.
+RandomWorld random_world(Rng rng, const RandomWorldOptions& options = {});
+
+// A group whose tasks need so much each.
+RoleGroup group_of(int32_t count, int32_t gpus, int32_t gpu_milli, int32_t cpu_milli,
+                   int64_t mem_mib);
+
+}  // namespace yard::testing
