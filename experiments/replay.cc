@@ -97,12 +97,42 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
   return who;
 }
 
+namespace {
+
+// The same jobs as so many whole GPUs of any type.
+struct PlainScenario {
+  explicit PlainScenario(const Scenario& scenario)
+      : trace(scenario.trace), workload(stripped(trace), scenario.cluster), fixed(scenario.fixed) {
+    fixed.jobs = workload.jobs().columns();
+  }
+
+  static const Trace& stripped(Trace& trace) {
+    for (Job& job : trace.jobs) {
+      job.groups.clear();
+      job.gpu_types.clear();
+    }
+    return trace;
+  }
+
+  Trace trace;
+  Workload workload;
+  Fixed fixed;
+};
+
+}  // namespace
+
 Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                  const RunOptions& options) {
+  if (!contestant.policy && scenario.fixed.faults) {
+    throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
+  }
+  // Published simulators know of a job how many GPUs it takes, no more.
+  std::optional<PlainScenario> plain;
+  if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
-  const Replay replay{.fixed = scenario.fixed,
-                      .workload = scenario.workload,
+  const Replay replay{.fixed = plain ? plain->fixed : scenario.fixed,
+                      .workload = plain ? plain->workload : scenario.workload,
                       .first_job = 0,
                       .end_job = scenario.workload.size(),
                       .policy = contestant.name,

@@ -14,6 +14,7 @@ namespace {
 constexpr double kTestShare = 0.8;  // what comes after it in a recorded trace is the test split
 constexpr int64_t kJitterUs = 600'000'000;
 constexpr double kLoadJitter = 0.04;
+constexpr uint64_t kFaultStream = 0x6661756C7473;
 constexpr uint64_t kReplicaStream = 0x7265706C69636173;
 
 Costs scaled(double scale) {
@@ -61,6 +62,9 @@ Source load_source(const ScenarioOptions& options) {
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
   check_fits(source.trace, source.cluster, options.skip_unusable);
+  if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
+  source.faults.model = parse<FaultModel>(options.fault_model);
+  source.faults.seed = options.seed;
   return source;
 }
 
@@ -73,6 +77,20 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       spec(cluster),
       workload(trace, cluster),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {}
+
+void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
+  constexpr int64_t kMonthUs = int64_t{30} * 24 * 3600 * 1'000'000;
+  faults = plan;
+  std::vector<Fault> all = plan.recorded;
+  if (plan.model.any()) {
+    const int64_t first_us = trace.jobs.front().submit_us, last_us = trace.jobs.back().submit_us;
+    const std::vector<Fault> drawn =
+        draw_faults(cluster, plan.model, first_us, 2 * last_us - first_us + kMonthUs, rng);
+    all.insert(all.end(), drawn.begin(), drawn.end());
+  }
+  workload.set_faults(std::move(all));
+  fixed.faults = workload.has_faults();
+}
 
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
                        double cost_scale) {
@@ -92,6 +110,7 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   scenario.factor = found.factor;
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
+  scenario.befall(source.faults, Rng(source.faults.seed).split(kFaultStream));
   return scenario;
 }
 
@@ -104,7 +123,9 @@ Scenario replica_of(const Scenario& scenario, const Rng& rng) {
   Trace trace = scenario.trace;
   Window window = scenario.window;
   jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
-  return with_arrivals(scenario, std::move(trace), window);
+  Scenario replica = with_arrivals(scenario, std::move(trace), window);
+  replica.befall(scenario.faults, rng.split(kFaultStream));
+  return replica;
 }
 
 std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed) {
@@ -112,6 +133,7 @@ std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t 
   replicas.reserve(static_cast<size_t>(count));
   if (count == 1) {
     replicas.push_back(with_arrivals(scenario, scenario.trace, scenario.window));
+    replicas.back().befall(scenario.faults, Rng(scenario.faults.seed).split(kFaultStream));
     return replicas;
   }
   const Rng rng = Rng(seed).split(kReplicaStream);

@@ -12,6 +12,7 @@
 #include "env/base/rng.h"
 #include "env/base/settings.h"
 #include "env/cluster/spec.h"
+#include "env/sim/faults.h"
 #include "env/sim/workload.h"
 #include "env/trace/reader.h"
 #include "env/trace/window.h"
@@ -26,16 +27,26 @@ struct ScenarioOptions {
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
-  uint64_t seed = 1;      // of a generator
-  int generate_jobs = 0;  // how many a generator makes; 0: its own number
+  uint64_t seed = 1;        // of a generator
+  int generate_jobs = 0;    // how many a generator makes; 0: its own number
   Settings trace_settings;  // of a generator or a reader
+  std::string faults;       // file of what befalls GPUs
+  Settings fault_model;     // and how often something does, on the average
   std::string throughputs;  // file of measured steps a second; fills run times that a trace lacks
+};
+
+// What befalls GPUs: what a file says, and what is drawn anew for every replica.
+struct FaultPlan {
+  std::vector<Fault> recorded;  // on the trace's clock
+  FaultModel model;
+  uint64_t seed = 1;
 };
 
 // A trace that fits a cluster, before a window is cut out.
 struct Source {
   Trace trace;
   ClusterSpec cluster;
+  FaultPlan faults;
 };
 
 // A generator's arrivals are scaled to the cluster.
@@ -48,6 +59,10 @@ struct Scenario {
   Scenario(Scenario&&) = default;
   Scenario(const Scenario&) = delete;
 
+  // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and a month
+  // after twice the time to the last.
+  void befall(const FaultPlan& plan, const Rng& rng);
+
   Trace trace;
   Window window;
   ClusterSpec cluster;
@@ -59,6 +74,7 @@ struct Scenario {
   SpecTable spec;
   Workload workload;
   Fixed fixed;
+  FaultPlan faults;
 };
 
 // Cuts out the window and scales arrivals to the congestion, where one is given. What follows the

@@ -41,6 +41,8 @@ struct ShapeColumns {
   const int32_t* first_group = nullptr;  // (H + 1)  into the columns below
   const uint64_t* types = nullptr;       // (H)  the GPU types it runs on, as bits
   const int32_t* tasks = nullptr;        // (R)  asked for
+  const int32_t* min_tasks = nullptr;    // (R)  it can run with any number from here
+  const int32_t* max_tasks = nullptr;    // (R)  to here
   const int32_t* gpus = nullptr;         // (R)  this and what follows: of one task
   const int32_t* gpu_milli = nullptr;    // (R)  a share of one GPU, 0 where `gpus` says it
   const int32_t* gpu_mem_mib = nullptr;  // (R)  on each GPU

@@ -114,7 +114,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
     }
     if (s.first_part[slot] == kNone) continue;
     for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
-      if (tasks[static_cast<size_t>(g)] != tasks_of(shapes, s.shape[slot], g)) {
+      if (!enough(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
         return "a gang that is not whole at slot " + std::to_string(slot);
       }
     }

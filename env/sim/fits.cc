@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,37 @@ Unfit unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
   return {};
 }
 
+// Jobs that come, by way of others, after themselves, or after one that is not in the trace.
+std::vector<char> never_ready(const std::vector<Job>& jobs) {
+  std::vector<char> never(jobs.size(), 0);
+  std::unordered_map<std::string_view, size_t> index;
+  std::vector<std::vector<size_t>> next(jobs.size());
+  std::vector<size_t> before(jobs.size(), 0), ready;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    if (!jobs[j].after.empty()) break;
+    if (j + 1 == jobs.size()) return never;
+  }
+  for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j].id, j);
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    for (const std::string& id : jobs[j].after) {
+      ++before[j];  // for one that is not there it never falls
+      const auto found = index.find(id);
+      if (found != index.end()) next[found->second].push_back(j);
+    }
+    if (before[j] == 0) ready.push_back(j);
+  }
+  std::fill(never.begin(), never.end(), 1);
+  while (!ready.empty()) {
+    const size_t j = ready.back();
+    ready.pop_back();
+    never[j] = 0;
+    for (const size_t n : next[j]) {
+      if (--before[n] == 0) ready.push_back(n);
+    }
+  }
+  return never;
+}
+
 // Which of the jobs find no place on the empty cluster.
 std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   if (jobs.empty()) return {};
@@ -81,10 +114,15 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const int total_gpus = spec.total_gpus();
   std::vector<Unfit> why(trace.jobs.size());
+  const std::vector<char> never = never_ready(trace.jobs);
   std::vector<size_t> shaped;  // sound requests that only a placement can judge
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
     why[j] = unfit(job, spec, total_gpus);
+    if (never[j]) {
+      why[j] = {"waits for a job that never ends", "jobs before it that can end",
+                "'" + join(job.after) + "'"};
+    }
     const bool plain = job.groups.empty() && job.gpu_types.empty();
     if (why[j].reason.empty() && !plain) shaped.push_back(j);
   }

@@ -144,6 +144,17 @@ YARD_HD inline bool legal_preempt(const ClusterState& s, int32_t slot) {
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
+// How much of its elastic group's tasks a job got, of those it asked for: without a model of its
+// scaling, half the workers do half the work.
+YARD_HD inline double share_of_asked(const Fixed& f, const ClusterState& s, int32_t slot) {
+  const int32_t asked = tasks_of(f.jobs.shapes, s.shape[slot], 0);
+  int32_t given = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_group[p] == 0) given += s.part_tasks[p];
+  }
+  return given == asked ? 1.0 : static_cast<double>(given) / asked;
+}
+
 // Requires: legal_start(). The job runs at once, or starts when its GPUs are really free and, where
 // it was stopped before, when it has been restored.
 YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
@@ -189,7 +200,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   }
   if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
   s.first_part[slot] = chain;
-  s.rate[slot] = speed;
+  s.rate[slot] = plain ? speed : speed * share_of_asked(f, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;
@@ -390,6 +401,18 @@ YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
 
 // --- GPUs go down and come back ------------------------------------------------------------------
 
+// Whole GPUs that a job holds; shares count as none.
+YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t slot) {
+  if (s.shape[slot] == kNone) return s.first_part[slot] == kNone ? 0 : s.gpus[slot];
+  int32_t gpus = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (need_of(f.jobs.shapes, s.shape[slot], s.part_group[p]).gpu_milli == 0) {
+      gpus += count_bits(s.part_mask[p]);
+    }
+  }
+  return gpus;
+}
+
 // A failure stops a job at once: what it did since its last checkpoint is lost, and it waits again.
 // Requires: it holds GPUs.
 YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
@@ -397,7 +420,7 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
     const double lost_us = s.done_us[slot] - s.kept_us[slot];
-    s.head->lost_time_us += static_cast<int64_t>(lost_us / s.rate[slot]) * s.gpus[slot];
+    s.head->lost_time_us += static_cast<int64_t>(lost_us / s.rate[slot]) * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
   release(f, s, slot, now_us);

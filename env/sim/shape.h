@@ -23,6 +23,12 @@ YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
   return h.first_group[shape + 1] - h.first_group[shape];
 }
 
+// Whether a job of this shape can run with so many tasks of the group.
+YARD_HD inline bool enough(const ShapeColumns& h, int32_t shape, int32_t group, int32_t tasks) {
+  const int32_t r = h.first_group[shape] + group;
+  return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
+}
+
 YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t group) {
   return h.tasks[h.first_group[shape] + group];
 }
@@ -159,8 +165,8 @@ YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger
   return true;
 }
 
-// Whether `pieces` of a job with this shape fit as things lie: every group's tasks, on nodes of the
-// right type, no node named twice for one group but by pieces that name their GPUs.
+// Whether `pieces` of a job with this shape fit as things lie: enough of every group's tasks, on
+// nodes of the right type, no node named twice for one group but by pieces that name their GPUs.
 YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t shape,
                                const Piece* pieces, int32_t num_pieces) {
   const ShapeColumns& h = f.jobs.shapes;
@@ -169,7 +175,7 @@ YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t sh
     for (int32_t i = 0; i < num_pieces; ++i) {
       if (pieces[i].group == g) sum += pieces[i].tasks;
     }
-    if (sum != tasks_of(h, shape, g)) return false;
+    if (!enough(h, shape, g, sum)) return false;
   }
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];

@@ -11,6 +11,9 @@ namespace {
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
 
+int32_t fewest(const RoleGroup& g) { return g.max_count > 0 ? g.min_count : g.count; }
+int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.count; }
+
 }  // namespace
 
 SpecTable::SpecTable(const ClusterSpec& spec) {
@@ -73,8 +76,8 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
   }
   std::vector<int64_t> key{static_cast<int64_t>(types)};
   for (const RoleGroup& g : groups) {
-    key.insert(key.end(), {g.count, g.task.gpus, g.task.gpu_milli, mib(g.task.gpu_mem_gib),
-                           g.task.cpu_milli, g.task.mem_mib});
+    key.insert(key.end(), {g.count, fewest(g), most(g), g.task.gpus, g.task.gpu_milli,
+                           mib(g.task.gpu_mem_gib), g.task.cpu_milli, g.task.mem_mib});
   }
   const auto [known, fresh] = shapes_.try_emplace(key, static_cast<int32_t>(types_.size()));
   if (!fresh) return known->second;
@@ -82,12 +85,14 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
   int32_t loose = 0;
   for (const RoleGroup& g : groups) {
     tasks_.push_back(g.count);
+    min_tasks_.push_back(fewest(g));
+    max_tasks_.push_back(most(g));
     task_gpus_.push_back(g.task.gpus);
     task_milli_.push_back(g.task.gpu_milli);
     task_gpu_mem_mib_.push_back(static_cast<int32_t>(mib(g.task.gpu_mem_gib)));
     task_cpu_milli_.push_back(g.task.cpu_milli);
     task_mem_mib_.push_back(g.task.mem_mib);
-    if (g.task.gpus == 0) loose += g.count;
+    if (g.task.gpus == 0) loose += most(g);
   }
   first_group_.push_back(static_cast<int32_t>(tasks_.size()));
   max_groups_ = std::max(max_groups_, static_cast<int32_t>(groups.size()));
@@ -136,7 +141,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
       whole = 0;
       for (int32_t r = first_group_[static_cast<size_t>(shape)];
            r < first_group_[static_cast<size_t>(shape) + 1]; ++r) {
-        whole += tasks_[static_cast<size_t>(r)] * task_gpus_[static_cast<size_t>(r)];
+        whole += min_tasks_[static_cast<size_t>(r)] * task_gpus_[static_cast<size_t>(r)];
       }
     }
     requests.emplace_back(whole, shape);
@@ -155,23 +160,24 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
 }
 
 JobColumns JobTable::columns() const {
-  return {static_cast<int32_t>(gpus_.size()),
-          static_cast<int32_t>(class_gpus_.size()),
-          num_users_,
-          gpus_.data(),
-          size_class_.data(),
-          shape_.empty() ? nullptr : shape_.data(),
-          user_.data(),
-          submit_us_.data(),
-          limit_us_.data(),
-          num_parents_,
-          after_job_.empty() ? nullptr : first_after_.data(),
-          after_job_.data(),
-          parent_.data(),
-          class_gpus_.data(),
-          {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
-           types_.data(), tasks_.data(), task_gpus_.data(), task_milli_.data(),
-           task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data()}};
+  return {
+      static_cast<int32_t>(gpus_.size()),
+      static_cast<int32_t>(class_gpus_.size()),
+      num_users_,
+      gpus_.data(),
+      size_class_.data(),
+      shape_.empty() ? nullptr : shape_.data(),
+      user_.data(),
+      submit_us_.data(),
+      limit_us_.data(),
+      num_parents_,
+      after_job_.empty() ? nullptr : first_after_.data(),
+      after_job_.data(),
+      parent_.data(),
+      class_gpus_.data(),
+      {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
+       types_.data(), tasks_.data(), min_tasks_.data(), max_tasks_.data(), task_gpus_.data(),
+       task_milli_.data(), task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {

@@ -42,7 +42,8 @@ class JobTable {
   std::vector<int32_t> first_after_, after_job_, parent_;
   int32_t num_parents_ = 0;
   // shapes, each once
-  std::vector<int32_t> first_group_{0}, tasks_, task_gpus_, task_milli_, task_gpu_mem_mib_;
+  std::vector<int32_t> first_group_{0}, tasks_, min_tasks_, max_tasks_, task_gpus_, task_milli_,
+      task_gpu_mem_mib_;
   std::vector<int64_t> task_cpu_milli_, task_mem_mib_;
   std::vector<uint64_t> types_;
   std::map<std::vector<int64_t>, int32_t> shapes_;

@@ -27,8 +27,8 @@ struct Resources {
 struct RoleGroup {
   std::string role = "worker";  // "worker", "ps", "stage0"; unique in its job
   int32_t count = 1;            // tasks asked for; run_us is with so many
-  int32_t min_count = 0;        // elastic: the fewest and the most tasks it can run with;
-  int32_t max_count = 0;        // 0, 0: exactly `count`
+  int32_t min_count = 0;        // elastic: the fewest it can run with, at least 1, and
+  int32_t max_count = 0;        // the most, at least `count`; 0: exactly `count`
   Resources task;
   std::vector<int32_t> after;  // groups of this job that end before this one begins, by index
   friend bool operator==(const RoleGroup&, const RoleGroup&) = default;

@@ -62,6 +62,10 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
     congestion->expected(1);
   }
   app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--faults", scenario.faults,
+                 "CSV of what befalls GPUs: at_s,until_s,kind,node,gpus; --set "
+                 "faults.node_mtbf_h=N draws it")
+      ->default_str("");
   app.add_option("--information", information,
                  "most that policies may see: blind, history, distribution, estimate, "
                  "noisy-oracle, oracle");
@@ -108,9 +112,11 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     };
     offer("trace", scenario.trace_settings);
     offer("rules", run.pacing);
+    offer("faults", scenario.fault_model);
     for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
     if (used) continue;
-    throw InputError(given.origin, "P.key=value, P one of: " + join(policies) + ", trace, rules",
+    throw InputError(given.origin,
+                     "P.key=value, P one of: " + join(policies) + ", trace, rules, faults",
                      "'" + given.key + "'");
   }
 }

@@ -1,0 +1,133 @@
+#include "env/sim/faults.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "env/base/error.h"
+#include "env/base/lines.h"
+#include "env/base/text.h"
+#include "env/sim/free_map.h"
+
+namespace yard {
+namespace {
+
+constexpr double kUsPerHour = 3.6e9;
+constexpr std::array<std::string_view, 3> kKinds = {"fail", "reclaim", "drain"};  // as FaultKind
+
+// Calls does(at_us, until_us) for every outage of one thing. It cannot go down while it is.
+template <class Does>
+void for_outages(Rng rng, double mtbf_h, double repair_h, int64_t from_us, int64_t to_us,
+                 Does does) {
+  if (mtbf_h <= 0) return;
+  const auto draw_us = [&](double mean_h) {
+    return 1 + std::llround(-std::log(1 - rng.uniform()) * mean_h * kUsPerHour);
+  };
+  for (int64_t at_us = from_us + draw_us(mtbf_h); at_us < to_us;) {
+    const int64_t until_us = at_us + draw_us(repair_h);
+    does(at_us, until_us);
+    at_us = until_us + draw_us(mtbf_h);
+  }
+}
+
+}  // namespace
+
+std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
+                               int64_t to_us, const Rng& rng) {
+  std::vector<Fault> faults;
+  std::unordered_map<int32_t, std::vector<int32_t>> racks;
+  for (size_t m = 0; m < spec.nodes.size(); ++m) {
+    const auto node = static_cast<int32_t>(m);
+    const Node& what = spec.nodes[m];
+    const uint64_t all = low_mask(what.gpus);
+    racks[what.rack].push_back(node);
+    const auto add = [&](FaultKind kind, uint64_t mask) {
+      return [&faults, node, kind, mask](int64_t at_us, int64_t until_us) {
+        faults.push_back({at_us, until_us, node, kind, mask});
+      };
+    };
+    const Rng of_node = rng.split(1).split(m);
+    for (int32_t g = 0; g < what.gpus; ++g) {
+      for_outages(of_node.split(2).split(static_cast<uint64_t>(g)), model.gpu_mtbf_h,
+                  model.gpu_repair_h, from_us, to_us, add(FaultKind::kFail, uint64_t{1} << g));
+    }
+    for_outages(of_node.split(0), model.node_mtbf_h, model.node_repair_h, from_us, to_us,
+                add(FaultKind::kFail, all));
+    for_outages(of_node.split(1), model.reclaim_mtbf_h, model.reclaim_repair_h, from_us, to_us,
+                add(FaultKind::kReclaim, all));
+  }
+  for (const auto& [rack, nodes] : racks) {
+    for_outages(rng.split(2).split(static_cast<uint64_t>(rack)), model.rack_mtbf_h,
+                model.rack_repair_h, from_us, to_us, [&](int64_t at_us, int64_t until_us) {
+                  for (const int32_t node : nodes) {
+                    const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
+                    faults.push_back({at_us, until_us, node, FaultKind::kFail, all});
+                  }
+                });
+  }
+  return faults;
+}
+
+std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec) {
+  constexpr std::string_view kHeader = "at_s,until_s,kind,node,gpus";
+  Lines lines = Lines::of_file(path);
+  std::string_view line;
+  if (!lines.next(line) || line != kHeader) {
+    throw InputError(path + ":1", "the columns " + std::string(kHeader),
+                     "'" + std::string(line.substr(0, 120)) + "'");
+  }
+  std::unordered_map<std::string_view, int32_t> names;
+  for (size_t m = 0; m < spec.nodes.size(); ++m) {
+    names.emplace(spec.nodes[m].name, static_cast<int32_t>(m));
+  }
+  std::vector<Fault> faults;
+  while (lines.next(line)) {
+    if (trim(line).empty()) continue;
+    const std::vector<std::string_view> fields = split(line, ',');
+    const auto refuse = [&](int column, const std::string& expected, std::string_view got) {
+      throw InputError(path + ":" + std::to_string(lines.number()) + ":" + std::to_string(column),
+                       expected, "'" + std::string(got) + "'");
+    };
+    if (fields.size() != 5) refuse(1, "5 fields", line);
+    const std::optional<int64_t> at_us = parse_seconds_us(trim(fields[0]));
+    if (!at_us || *at_us < 0) refuse(1, "at_s in seconds, at least 0", fields[0]);
+    Fault fault;
+    fault.at_us = *at_us;
+    fault.until_us = kNever;
+    if (!trim(fields[1]).empty()) {
+      const std::optional<int64_t> until_us = parse_seconds_us(trim(fields[1]));
+      if (!until_us || *until_us <= *at_us) refuse(2, "until_s after at_s, or nothing", fields[1]);
+      fault.until_us = *until_us;
+    }
+    const auto kind = std::find(kKinds.begin(), kKinds.end(), trim(fields[2]));
+    if (kind == kKinds.end()) refuse(3, "fail, reclaim or drain", fields[2]);
+    fault.kind = static_cast<FaultKind>(kind - kKinds.begin());
+    const auto named = names.find(trim(fields[3]));
+    const std::optional<int64_t> index = parse_int(trim(fields[3]));
+    if (named != names.end()) {
+      fault.node = named->second;
+    } else if (index && *index >= 0 && *index < static_cast<int64_t>(spec.nodes.size())) {
+      fault.node = static_cast<int32_t>(*index);
+    } else {
+      refuse(4, "a node's name or index", fields[3]);
+    }
+    const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
+    if (trim(fields[4]) == "all") {
+      fault.mask = low_mask(gpus);
+    } else {
+      for (const std::string_view part : split(trim(fields[4]), '+')) {
+        const std::optional<int64_t> gpu = parse_int(part);
+        if (!gpu || *gpu < 0 || *gpu >= gpus) {
+          refuse(5, "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1), fields[4]);
+        }
+        fault.mask |= uint64_t{1} << *gpu;
+      }
+    }
+    faults.push_back(fault);
+  }
+  return faults;
+}
+
+}  // namespace yard

@@ -1,0 +1,47 @@
+// What befalls GPUs during a run: read from a file, or drawn from mean times between failures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/base/settings.h"
+#include "env/cluster/spec.h"
+#include "env/sim/truth.h"
+
+namespace yard {
+
+// Times to failure are exponential, each GPU, node and rack by itself; times to repair too.
+struct FaultModel {
+  double gpu_mtbf_h = 0;  // mean time between failures of one GPU; 0: none fail
+  double node_mtbf_h = 0;
+  double rack_mtbf_h = 0;
+  double reclaim_mtbf_h = 0;  // of one node: how often its owner takes it back, as a spot instance
+  double gpu_repair_h = 4;    // mean time until it is back
+  double node_repair_h = 4;
+  double rack_repair_h = 1;
+  double reclaim_repair_h = 2;
+
+  void fields(FieldList& f) {
+    f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
+    f("node_mtbf_h", node_mtbf_h, 0, 1e9, "the same of one node");
+    f("rack_mtbf_h", rack_mtbf_h, 0, 1e9, "the same of one rack");
+    f("reclaim_mtbf_h", reclaim_mtbf_h, 0, 1e9, "mean hours until a spot node is taken back");
+    f("gpu_repair_h", gpu_repair_h, 1e-3, 1e6, "mean hours until a failed GPU is back");
+    f("node_repair_h", node_repair_h, 1e-3, 1e6, "the same of a node");
+    f("rack_repair_h", rack_repair_h, 1e-3, 1e6, "the same of a rack");
+    f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "the same of a reclaimed node");
+  }
+  bool any() const { return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + reclaim_mtbf_h > 0; }
+};
+
+// Draws what happens in [from_us, to_us). The same `rng`, the same faults.
+std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
+                               int64_t to_us, const Rng& rng);
+
+// Reads a CSV: at_s, until_s ("" for never), kind (fail, reclaim, drain), node (name or index),
+// gpus ("all", or indices on the node joined by +). Throws InputError with file, line and column.
+std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec);
+
+}  // namespace yard
