@@ -23,26 +23,36 @@ struct RuleEditor {
   void preempt(int32_t slot) { yard::preempt(fixed, state, slot); }
 };
 
+constexpr uint64_t kCourseStream = 0x636F75727365;
 constexpr int64_t kRow = Dispatch::kJobFeatures;
 constexpr int64_t kWindow = Dispatch::kJobs * kRow;
 
 }  // namespace
 
-struct BatchEnv::Player {
-  Player(const Fixed& fixed, const BatchConfig& config, const Rng& stream)
-      : world(fixed, config.episode_jobs),
+// A world on one course, and what the task remembers of it.
+struct BatchEnv::Stage {
+  Stage(const Course& course, const BatchConfig& config)
+      : world(course.fixed, config.episode_jobs),
         view(world.fixed(), world.state(), Level::kHistory),
-        rng(stream),
         memory((Dispatch::memory_bytes(view) + 7) / 8),
-        scratch(static_cast<size_t>(fixed.spec.num_nodes)) {}
+        scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
+                static_cast<size_t>(course.fixed.jobs.shapes.max_groups)) {}
 
   std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
 
   World world;
   View view;
-  Rng rng;                       // names this world's (or its group's) episodes
   std::vector<uint64_t> memory;  // the task's
   std::vector<Piece> scratch;
+};
+
+struct BatchEnv::Player {
+  explicit Player(const Rng& stream) : rng(stream) {}
+
+  Rng rng;                                     // names this world's (or its group's) episodes
+  std::vector<std::unique_ptr<Stage>> stages;  // by course, made when first entered
+  Stage* stage = nullptr;                      // that of the present episode
+  int32_t course = 0;
   int64_t episode = -1;
   int64_t decisions = 0;
   Dispatch::Observation sight{};  // its slice of the tensors
@@ -53,13 +63,18 @@ struct BatchEnv::Player {
 };
 
 BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config)
-    : fixed_(fixed),
-      workload_(&workload),
+    : BatchEnv(std::vector<Course>{{fixed, &workload, 1}}, config) {}
+
+BatchEnv::BatchEnv(std::vector<Course> courses, const BatchConfig& config)
+    : courses_(std::move(courses)),
       config_(config),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
+  YARD_CHECK(!courses_.empty(), "a batch needs a course");
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0, "worlds come in whole groups");
-  YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= workload.size(),
-             "an episode needs so many jobs");
+  for (const Course& course : courses_) {
+    YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= course.workload->size(),
+               "an episode needs so many jobs");
+  }
   const auto n = static_cast<size_t>(config.worlds);
   jobs_.resize(n * kWindow);
   final_jobs_.resize(n * kWindow);
@@ -74,9 +89,39 @@ BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConf
   ending_.resize(n);
   for (int w = 0; w < config.worlds; ++w) {
     const auto stream = static_cast<uint64_t>(w / config.group);
-    players_.push_back(std::make_unique<Player>(fixed_, config_, Rng{config.seed}.split(stream)));
+    players_.push_back(std::make_unique<Player>(Rng{config.seed}.split(stream)));
+    players_.back()->stages.resize(courses_.size());
     players_.back()->sight = slice(w);
+    enter(*players_.back(), 0);
   }
+}
+
+void BatchEnv::enter(Player& p, int32_t course) {
+  std::unique_ptr<Stage>& stage = p.stages[static_cast<size_t>(course)];
+  if (!stage) stage = std::make_unique<Stage>(courses_[static_cast<size_t>(course)], config_);
+  p.stage = stage.get();
+  p.course = course;
+}
+
+int32_t BatchEnv::draw_course(const Rng& rng) const {
+  if (courses_.size() == 1) return 0;
+  double sum = 0;
+  for (const Course& course : courses_) sum += course.weight;
+  double at = rng.split(kCourseStream).uniform() * sum;
+  int32_t last = 0;
+  for (size_t c = 0; c < courses_.size(); ++c) {
+    if (courses_[c].weight <= 0) continue;
+    last = static_cast<int32_t>(c);
+    at -= courses_[c].weight;
+    if (at < 0) break;
+  }
+  return last;
+}
+
+void BatchEnv::set_weights(std::span<const double> weights) {
+  YARD_CHECK(weights.size() == courses_.size(), "one weight a course");
+  YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0, "a course must be played");
+  for (size_t c = 0; c < courses_.size(); ++c) courses_[c].weight = weights[c];
 }
 
 BatchEnv::~BatchEnv() = default;
@@ -99,12 +144,13 @@ void BatchEnv::begin_episodes() {
 bool BatchEnv::waits(int world) const { return players_[static_cast<size_t>(world)]->waits; }
 
 int32_t BatchEnv::num_waiting(int world) const {
-  return players_[static_cast<size_t>(world)]->view.num_waiting();
+  return players_[static_cast<size_t>(world)]->stage->view.num_waiting();
 }
 
 double BatchEnv::elapsed_s(int world) const {
-  const Head& h = *players_[static_cast<size_t>(world)]->world.state().head;
-  return 1e-6 * static_cast<double>(h.now_us - fixed_.jobs.submit_us[h.first_job]);
+  const World& played = players_[static_cast<size_t>(world)]->stage->world;
+  const Head& h = *played.state().head;
+  return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
 void BatchEnv::step(std::span<const int32_t> actions) {
@@ -121,10 +167,12 @@ void BatchEnv::begin_episode(int n) {
   for (bool asked = false; !asked;) {
     ++p.episode;
     Rng rng = p.rng.split(static_cast<uint64_t>(p.episode));
-    const auto starts = static_cast<uint32_t>(workload_->size() - config_.episode_jobs + 1);
+    enter(p, draw_course(rng));
+    const Workload& workload = *courses_[static_cast<size_t>(p.course)].workload;
+    const auto starts = static_cast<uint32_t>(workload.size() - config_.episode_jobs + 1);
     const auto first = static_cast<int32_t>(rng.below(starts));
-    p.world.reset(first, first + config_.episode_jobs);
-    std::fill(p.memory.begin(), p.memory.end(), 0);
+    p.stage->world.reset(first, first + config_.episode_jobs);
+    std::fill(p.stage->memory.begin(), p.stage->memory.end(), 0);
     p.decisions = 0;
     p.jct_sum_s = 0;
     asked = go_on(n);  // an episode that never asks anything is over at once
@@ -134,18 +182,19 @@ void BatchEnv::begin_episode(int n) {
 // Advances to the next moment at which there is a choice. Returns false when the episode is over.
 bool BatchEnv::go_on(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
-  ClusterState& s = p.world.state();
-  const Truth truth = workload_->truth();
+  Stage& stage = *p.stage;
+  ClusterState& s = stage.world.state();
+  const Truth truth = courses_[static_cast<size_t>(p.course)].workload->truth();
   while (!all_done(s)) {
-    s.head->timer_us = Dispatch::wake_us(p.view, config_.task);
-    const bool moved = p.world.advance(truth);
+    s.head->timer_us = Dispatch::wake_us(stage.view, config_.task);
+    const bool moved = stage.world.advance(truth);
     YARD_CHECK(moved, "a world stands still");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    if (!Dispatch::take_in(p.view, config_.task, p.memory_bytes())) continue;
+    if (!Dispatch::take_in(stage.view, config_.task, stage.memory_bytes())) continue;
     observe(n);
     if (p.sight.choices > 0) return true;
   }
@@ -165,7 +214,7 @@ Dispatch::Observation BatchEnv::slice(int n) {
 
 void BatchEnv::observe(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
-  Dispatch::observe(p.view, config_.task, p.memory_bytes(), p.sight);
+  Dispatch::observe(p.stage->view, config_.task, p.stage->memory_bytes(), p.sight);
   rows_[static_cast<size_t>(n)] = p.sight.rows;
   suggested_[static_cast<size_t>(n)] = p.sight.suggested;
 }
@@ -173,7 +222,8 @@ void BatchEnv::observe(int n) {
 void BatchEnv::step_world(int n, int32_t action) {
   const auto i = static_cast<size_t>(n);
   Player& p = *players_[i];
-  ClusterState& s = p.world.state();
+  Stage& stage = *p.stage;
+  ClusterState& s = stage.world.state();
   if (p.waits) {
     ending_[i] = Ending::kNone;
     reward_[i] = dt_s_[i] = 0;
@@ -187,9 +237,10 @@ void BatchEnv::step_world(int n, int32_t action) {
              "illegal action");
   if (action != Dispatch::kNothing) {
     const int32_t slot = p.sight.slots[action];
-    Dispatch::apply(p.view, config_.task, slot, p.scratch.data(), RuleEditor{fixed_, s});
+    Dispatch::apply(stage.view, config_.task, slot, stage.scratch.data(),
+                    RuleEditor{stage.world.fixed(), s});
     p.sight.choices = 0;
-    if (!Dispatch::idle(p.view, config_.task)) observe(n);
+    if (!Dispatch::idle(stage.view, config_.task)) observe(n);
     if (p.sight.choices == 0) goes_on = go_on(n);
   } else {
     goes_on = go_on(n);
@@ -205,7 +256,11 @@ void BatchEnv::step_world(int n, int32_t action) {
                 final_cluster_.begin() + n * Dispatch::kClusterFeatures);
     final_rows_[i] = rows_[i];
   }
-  p.result = {n, p.episode, s.head->first_job, p.jct_sum_s / std::max<double>(1, s.head->finished),
+  p.result = {n,
+              p.episode,
+              p.course,
+              s.head->first_job,
+              p.jct_sum_s / std::max<double>(1, s.head->finished),
               p.decisions};
   p.has_result = true;
   if (config_.wait_at_end) {
@@ -228,7 +283,7 @@ std::vector<EpisodeResult> BatchEnv::take_results() {
 // What a world cannot work out anew from its seed: flat values, then the task's memory and the
 // state.
 struct Saved {
-  int64_t episode, decisions, waits;
+  int64_t course, episode, decisions, waits;
   double jct_sum_s;
 };
 
@@ -239,41 +294,64 @@ std::vector<std::byte> BatchEnv::save() const {
     out.insert(out.end(), at, at + bytes);
   };
   for (const auto& p : players_) {
-    const Saved saved{p->episode, p->decisions, p->waits, p->jct_sum_s};
+    const Saved saved{p->course, p->episode, p->decisions, p->waits, p->jct_sum_s};
+    const Stage& stage = *p->stage;
     put(&saved, sizeof saved);
-    put(p->memory.data(), p->memory.size() * sizeof(uint64_t));
-    put(p->world.block().data(), p->world.block().size());
+    put(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
+    put(stage.world.block().data(), stage.world.block().size());
   }
   return out;
 }
 
 void BatchEnv::restore(std::span<const std::byte> saved) {
-  size_t bytes = 0;
-  for (const auto& p : players_) {
-    bytes += sizeof(Saved) + p->memory.size() * sizeof(uint64_t) + p->world.block().size();
-  }
-  if (saved.size() != bytes) {
-    throw InputError("saved worlds", std::to_string(bytes) + " bytes",
-                     std::to_string(saved.size()) + " (another configuration?)");
-  }
-  const std::byte* at = saved.data();
-  const auto take = [&at](void* to, size_t n) {
-    std::memcpy(to, at, n);
-    at += n;
+  std::span<const std::byte> rest = saved;
+  const auto take = [&](void* to, size_t n) {
+    if (n > rest.size()) {
+      throw InputError("saved worlds", "those of this configuration",
+                       std::to_string(saved.size()) + " bytes, too few");
+    }
+    std::memcpy(to, rest.data(), n);
+    rest = rest.subspan(n);
   };
   for (size_t n = 0; n < players_.size(); ++n) {
     Player& p = *players_[n];
     Saved s;
     take(&s, sizeof s);
+    if (s.course < 0 || s.course >= static_cast<int64_t>(courses_.size())) {
+      throw InputError("saved worlds", "a course from 0 to " + std::to_string(courses_.size() - 1),
+                       std::to_string(s.course));
+    }
+    enter(p, static_cast<int32_t>(s.course));
     p.episode = s.episode;
     p.decisions = s.decisions;
     p.waits = s.waits != 0;
     p.jct_sum_s = s.jct_sum_s;
-    take(p.memory.data(), p.memory.size() * sizeof(uint64_t));
-    take(p.world.block().data(), p.world.block().size());
-    p.world.plan_anew();
+    Stage& stage = *p.stage;
+    take(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
+    take(stage.world.block().data(), stage.world.block().size());
+    stage.world.plan_anew();
     observe(static_cast<int>(n));
   }
+  if (!rest.empty()) {
+    throw InputError("saved worlds", "those of this configuration",
+                     std::to_string(rest.size()) + " bytes more");
+  }
+}
+
+void BatchEnv::fork(int from, int to) {
+  YARD_CHECK(from != to && from >= 0 && to >= 0 && from < worlds() && to < worlds(),
+             "two worlds of the batch");
+  const Player& a = *players_[static_cast<size_t>(from)];
+  Player& b = *players_[static_cast<size_t>(to)];
+  enter(b, a.course);
+  b.rng = a.rng;
+  b.episode = a.episode;
+  b.decisions = a.decisions;
+  b.jct_sum_s = a.jct_sum_s;
+  b.waits = a.waits;
+  b.stage->memory = a.stage->memory;
+  b.stage->world.copy_from(a.stage->world);
+  observe(to);
 }
 
 }  // namespace yard

@@ -30,12 +30,20 @@ struct BatchConfig {
   DispatchConfig task;
 };
 
+// A cluster and the jobs that are played on it.
+struct Course {
+  Fixed fixed;  // what it points to, and the workload, outlive the batch
+  const Workload* workload = nullptr;
+  double weight = 1;  // how often it is played, beside the other courses' weights
+};
+
 // Why a world's last step ended its episode. A cut-off one has a future: its value counts.
 enum class Ending : uint8_t { kNone, kTerminated, kTruncated };
 
 struct EpisodeResult {
   int world;
   int64_t number;  // the world's how many-th
+  int32_t course;
   int32_t first_job;
   double mean_jct_s;  // over the jobs that finished
   int64_t decisions;
@@ -46,7 +54,13 @@ class BatchEnv {
   // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both outlive
   // the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
   BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config);
+  // The same over several courses: each episode draws one, by weight.
+  BatchEnv(std::vector<Course> courses, const BatchConfig& config);
   ~BatchEnv();
+
+  // Changes the courses' weights from the next episodes on: a curriculum. Requires: one a course,
+  // at least one above 0.
+  void set_weights(std::span<const double> weights);
 
   // Starts every world's first episode.
   void reset();
@@ -63,6 +77,10 @@ class BatchEnv {
 
   // Seconds since the world's episode began.
   double elapsed_s(int world) const;
+
+  // Lets world `to` go on from where `from` stands: state, the task's memory, and the episodes to
+  // come. Different actions then lead apart from the same inputs.
+  void fork(int from, int to);
 
   // Of the present decision. Valid until the next step().
   std::span<const float> jobs() const { return jobs_; }              // (N, J, F)
@@ -91,6 +109,7 @@ class BatchEnv {
   void restore(std::span<const std::byte> saved);  // throws InputError
 
  private:
+  struct Stage;
   struct Player;
 
   void begin_episode(int n);
@@ -98,9 +117,10 @@ class BatchEnv {
   bool go_on(int n);
   void observe(int n);
   Dispatch::Observation slice(int n);
+  void enter(Player& player, int32_t course);
+  int32_t draw_course(const Rng& rng) const;
 
-  Fixed fixed_;
-  const Workload* workload_;
+  std::vector<Course> courses_;
   BatchConfig config_;
   std::vector<std::unique_ptr<Player>> players_;
   std::unique_ptr<ThreadPool> pool_;

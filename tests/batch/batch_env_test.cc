@@ -97,6 +97,64 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   EXPECT_THROW(other.restore(a.save()), InputError);
 }
 
+TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
+  const Scene scene("2x8", busy_jobs(300));
+  BatchConfig config = small(4);
+  config.task.preempt = true;
+  BatchEnv env(scene.fixed(), scene.workload(), config);
+  env.reset();
+  for (uint64_t t = 0; t < 150; ++t) env.step(random_actions(env, t));
+  ASSERT_NE(seen(env, 1), seen(env, 3));
+  env.fork(1, 3);
+  for (uint64_t t = 150; t < 600; ++t) {  // into the episodes after
+    ASSERT_EQ(seen(env, 1), seen(env, 3)) << "step " << t;
+    std::vector<int32_t> actions = random_actions(env, t);
+    actions[3] = actions[1];
+    env.step(actions);
+  }
+}
+
+TEST(BatchEnv, CoursesArePlayedByWeight) {
+  const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
+  const std::vector<Course> courses = {{one.fixed(), &one.workload(), 1},
+                                       {other.fixed(), &other.workload(), 3}};
+  BatchConfig config = small(8);
+  config.threads = 2;
+  BatchEnv env(courses, config);
+  const auto shares = [&](uint64_t from) {
+    std::vector<int> played(2, 0);
+    for (uint64_t t = from; t < from + 4000; ++t) {
+      env.step(random_actions(env, t));
+      for (const EpisodeResult& result : env.take_results()) {
+        ++played[static_cast<size_t>(result.course)];
+      }
+    }
+    return played;
+  };
+  env.reset();
+  const std::vector<int> mixed = shares(0);
+  EXPECT_GT(mixed[0], 20);
+  EXPECT_NEAR(mixed[0] / static_cast<double>(mixed[0] + mixed[1]), 0.25, 0.08);
+  env.set_weights(std::vector<double>{1, 0});
+  shares(4000);  // episodes that had begun end
+  EXPECT_EQ(shares(8000)[1], 0);
+}
+
+TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
+  const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
+  const std::vector<Course> courses = {{one.fixed(), &one.workload(), 1},
+                                       {other.fixed(), &other.workload(), 1}};
+  BatchEnv a(courses, small(5)), b(courses, small(5));
+  a.reset();
+  for (uint64_t t = 0; t < 333; ++t) a.step(random_actions(a, t));
+  b.restore(a.save());
+  for (uint64_t t = 333; t < 700; ++t) {
+    a.step(random_actions(a, t));
+    b.step(random_actions(b, t));
+    for (int n = 0; n < 5; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << "step " << t;
+  }
+}
+
 TEST(BatchEnv, RewardsSumToMinusTheTimesOfTheJobs) {
   const Scene scene("2x8", busy_jobs(60));
   BatchConfig config = small(4);

@@ -1,0 +1,114 @@
+/* Drives the environment as another language would: in C, through the shared library alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "env/batch/yardmaster_env.h"
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                     \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                             \
+    }                                                                         \
+  } while (0)
+
+enum { kWorlds = 4 };
+
+/* The first legal action from a place that depends on world and step. */
+static void choose(const yardmaster_env* env, unsigned step, int32_t* actions) {
+  const int32_t count = yardmaster_env_actions();
+  const uint8_t* mask = yardmaster_env_mask(env);
+  for (int32_t n = 0; n < kWorlds; ++n) {
+    int32_t a = (int32_t)((step * 2654435761u + (unsigned)n * 40503u) % (unsigned)count);
+    while (!mask[n * count + a]) a = (a + 1) % count;
+    actions[n] = a;
+  }
+}
+
+static size_t jobs_bytes(void) {
+  return (size_t)(kWorlds * yardmaster_env_rows() * yardmaster_env_job_features()) * sizeof(float);
+}
+
+int main(void) {
+  char error[256] = "";
+  EXPECT(yardmaster_env_abi() == YARDMASTER_ENV_ABI);
+  EXPECT(strstr(yardmaster_env_help(), "episode_jobs=") != NULL);
+  EXPECT(yardmaster_env_open("cluster=nonsense\n", error, sizeof error) == NULL);
+  EXPECT(strstr(error, "nonsense") != NULL);
+  EXPECT(yardmaster_env_open("colour=red\n", error, 8) == NULL);
+  EXPECT(strlen(error) == 7);
+
+  const char* settings =
+      "trace=synthetic:habits,synthetic:xv\ncluster=4x8,8x8\nworlds=4\nepisode_jobs=50\n"
+      "generate_jobs=300\nseed=7\n";
+  yardmaster_env* a = yardmaster_env_open(settings, error, sizeof error);
+  yardmaster_env* b = yardmaster_env_open(settings, error, sizeof error);
+  if (a == NULL || b == NULL) {
+    fprintf(stderr, "not opened: %s\n", error);
+    return 1;
+  }
+  EXPECT(yardmaster_env_worlds(a) == kWorlds);
+  EXPECT(yardmaster_env_reset(a) == 0 && yardmaster_env_reset(b) == 0);
+  const float* jobs = yardmaster_env_jobs(a);
+
+  int32_t actions[kWorlds];
+  int ended = 0;
+  double paid = 0;
+  for (unsigned t = 0; t < 600; ++t) {
+    choose(a, t, actions);
+    EXPECT(yardmaster_env_step(a, actions) == 0);
+    EXPECT(yardmaster_env_step(b, actions) == 0);
+    EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+    for (int n = 0; n < kWorlds; ++n) {
+      ended += yardmaster_env_ending(a)[n] == YARDMASTER_TERMINATED;
+      paid += yardmaster_env_reward(a)[n];
+      EXPECT(yardmaster_env_dt_s(a)[n] >= 0);
+    }
+  }
+  EXPECT(ended > 0);
+  EXPECT(paid < 0);
+  EXPECT(jobs == yardmaster_env_jobs(a));
+
+  /* What is illegal is refused and changes nothing. */
+  choose(a, 1, actions);
+  actions[2] = yardmaster_env_actions();
+  EXPECT(yardmaster_env_step(a, actions) == -1);
+  EXPECT(strstr(yardmaster_env_error(a), "actions[2]") != NULL);
+  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+
+  /* Saved, played on, restored, played on: the same. */
+  const size_t size = yardmaster_env_save(a, NULL, 0);
+  void* saved = malloc(size);
+  EXPECT(yardmaster_env_save(a, saved, size) == size);
+  for (unsigned t = 0; t < 50; ++t) {
+    choose(a, t, actions);
+    EXPECT(yardmaster_env_step(a, actions) == 0);
+  }
+  EXPECT(yardmaster_env_restore(b, saved, size) == 0);
+  for (unsigned t = 0; t < 50; ++t) {
+    choose(b, t, actions);
+    EXPECT(yardmaster_env_step(b, actions) == 0);
+  }
+  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+  EXPECT(yardmaster_env_restore(b, saved, size - 1) == -1);
+  free(saved);
+
+  /* A fork sees what its origin sees. */
+  EXPECT(yardmaster_env_fork(a, 0, 3) == 0);
+  const size_t window = jobs_bytes() / kWorlds;
+  EXPECT(memcmp(yardmaster_env_jobs(a), (const char*)yardmaster_env_jobs(a) + 3 * window, window) ==
+         0);
+  EXPECT(yardmaster_env_fork(a, 0, 4) == -1);
+
+  const double weights[] = {0, 1}, bad[] = {0, 0};
+  EXPECT(yardmaster_env_set_weights(a, weights, 2) == 0);
+  EXPECT(yardmaster_env_set_weights(a, bad, 2) == -1);
+  EXPECT(yardmaster_env_set_weights(a, weights, 1) == -1);
+  yardmaster_env_close(a);
+  yardmaster_env_close(b);
+  if (failures == 0) printf("all as it should be\n");
+  return failures == 0 ? 0 : 1;
+}
