@@ -44,7 +44,8 @@ const std::vector<Heavy>& heavy_headers() {
       {"google/protobuf/", {"serving/", "tests/serving/"}},
       {"yardmaster/v1/", {"serving/", "tests/serving/"}},
       {"prometheus/", {"serving/", "tests/serving/"}},
-      {"Eigen/", {"policies/learned/", "tests/learned/"}},
+      {"Eigen/", {"policies/learned/", "env/sim/speed/", "tests/learned/"}},
+      {"unsupported/Eigen/", {"env/sim/speed/"}},
       {"yaml-cpp/", {"env/base/", "env/cluster/", "env/trace/", "experiments/", "tests/"}},
   };
   return rules;

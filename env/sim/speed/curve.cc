@@ -1,0 +1,216 @@
+#include "env/sim/speed/curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/check.h"
+
+namespace yard {
+namespace {
+
+constexpr double kSameBatch = 1e-9;  // relative; thirds of a batch are not exact
+
+bool same(double a, double b) { return std::abs(a - b) <= kSameBatch * std::abs(b); }
+
+// How far the form has come at `at` on its way from `from` to `to`: 0 to 1.
+double progress(double from, double at, double to) {
+  if (same(from, to)) return 0.5;
+  return std::clamp((at - from) / (to - from), 0.0, 1.0);
+}
+
+// Geometric means of times that are not 0; 0 where all are.
+class Mean {
+ public:
+  void add(double time_s) {
+    if (time_s <= 0) return;
+    sum_ += std::log(time_s);
+    ++count_;
+  }
+  double value() const { return count_ == 0 ? 0 : std::exp(sum_ / count_); }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+using Means = std::map<int32_t, std::map<double, Mean>>;
+
+std::map<int32_t, std::map<double, double>> values(const Means& means) {
+  std::map<int32_t, std::map<double, double>> out;
+  for (const auto& [gpus, batches] : means) {
+    for (const auto& [batch, mean] : batches) out[gpus][batch] = mean.value();
+  }
+  return out;
+}
+
+}  // namespace
+
+SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
+                       double gradient_bytes, const TierLinks& links)
+    : weak_(profile.scaling == Scaling::kWeak), gradient_bytes_(gradient_bytes), links_(links) {
+  std::array<Means, kSpreads> by_spread;
+  Means across;
+  std::vector<MeasuredRun> ran;
+  for (const MeasuredRun& run : profile.runs) {
+    if (run.gpu_type != gpu_type) continue;
+    const int32_t spread = spread_of(run.nodes());
+    by_spread[static_cast<size_t>(spread)][run.gpus()][run.local_batch].add(run.iteration_s);
+    if (spread != 0) across[run.gpus()][run.local_batch].add(run.iteration_s);
+    if (run.iteration_s <= 0) continue;
+    largest_batch_ = std::max(largest_batch_, run.local_batch);
+    inside_measured_ |= spread == 0 && run.gpus() > 1;
+    across_measured_ |= spread != 0;
+    ran.push_back(run);
+  }
+  for (size_t i = 0; i < by_spread.size(); ++i) runs_[i] = values(by_spread[i]);
+  across_ = values(across);
+  form_ = fit_pollux(ran);
+}
+
+SpeedCurve::Parts SpeedCurve::parts_of(double batch, int32_t gpus) const {
+  const double local = weak_ ? batch : batch / gpus;
+  const double count = std::max(1.0, std::ceil(local / largest_batch_ * (1 - kSameBatch)));
+  return {count, local / count};
+}
+
+// What was never measured takes what the all-reduce takes, over what was measured.
+double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
+  if (gpus < 2) return 0;
+  const bool inside = spread == 0;
+  if (inside ? inside_measured_ : across_measured_) return form_.sync_s(gpus, inside ? 1 : 2);
+  const Link& within = links_[static_cast<size_t>(Tier::kNode)];
+  const Link& beyond = links_[static_cast<size_t>(Tier::kRack)];
+  if (gradient_bytes_ <= 0 || within.bytes_per_s <= 0 || beyond.bytes_per_s <= 0) {
+    return inside_measured_ ? form_.sync_s(gpus, 1) : across_measured_ ? form_.sync_s(gpus, 2) : 0;
+  }
+  if (inside) return ring_all_reduce_s(gpus, gradient_bytes_, within);
+  const int32_t nodes = std::min(gpus, kFewestNodes[static_cast<size_t>(spread)]);
+  return two_level_all_reduce_s(nodes, (gpus + nodes - 1) / nodes, gradient_bytes_, within, beyond);
+}
+
+double SpeedCurve::form_iteration_s(double batch, int32_t gpus, int32_t spread,
+                                    double longer) const {
+  const Parts parts = parts_of(batch, gpus);
+  const double compute_s = form_.compute_s(parts.local_batch);
+  return (parts.count - 1) * compute_s + form_.combined_s(compute_s, longer * sync_s(gpus, spread));
+}
+
+double SpeedCurve::form_steps_per_s(double batch, int32_t gpus, int32_t spread) const {
+  return steps(gpus) / form_iteration_s(batch, gpus, spread);
+}
+
+// A part without exchange: one GPU was measured alone, or the form says it.
+double SpeedCurve::compute_s(double local_batch) const {
+  const auto alone = runs_[0].find(1);
+  const double form_s = form_.compute_s(local_batch);
+  if (alone == runs_[0].end()) return form_s;
+  const auto above = alone->second.lower_bound(local_batch * (1 - kSameBatch));
+  if (above == alone->second.end()) return form_s;
+  if (same(above->first, local_batch)) return above->second;
+  if (above == alone->second.begin()) return form_s;
+  const auto below = std::prev(above);
+  return std::lerp(below->second, above->second, progress(below->first, local_batch, above->first));
+}
+
+// The speed at a number of GPUs that was measured with some batches.
+SpeedCurve::Known SpeedCurve::known(double batch, int32_t gpus, const Batches& batches,
+                                    int32_t spread) const {
+  const Parts parts = parts_of(batch, gpus);
+  const double m = parts.local_batch;
+  const double sync = sync_s(gpus, spread);
+  const auto form_s = [&](double local) { return form_.combined_s(form_.compute_s(local), sync); };
+  const auto above = batches.lower_bound(m * (1 - kSameBatch));
+  double time_s;
+  bool exact = false;
+  if (above != batches.end() && same(above->first, m)) {
+    time_s = above->second;
+    exact = true;
+  } else if (above == batches.begin() || above == batches.end()) {
+    const auto nearest = above == batches.end() ? std::prev(above) : above;
+    time_s = nearest->second * form_s(m) / form_s(nearest->first);
+  } else {
+    const auto below = std::prev(above);
+    time_s = std::lerp(below->second, above->second,
+                       progress(form_s(below->first), form_s(m), form_s(above->first)));
+    if (below->second <= 0 || above->second <= 0) time_s = 0;
+  }
+  if (time_s <= 0) return {0, exact};
+  return {steps(gpus) / (time_s + (parts.count - 1) * compute_s(m)), exact};
+}
+
+SpeedCurve::Anchors SpeedCurve::anchors(double batch, int32_t spread) const {
+  const auto& own = runs_[static_cast<size_t>(spread)];
+  const auto& runs = own.empty() && spread != 0 ? across_ : own;
+  Anchors out;
+  for (const auto& [gpus, batches] : runs) out[gpus] = known(batch, gpus, batches, spread);
+  return out;
+}
+
+std::vector<double> SpeedCurve::along(double batch, int32_t spread, const Anchors& anchors,
+                                      int32_t max_gpus) const {
+  std::vector<double> out(static_cast<size_t>(max_gpus) + 1);
+  double furthest = 0;  // of the way to the next anchor
+  for (int32_t n = 1; n <= max_gpus; ++n) {
+    double& value = out[static_cast<size_t>(n)];
+    const auto above = anchors.lower_bound(n);
+    if (above != anchors.end() && above->first == n) {
+      value = above->second.steps_per_s;
+      furthest = 0;
+      continue;
+    }
+    const double form = form_steps_per_s(batch, n, spread);
+    if (above == anchors.begin() || above == anchors.end()) {
+      const auto& [gpus, end] = above == anchors.end() ? *std::prev(above) : *above;
+      value = end.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
+      continue;
+    }
+    const auto below = std::prev(above);
+    if (below->second.steps_per_s <= 0 || above->second.steps_per_s <= 0) {
+      const auto& [gpus, fits] = below->second.steps_per_s > 0 ? *below : *above;
+      value = fits.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
+      continue;
+    }
+    furthest = std::max(furthest, progress(form_steps_per_s(batch, below->first, spread), form,
+                                           form_steps_per_s(batch, above->first, spread)));
+    value = std::lerp(below->second.steps_per_s, above->second.steps_per_s, furthest);
+  }
+  return out;
+}
+
+SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const {
+  std::array<Anchors, kSpreads> known;
+  Rates out;
+  size_t measured = 0;  // a spread that was
+  for (size_t i = 0; i < kSpreads; ++i) {
+    const auto spread = static_cast<int32_t>(i);
+    known[i] = anchors(batch, spread);
+    if (known[i].empty()) continue;
+    out[i] = along(batch, spread, known[i], max_gpus);
+    if (known[measured].empty()) measured = i;
+  }
+  // What was not is carried over by the form's ratio.
+  for (size_t i = 0; i < kSpreads; ++i) {
+    if (!known[i].empty()) continue;
+    out[i] = out[measured];
+    for (int32_t n = 1; n <= max_gpus; ++n) {
+      out[i][static_cast<size_t>(n)] *= form_iteration_s(batch, n, static_cast<int32_t>(measured)) /
+                                        form_iteration_s(batch, n, static_cast<int32_t>(i));
+    }
+  }
+  const int32_t last_inside = known[0].empty() ? 0 : known[0].rbegin()->first;
+  for (int32_t n = 1; n <= max_gpus; ++n) {
+    double& inside = out[0][static_cast<size_t>(n)];
+    for (size_t i = 1; i < kSpreads; ++i) {
+      double& across = out[i][static_cast<size_t>(n)];
+      const auto anchor = known[i].find(n);
+      const bool exact = anchor != known[i].end() && anchor->second.exact;
+      if (n > last_inside) {
+        inside = std::max(inside, across);
+      } else if (!exact) {
+        across = std::min(across, inside);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace yard

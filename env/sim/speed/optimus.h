@@ -1,0 +1,36 @@
+// The speed functions of Optimus (EuroSys 2018, section 3.2), steps a second of a job with p
+// parameter servers and w workers:
+//   synchronous:   f(p, w) = 1 / (a B / w + b + c w / p + d w + e p)      B samples a step
+//   asynchronous:  f(p, w) = w / (a + b w / p + c w + d p)
+// The coefficients are at least 0 and fitted to measured speeds. Evaluated on the host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace yard {
+
+struct OptimusRun {
+  int32_t servers = 1;
+  int32_t workers = 1;
+  double steps_per_s = 0;
+};
+
+struct OptimusSync {
+  std::array<double, 5> coefficient = {};  // a to e
+  double batch = 1;                        // B
+  double steps_per_s(int32_t servers, int32_t workers) const;
+};
+
+struct OptimusAsync {
+  std::array<double, 4> coefficient = {};  // a to d
+  double steps_per_s(int32_t servers, int32_t workers) const;
+};
+
+// Each returns the coefficients that come closest in squared relative error of the time a step
+// takes. Requires: at least one run, with a speed above 0.
+OptimusSync fit_optimus_sync(std::span<const OptimusRun> runs, double batch);
+OptimusAsync fit_optimus_async(std::span<const OptimusRun> runs);
+
+}  // namespace yard

@@ -1,0 +1,99 @@
+// How fast a job runs on what it is given: looked up, never computed, so that the CPU and the GPU
+// agree bit for bit. The tables are made at load (table.h); units, sources and errors:
+// docs/speed.md. Dims: C classes of jobs, K kinds of models, T GPU types, N GPUs of a job (0 to
+// max_gpus), S spans.
+#pragma once
+
+#include <cstdint>
+
+#include "env/base/check.h"
+
+namespace yard {
+
+// The furthest that a job's exchange goes.
+enum class Tier : uint8_t { kIsland, kNode, kRack, kPod, kCore };
+constexpr int32_t kTiers = 5;
+
+// How many nodes take part: one, two, three, four, five to eight, more. Exchanges over two nodes
+// were measured to differ much from those over more.
+constexpr int32_t kSpreads = 6;
+YARD_HD inline int32_t spread_of(int32_t nodes) {
+  if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;
+  return nodes < 9 ? 4 : 5;
+}
+
+// A tier with, from the rack on, its spread.
+constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
+YARD_HD inline int32_t span_of(Tier tier, int32_t nodes) {
+  const int32_t t = static_cast<int32_t>(tier);
+  if (t < 2) return t;
+  const int32_t spread = nodes < 2 ? 1 : spread_of(nodes);
+  return 2 + (t - 2) * (kSpreads - 1) + spread - 1;
+}
+
+// A class is what jobs of one kind that ask for the same share; a kind is a model with a batch.
+// Class 0 is neutral: of its jobs nothing is known but the speed of the type.
+struct SpeedColumns {
+  int32_t num_classes = 0;
+  int32_t num_kinds = 0;
+  int32_t num_types = 0;
+  int32_t max_gpus = 0;
+  double unmeasured_pair = 0;                // rate of each of two models that nobody measured
+  const double* type_speed = nullptr;        // (T)
+  const int32_t* class_kind = nullptr;       // (C)  -1: neutral
+  const double* class_reference = nullptr;   // (C)  steps/s as asked for, consolidated
+  const double* steps_per_s = nullptr;       // (K, T, N, S)  0: does not fit
+  const double* exchange_share = nullptr;    // (K, T, N, S)  see contention.h
+  const double* pair_rate = nullptr;         // (T, K, K)  of the first beside the second
+  const double* gradient_bytes = nullptr;    // (K)  of a replica; 0: not known
+  const uint8_t* worker_steps = nullptr;     // (K)  an iteration is a step of every GPU, not one
+  const uint8_t* server_exchange = nullptr;  // (K)  each GPU sends its gradients, not their sum
+};
+
+YARD_HD inline int64_t speed_cell(const SpeedColumns& s, int32_t kind, int32_t type, int32_t gpus,
+                                  Tier tier, int32_t nodes) {
+  const int64_t row = (static_cast<int64_t>(kind) * s.num_types + type) * (s.max_gpus + 1) + gpus;
+  return row * kSpans + span_of(tier, nodes);
+}
+
+// Returns work per unit of time; 1 on what the class asked for, consolidated, on its reference
+// type. 0: the model does not fit there. Requires: 1 <= gpus <= max_gpus.
+YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
+                               Tier tier, int32_t nodes) {
+  const int32_t kind = s.class_kind[job_class];
+  if (kind < 0) return s.type_speed[type];
+  return s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / s.class_reference[job_class];
+}
+
+// Returns by how much an iteration grows, in parts of it, when its exchange takes twice as long.
+YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, int32_t type,
+                                     int32_t gpus, Tier tier, int32_t nodes) {
+  const int32_t kind = s.class_kind[job_class];
+  return kind < 0 ? 0 : s.exchange_share[speed_cell(s, kind, type, gpus, tier, nodes)];
+}
+
+// Returns what is left of the speed of `job_class` while `other` runs on the same GPUs: 1 all of
+// it, 0 they may not.
+YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_t other,
+                                int32_t type) {
+  const int32_t one = s.class_kind[job_class], two = s.class_kind[other];
+  if (one < 0 || two < 0) return s.unmeasured_pair;
+  return s.pair_rate[(static_cast<int64_t>(type) * s.num_kinds + one) * s.num_kinds + two];
+}
+
+// Returns bytes a second, each way, that the job puts on every link which its exchange spans, on
+// average over links; times `nodes`: all that it moves between nodes. 0 where the model's size is
+// not known. Requires: as speed_of().
+YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
+                                        int32_t gpus, Tier tier, int32_t nodes) {
+  const int32_t kind = s.class_kind[job_class];
+  if (kind < 0 || nodes < 2) return 0;
+  const double steps = s.worker_steps[kind] != 0 ? gpus : 1;
+  const double iterations_per_s =
+      s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / steps;
+  const double copies = s.server_exchange[kind] != 0 ? static_cast<double>(gpus) / nodes : 1;
+  const double bytes = 2.0 * (nodes - 1) / nodes * s.gradient_bytes[kind] * copies;
+  return static_cast<int64_t>(iterations_per_s * bytes);
+}
+
+}  // namespace yard

@@ -1,0 +1,223 @@
+#include "env/sim/speed/table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/check.h"
+
+namespace yard {
+namespace {
+
+bool has_runs(const ModelProfile& profile, const std::string& gpu_type) {
+  return std::any_of(profile.runs.begin(), profile.runs.end(), [&](const MeasuredRun& run) {
+    return run.gpu_type == gpu_type && run.iteration_s > 0;
+  });
+}
+
+bool has_batch(const ModelProfile& profile, double batch) {
+  return std::any_of(profile.runs.begin(), profile.runs.end(), [&](const MeasuredRun& run) {
+    return std::abs(profile.batch_of(run) - batch) < 0.5;
+  });
+}
+
+// The batch of a kind: the job's, unless it or the profile tells none; then the middle one.
+double batch_for(const ModelProfile& profile, int32_t batch) {
+  const auto told = [&](const MeasuredRun& run) {
+    return std::abs(profile.batch_of(run) - 1) > 1e-6;
+  };
+  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), told)) return batch;
+  std::vector<double> batches;
+  for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_of(run));
+  const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);
+  std::nth_element(batches.begin(), middle, batches.end());
+  return *middle;
+}
+
+}  // namespace
+
+SpeedTable::SpeedTable(const Profiles& profiles, SpeedOptions options)
+    : profiles_(&profiles), options_(std::move(options)) {
+  YARD_CHECK(options_.max_gpus > 0 && options_.node_gpus > 0, "a table needs its sizes");
+  for (const GpuType& type : options_.types) type_speed_.push_back(type.speed);
+  class_kind_.push_back(-1);
+  class_reference_.push_back(1);
+}
+
+const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) const {
+  const std::string plain = plain_model_name(model);
+  const ModelProfile* first = nullptr;
+  for (const ModelProfile& profile : profiles_->models) {
+    if (plain.empty() || plain_model_name(profile.model) != plain) continue;
+    if (has_batch(profile, batch)) return &profile;
+    if (first == nullptr) first = &profile;
+  }
+  return first;
+}
+
+std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile) const {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& type) {
+    if (has_runs(profile, type) && std::find(out.begin(), out.end(), type) == out.end()) {
+      out.push_back(type);
+    }
+  };
+  add(lower_case(options_.reference_type));
+  for (const GpuType& type : options_.types) add(lower_case(type.name));
+  for (const MeasuredRun& run : profile.runs) add(run.gpu_type);
+  return out;
+}
+
+double SpeedTable::type_speed(const std::string& name) const {
+  for (const GpuType& type : options_.types) {
+    if (lower_case(type.name) == name) return type.speed;
+  }
+  return 1;
+}
+
+const SpeedCurve* SpeedTable::curve_of(const ModelProfile& profile, const std::string& type) {
+  const auto key = std::pair(&profile, type);
+  const auto known = curves_.find(key);
+  if (known != curves_.end()) return &known->second;
+  if (!has_runs(profile, type)) return nullptr;
+  return &curves_.emplace(key, SpeedCurve(profile, type, gradient_bytes(profile), options_.links))
+              .first->second;
+}
+
+// As measured layer by layer, else as the profile's own source has it.
+double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
+  for (const MeasuredSize& size : profiles_->sizes) {
+    if (plain_model_name(size.model) == plain_model_name(profile.model)) return size.bytes;
+  }
+  return profile.gradient_bytes;
+}
+
+double SpeedTable::longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
+  const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
+  const Link& from = options_.links[static_cast<size_t>(measured)];
+  const Link& to = options_.links[static_cast<size_t>(tier)];
+  if (tier == measured || from.bytes_per_s <= 0 || to.bytes_per_s <= 0) return 1;
+  if (kind.gradient_bytes <= 0) return from.bytes_per_s / to.bytes_per_s;
+  const Link& node = options_.links[static_cast<size_t>(Tier::kNode)];
+  const int32_t used = std::min(nodes, gpus);
+  const auto seconds = [&](const Link& link) {
+    const Link& inside = used > 1 && node.bytes_per_s > 0 ? node : link;
+    return exchange_s(kind.pattern, used, (gpus + used - 1) / used, kind.gradient_bytes, inside,
+                      link);
+  };
+  return seconds(to) / seconds(from);
+}
+
+SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates,
+                                  const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
+  const int32_t spread = spread_of(nodes);
+  const double measured = rates[static_cast<size_t>(spread)][static_cast<size_t>(gpus)];
+  if (gpus < 2) return {measured, 0};
+  const double longer = longer_on(kind, tier, gpus, nodes);
+  const auto form_s = [&](double times) {
+    return curve.form_iteration_s(kind.batch, gpus, spread, times);
+  };
+  return {measured * (form_s(1) / form_s(longer)), form_s(2 * longer) / form_s(longer) - 1};
+}
+
+void SpeedTable::add_rates(const Kind& kind) {
+  const std::string reference = measured_types(*kind.profile).front();
+  for (const GpuType& type : options_.types) {
+    const SpeedCurve* curve = curve_of(*kind.profile, lower_case(type.name));
+    const double factor = curve != nullptr ? 1 : type.speed / type_speed(reference);
+    if (curve == nullptr) curve = curve_of(*kind.profile, reference);
+    const SpeedCurve::Rates rates = curve->steps_per_s(kind.batch, options_.max_gpus);
+    for (int32_t gpus = 0; gpus <= options_.max_gpus; ++gpus) {
+      for (int32_t t = 0; t < kTiers; ++t) {
+        const auto tier = static_cast<Tier>(t);
+        const size_t first = tier <= Tier::kNode ? 0 : 1, end = first == 0 ? 1 : kSpreads;
+        for (size_t spread = first; spread < end; ++spread) {
+          const Cell one = cell(*curve, rates, kind, tier, gpus, kFewestNodes[spread]);
+          steps_per_s_.push_back(one.steps_per_s * factor);
+          exchange_share_.push_back(one.share);
+        }
+      }
+    }
+  }
+}
+
+int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern) {
+  const auto [it, fresh] = kind_index_.try_emplace(std::tuple(&profile, batch, pattern),
+                                                   static_cast<int32_t>(kinds_.size()));
+  if (!fresh) return it->second;
+  kinds_.push_back({&profile, batch, gradient_bytes(profile), pattern});
+  gradient_bytes_.push_back(kinds_.back().gradient_bytes);
+  worker_steps_.push_back(profile.scaling == Scaling::kWeak);
+  server_exchange_.push_back(pattern == Pattern::kParameterServer);
+  add_rates(kinds_.back());
+  return it->second;
+}
+
+// As asked for, consolidated, on a type that need not be one of the cluster's.
+double SpeedTable::reference_rate(const Kind& kind, const std::string& type, int32_t gpus) {
+  const SpeedCurve& curve = *curve_of(*kind.profile, type);
+  const int32_t island = options_.island_gpus > 0 ? options_.island_gpus : options_.node_gpus;
+  const int32_t nodes = (gpus + options_.node_gpus - 1) / options_.node_gpus;
+  const Tier tier = nodes > 1 ? Tier::kRack : gpus > island ? Tier::kNode : Tier::kIsland;
+  const int32_t fewest = kFewestNodes[static_cast<size_t>(spread_of(nodes))];
+  return cell(curve, curve.steps_per_s(kind.batch, gpus), kind, tier, gpus, fewest).steps_per_s;
+}
+
+int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gpus,
+                             Pattern pattern) {
+  YARD_CHECK(gpus >= 0 && gpus <= options_.max_gpus, "more GPUs than the table has room for");
+  const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
+  if (profile == nullptr || measured_types(*profile).empty()) return 0;
+  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern);
+  const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
+  if (!fresh) return it->second;
+  for (const std::string& type : measured_types(*profile)) {
+    const double rate = reference_rate(kinds_[static_cast<size_t>(kind)], type, gpus);
+    if (rate <= 0) continue;
+    it->second = static_cast<int32_t>(class_kind_.size());
+    class_kind_.push_back(kind);
+    class_reference_.push_back(rate);
+    break;
+  }
+  return it->second;
+}
+
+void SpeedTable::fill_pairs() {
+  const size_t kinds = kinds_.size();
+  pair_rate_.assign(options_.types.size() * kinds * kinds, options_.unmeasured_pair);
+  const auto is = [](const Kind& kind, const std::string& source, const MeasuredPair::Side& side) {
+    return kind.batch == side.batch && kind.profile->source == source &&
+           kind.profile->model == side.model;
+  };
+  for (size_t t = 0; t < options_.types.size(); ++t) {
+    for (const MeasuredPair& pair : profiles_->pairs) {
+      if (pair.gpu_type != lower_case(options_.types[t].name)) continue;
+      for (size_t one = 0; one < kinds; ++one) {
+        if (!is(kinds_[one], pair.source, pair.one)) continue;
+        for (size_t other = 0; other < kinds; ++other) {
+          if (!is(kinds_[other], pair.source, pair.other)) continue;
+          pair_rate_[(t * kinds + one) * kinds + other] = pair.one.rate;
+        }
+      }
+    }
+  }
+}
+
+SpeedColumns SpeedTable::columns() {
+  if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
+  return {static_cast<int32_t>(class_kind_.size()),
+          static_cast<int32_t>(kinds_.size()),
+          static_cast<int32_t>(type_speed_.size()),
+          options_.max_gpus,
+          options_.unmeasured_pair,
+          type_speed_.data(),
+          class_kind_.data(),
+          class_reference_.data(),
+          steps_per_s_.data(),
+          exchange_share_.data(),
+          pair_rate_.data(),
+          gradient_bytes_.data(),
+          worker_steps_.data(),
+          server_exchange_.data()};
+}
+
+}  // namespace yard

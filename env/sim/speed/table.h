@@ -1,0 +1,91 @@
+// Makes the columns of speed.h: for every kind of job that a trace holds, its speed on each GPU
+// type, with each number of GPUs and over each span.
+//
+//   SpeedTable table(profiles, {.types = spec.types, .max_gpus = 64, .node_gpus = 8});
+//   const int32_t job_class = table.class_of(job.model, job.batch_size, job.gpus);
+//   double speed = speed_of(table.columns(), job_class, type, gpus, Tier::kRack, 2);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "env/cluster/spec.h"
+#include "env/sim/speed/curve.h"
+#include "env/sim/speed/speed.h"
+#include "env/trace/profile.h"
+
+namespace yard {
+
+struct SpeedOptions {
+  std::vector<GpuType> types = {};  // of the cluster
+  int32_t max_gpus = 0;             // the most that any job may get
+  int32_t island_gpus = 0;          // that NVLink joins; 0: those of the node
+  int32_t node_gpus = 8;
+  TierLinks links = {};
+  // The type that asked-for speeds are those of, where the model fits on it as asked for. Empty, or
+  // else: the cluster's first that was measured.
+  std::string reference_type = {};
+  // Time slices of equal length, and nothing gained or lost.
+  double unmeasured_pair = 0.5;
+};
+
+class SpeedTable {
+ public:
+  // `profiles` outlives this.
+  SpeedTable(const Profiles& profiles, SpeedOptions options);
+
+  // Returns the class of jobs that ask for so many GPUs; 0, the neutral one, where no profile has
+  // the model, or it fits on no type as asked for. A batch of 0 is the middle one of those
+  // measured; where the profile tells none, the job's does not count. Between profiles of one name
+  // the one that measured the batch is taken, else the first. Requires: gpus <= max_gpus.
+  int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
+                   Pattern pattern = Pattern::kNone);
+
+  // Holds until the next class_of().
+  SpeedColumns columns();
+
+ private:
+  struct Kind {
+    const ModelProfile* profile;
+    double batch;
+    double gradient_bytes;
+    Pattern pattern;
+  };
+
+  struct Cell {
+    double steps_per_s;
+    double share;
+  };
+
+  const ModelProfile* find(const std::string& model, int32_t batch) const;
+  // With the one that asked-for speeds are those of in front.
+  std::vector<std::string> measured_types(const ModelProfile& profile) const;
+  double type_speed(const std::string& name) const;
+  double gradient_bytes(const ModelProfile& profile) const;
+  const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
+  // By how much longer the exchange takes over `tier` than over the one that was measured.
+  double longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
+  Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
+            int32_t gpus, int32_t nodes) const;
+  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern);
+  void add_rates(const Kind& kind);
+  double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
+  void fill_pairs();
+
+  const Profiles* profiles_;
+  SpeedOptions options_;
+  std::map<std::pair<const ModelProfile*, std::string>, SpeedCurve> curves_;
+  std::map<std::tuple<const ModelProfile*, double, Pattern>, int32_t> kind_index_;
+  std::map<std::pair<int32_t, int32_t>, int32_t> class_index_;  // kind, GPUs
+  std::vector<Kind> kinds_;
+  std::vector<double> type_speed_, class_reference_, steps_per_s_, exchange_share_, pair_rate_,
+      gradient_bytes_;
+  std::vector<uint8_t> worker_steps_, server_exchange_;
+  std::vector<int32_t> class_kind_;
+};
+
+}  // namespace yard

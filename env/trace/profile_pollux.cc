@@ -1,0 +1,99 @@
+// The step times published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact): `MODEL/
+// placements.csv` and `MODEL/scalability.csv`, measured on AWS g4dn.12xlarge, 4 T4 a node. The
+// second tells nodes and replicas, not who sat where: as even as it goes.
+#include "env/base/registry.h"
+#include "env/trace/cells.h"
+#include "env/trace/profile.h"
+
+namespace yard {
+namespace {
+
+// fp32 gradients. The models are those of the paper's table 1; their parameters: torchvision
+// (ResNet-18, ResNet-50), Redmon and Farhadi 2018 (YOLOv3), Devlin et al. 2019 (BERT base). These
+// four exchange 0.8 GB/s a node by their sync_time over four nodes of one GPU; DeepSpeech2 and
+// NeuMF, whose sizes depend on settings that the data do not name, have what that rate makes them.
+double gradient_bytes(const std::string& model) {
+  if (model == "cifar10") return 4 * 11.2e6;
+  if (model == "imagenet") return 4 * 25.6e6;
+  if (model == "yolov3") return 4 * 61.9e6;
+  if (model == "bert") return 4 * 110e6;
+  if (model == "deepspeech2") return 4 * 33e6;
+  if (model == "ncf") return 4 * 2e6;
+  return 0;
+}
+
+ModelProfile& profile_of(const Lines& lines, Profiles& out) {
+  const std::string model = folder_name(lines.name());
+  ModelProfile& profile = out.profile("pollux", model, Scaling::kStrong);
+  profile.gradient_bytes = gradient_bytes(model);
+  return profile;
+}
+
+class PolluxPlacements final : public ProfileReader {
+ public:
+  explicit PolluxPlacements(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"placement", "local_bsz", "step_time", "sync_time"});
+  }
+
+  void read(Lines& lines, Profiles& out) const override {
+    ModelProfile& profile = profile_of(lines, out);
+    Cells cells(lines);
+    const int placement = cells.column("placement"), batch = cells.column("local_bsz");
+    const int step = cells.column("step_time"), sync = cells.column("sync_time");
+    while (cells.next()) {
+      profile.runs.push_back({"t4", cells.placement(placement), cells.positive(batch),
+                              cells.positive(step), cells.not_negative(sync)});
+    }
+  }
+
+  std::string example() const override {
+    return "placement,local_bsz,step_time,sync_time\n"
+           "1,32,0.04,0.0005\n"
+           "112,32,0.15,0.1\n";
+  }
+};
+
+class PolluxScalability final : public ProfileReader {
+ public:
+  explicit PolluxScalability(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"});
+  }
+
+  void read(Lines& lines, Profiles& out) const override {
+    ModelProfile& profile = profile_of(lines, out);
+    Cells cells(lines);
+    const int nodes = cells.column("num_nodes"), gpus = cells.column("num_replicas");
+    const int batch = cells.column("local_bsz");
+    const int step = cells.column("step_time"), sync = cells.column("sync_time");
+    while (cells.next()) {
+      const int32_t n = cells.count(gpus), spread = cells.count(nodes);
+      if (spread > n) cells.refuse(nodes, "at most as many nodes as replicas");
+      std::vector<int32_t> node_gpus(static_cast<size_t>(spread), n / spread);
+      for (int32_t i = 0; i < n % spread; ++i) ++node_gpus[static_cast<size_t>(i)];
+      profile.runs.push_back({"t4", std::move(node_gpus), cells.positive(batch),
+                              cells.positive(step), cells.not_negative(sync)});
+    }
+  }
+
+  std::string example() const override {
+    return "num_nodes,num_replicas,local_bsz,step_time,sync_time\n"
+           "6,7,32,0.14,0.1\n"
+           "16,64,32,0.2,0.15\n";
+  }
+};
+
+const Registry<ProfileReader>::Add<PolluxPlacements> kAddPlacements{
+    "pollux-placements",
+    {.help = "step times by placement, 6 models on T4 (Pollux, OSDI 2021)",
+     .example_path = "cifar10/placements.csv"}};
+const Registry<ProfileReader>::Add<PolluxScalability> kAddScalability{
+    "pollux-scalability",
+    {.help = "step times on up to 16 nodes, 6 models on T4 (Pollux, OSDI 2021)",
+     .example_path = "cifar10/scalability.csv"}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,46 @@
+// The all-reduce times published with Vidur (MLSys 2024): `NODES/all_reduce.csv`, milliseconds by
+// message size, GPUs and GPUs on each node, one row a rank. Of a rank's repetitions the median.
+#include "env/base/registry.h"
+#include "env/trace/cells.h"
+#include "env/trace/profile.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kTime = "time_stats.all_reduce.median";
+
+class Vidur final : public ProfileReader {
+ public:
+  explicit Vidur(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({kTime, "num_workers", "size", "devices_per_node"});
+  }
+
+  void read(Lines& lines, Profiles& out) const override {
+    const std::string nodes = folder_name(lines.name());
+    Cells cells(lines);
+    const int time = cells.column(kTime), bytes = cells.column("size");
+    const int gpus = cells.column("num_workers"), per_node = cells.column("devices_per_node");
+    while (cells.next()) {
+      const MeasuredAllReduce one{nodes, cells.count(gpus), cells.count(per_node),
+                                  cells.positive(bytes), cells.positive(time) / 1000};
+      if (one.gpus % one.gpus_per_node != 0) cells.refuse(per_node, "a part of num_workers");
+      out.all_reduces.push_back(one);
+    }
+  }
+
+  std::string example() const override {
+    return ",time_stats.all_reduce.median,rank,num_workers,size,collective,devices_per_node\n"
+           "0,0.043,0,2,2048,all_reduce,1\n"
+           "1,0.6,0,4,67108864,all_reduce,4\n";
+  }
+};
+
+const Registry<ProfileReader>::Add<Vidur> kAdd{
+    "vidur",
+    {.help = "all-reduce times on A100 and H100 nodes (Vidur, MLSys 2024)",
+     .example_path = "a100_dgx/all_reduce.csv"}};
+
+}  // namespace
+}  // namespace yard
