@@ -66,6 +66,7 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
     case Phase::kStarting:
       s.phase[slot] = Phase::kRunning;
       s.since_us[slot] = s.head->now_us;
+      begin_run(f, s, slot);
       mark_dirty(s, slot);
       break;
     default:  // kStopping: saved, waits again
@@ -137,6 +138,7 @@ YARD_HD inline void clear_changed(ClusterState& s) {
 // Returns when the next event is due, kNever if nothing will ever happen by itself.
 YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, ClusterState& s,
                                      Agenda& agenda) {
+  if (f.rated) refresh_rates(f, s);
   detail::plan_events(truth, s, agenda);
   int64_t at_us = agenda.next_us();
   if (s.head->arrived < s.head->end_job && f.jobs.submit_us[s.head->arrived] < at_us) {

@@ -7,11 +7,13 @@
 #include <cstdint>
 
 #include "env/base/check.h"
+#include "env/sim/speed/speed.h"
 
 namespace yard {
 
 constexpr int64_t kNever = INT64_MAX;
 constexpr int32_t kNone = -1;
+constexpr double kCrawl = 1e-3;  // the least rate of a running job
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 constexpr int32_t kWholeGpu = 1000;  // thousandths
 constexpr int32_t kMaxShapeTasks = 1024;
@@ -21,11 +23,21 @@ struct SpecColumns {
   int32_t num_nodes = 0;
   int32_t total_gpus = 0;
   int32_t max_node_gpus = 0;
-  const int32_t* node_gpus = nullptr;       // (M)
-  const int32_t* node_gpu0 = nullptr;       // (M)  index of the node's first GPU among all
-  const double* node_speed = nullptr;       // (M)  work per unit of time, reference type = 1
-  const int32_t* node_rack = nullptr;       // (M)  nodes of one rack share a switch
-  const int32_t* nodes_of_size = nullptr;   // (max_node_gpus + 1)  how many nodes have so many GPUs
+  const int32_t* node_gpus = nullptr;      // (M)
+  const int32_t* node_gpu0 = nullptr;      // (M)  index of the node's first GPU among all
+  const double* node_speed = nullptr;      // (M)  work per unit of time, reference type = 1
+  const int32_t* node_rack = nullptr;      // (M)  nodes of one rack share a switch
+  const int32_t* nodes_of_size = nullptr;  // (max_node_gpus + 1)  how many nodes have so many GPUs
+  int32_t num_racks = 0;
+  int32_t num_pods = 0;
+  bool overloads = false;                     // whether any node may promise more CPUs than it has
+  const int32_t* node_pod = nullptr;          // (M)  racks of one pod share the next switches
+  const int32_t* node_island_gpus = nullptr;  // (M)  GPU g is in island g / so many
+  const int64_t* node_cores_milli =
+      nullptr;                              // (M)  what it has; node_cpu_milli: what it may promise
+  const int64_t* node_up_bytes = nullptr;   // (M)  bytes a second to its rack; 0: no limit
+  const int64_t* rack_up_bytes = nullptr;   // (racks)  the same to its pod
+  const int64_t* pod_up_bytes = nullptr;    // (pods)  the same to the core
   const int32_t* node_type = nullptr;       // (M)  GPU type
   const int64_t* node_cpu_milli = nullptr;  // (M)  kUnlimited where the cluster does not say
   const int64_t* node_mem_mib = nullptr;    // (M)  likewise
@@ -60,6 +72,7 @@ struct JobColumns {
   const int32_t* user = nullptr;         // (N)  kNone where the trace names nobody
   const int64_t* submit_us = nullptr;    // (N)  rising
   const int64_t* limit_us = nullptr;     // (N)  the user's own limit, kNone where there is none
+  const int32_t* speed_class = nullptr;  // (N)  of Fixed::speed
   int32_t num_parents = 0;               // jobs that others wait for
   const int32_t* first_after = nullptr;  // (N + 1)  into after_job; null where nobody waits
   const int32_t* after_job = nullptr;    // jobs that must have ended before it may start
@@ -86,7 +99,9 @@ struct Fixed {
   SpecColumns spec;
   JobColumns jobs;
   Costs costs;
-  bool faults = false;  // whether GPUs may go down: only then do states keep what that needs
+  SpeedColumns speed = {};  // no classes: nothing is known of models
+  bool rated = false;       // whether a rate depends on more than the types of GPUs; see rates.h
+  bool faults = false;      // whether GPUs may go down: only then do states keep what that needs
 };
 
 }  // namespace yard

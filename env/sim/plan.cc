@@ -139,6 +139,7 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
                       s.done_us[slot],
                       s.rate[slot],
                       fixed_->faults ? s.kept_us[slot] : 0,
+                      s.head->moved_bytes,
                       fixed_->faults ? s.stint_us[slot] : 0,
                       parts_.size(),
                       0,
@@ -192,6 +193,7 @@ bool Draft::preempt(int32_t slot) {
                       s.done_us[slot],
                       s.rate[slot],
                       fixed_->faults ? s.kept_us[slot] : 0,
+                      s.head->moved_bytes,
                       fixed_->faults ? s.stint_us[slot] : 0,
                       first,
                       parts_.size() - first,
@@ -223,11 +225,15 @@ void Draft::undo_to(size_t mark) {
     s.attained_us[u.slot] = u.attained_us;
     s.done_us[u.slot] = u.done_us;
     s.rate[u.slot] = u.rate;
+    s.head->moved_bytes = u.moved_bytes;
     if (fixed_->faults) {
       s.kept_us[u.slot] = u.kept_us;
       s.stint_us[u.slot] = u.stint_us;
     }
     s.head->ready_horizon_us = u.ready_horizon_us;
+    if (edit.verb == Verb::kPreempt && u.phase == Phase::kRunning) {
+      begin_run(*fixed_, s, u.slot);
+    }
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
   }

@@ -74,7 +74,7 @@ class Draft {
     int64_t queue_rank, next_rank, first_start_us, since_us, until_us, saved_us;
     int64_t attained_us;
     int64_t ready_horizon_us;
-    double done_us, rate, kept_us;
+    double done_us, rate, kept_us, moved_bytes;
     int64_t stint_us;
     size_t first_part, num_parts;  // into parts_: what a preempted job held
     size_t num_pieces;             // length of plan_.pieces before

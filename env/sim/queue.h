@@ -68,7 +68,7 @@ YARD_HD inline void held_remove(ClusterState& s, int32_t slot) {
 }
 
 // Returns a slot that nobody uses. Requires: there is one.
-YARD_HD inline int32_t take_slot(ClusterState& s) {
+YARD_HD inline int32_t take_slot(const Fixed& f, ClusterState& s) {
   int32_t slot = s.head->free_slot;
   if (slot != kNone) {
     s.head->free_slot = s.queue_next[slot];
@@ -77,6 +77,7 @@ YARD_HD inline int32_t take_slot(ClusterState& s) {
     s.generation[slot] = 0;
     s.is_changed[slot] = 0;
     s.is_dirty[slot] = 0;
+    if (f.rated) s.is_stale[slot] = 0;
   }
   return slot;
 }

@@ -6,6 +6,7 @@
 #include "env/sim/columns.h"
 #include "env/sim/free_map.h"
 #include "env/sim/queue.h"
+#include "env/sim/rates.h"
 #include "env/sim/shape.h"
 #include "env/sim/state.h"
 
@@ -144,17 +145,6 @@ YARD_HD inline bool legal_preempt(const ClusterState& s, int32_t slot) {
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
-// How much of its elastic group's tasks a job got, of those it asked for: without a model of its
-// scaling, half the workers do half the work.
-YARD_HD inline double share_of_asked(const Fixed& f, const ClusterState& s, int32_t slot) {
-  const int32_t asked = tasks_of(f.jobs.shapes, s.shape[slot], 0);
-  int32_t given = 0;
-  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (s.part_group[p] == 0) given += s.part_tasks[p];
-  }
-  return given == asked ? 1.0 : static_cast<double>(given) / asked;
-}
-
 // Requires: legal_start(). The job runs at once, or starts when its GPUs are really free and, where
 // it was stopped before, when it has been restored.
 YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
@@ -200,7 +190,9 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   }
   if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
   s.first_part[slot] = chain;
-  s.rate[slot] = plain ? speed : speed * share_of_asked(f, s, slot);
+  s.rate[slot] = f.rated ? rate_alone(f, s, slot, footing_of(f, s, slot)).rate
+                 : plain ? speed
+                         : speed * share_of_asked(f.jobs.shapes, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;
@@ -209,11 +201,13 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   ++s.started[slot];
   ++h.starts;
   held_add(s, slot);
+  if (s.phase[slot] == Phase::kRunning) begin_run(f, s, slot);
   mark_dirty(s, slot);
 }
 
 // Gives the job's GPUs back; somebody may hold them until `ready_us`.
 YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64_t ready_us) {
+  if (s.phase[slot] == Phase::kRunning) end_run(f, s, slot);
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t node = s.part_node[part], next = s.part_next[part];
     const uint64_t mask = s.part_mask[part];
@@ -244,6 +238,11 @@ YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
           s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
     }
   }
+  if (f.rated && s.traffic[slot] > 0 && ran_us > 0) {
+    s.head->moved_bytes += 1e-6 * static_cast<double>(ran_us) *
+                           static_cast<double>(s.traffic[slot] * s.span_nodes[slot]) *
+                           (s.rate[slot] / s.alone_rate[slot]);
+  }
   s.attained_us[slot] += ran_us;
   s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
   s.since_us[slot] = s.head->now_us;
@@ -259,6 +258,22 @@ YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
     s.phase[slot] = Phase::kWaiting;
     queue_append(s, slot);
   }
+}
+
+// Gives every job whose neighbours changed the rate that they leave it.
+YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_stale; ++i) {
+    const int32_t slot = s.stale[i];
+    s.is_stale[slot] = 0;
+    if (s.phase[slot] != Phase::kRunning) continue;
+    const double rate = rate_among(f, s, slot);
+    if (rate == s.rate[slot]) continue;
+    settle(f, s, slot);
+    s.rate[slot] = rate;
+    mark_dirty(s, slot);
+  }
+  h.num_stale = 0;
 }
 
 // Requires: legal_preempt(). A running job saves while its GPUs stay held. One that has not begun
@@ -306,6 +321,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
     map.set(s, s.free_count[m], m);
   }
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  for (int32_t i = 0; i < z.links; ++i) s.link_load[i] = 0;
   for (int32_t m = 0; m < z.fault_nodes; ++m) s.down_mask[m] = s.idle_down_mask[m] = 0;
   for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
   for (int32_t w = 0; w < z.parent_words; ++w) s.ended_bits[w] = 0;
@@ -340,7 +356,7 @@ YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
 
 // Brings job `j` of the table into the queue, or among the blocked. Returns its slot.
 YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
-  const int32_t slot = take_slot(s);
+  const int32_t slot = take_slot(f, s);
   s.phase[slot] = Phase::kWaiting;
   s.job[slot] = j;
   s.gpus[slot] = f.jobs.gpus[j];
@@ -356,6 +372,12 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = 0;
   s.first_part[slot] = kNone;
+  if (f.rated) {
+    s.traffic[slot] = 0;
+    s.alone_rate[slot] = 1;
+    s.span_nodes[slot] = 0;
+    s.tier[slot] = 0;
+  }
   if (f.faults) {
     s.failed[slot] = 0;
     s.stint_us[slot] = 0;

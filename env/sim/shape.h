@@ -33,6 +33,16 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
   return h.tasks[h.first_group[shape] + group];
 }
 
+// How much of its first group's tasks a job got, of those it asked for.
+YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& s, int32_t slot) {
+  const int32_t asked = tasks_of(h, s.shape[slot], 0);
+  int32_t given = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_group[p] == 0) given += s.part_tasks[p];
+  }
+  return given == asked ? 1.0 : static_cast<double>(given) / asked;
+}
+
 struct NodeLedger {
   int32_t node;
   uint64_t free;         // whole GPUs

@@ -62,6 +62,8 @@ struct Head {
   int32_t down_gpus;     // neither owned nor free
   int32_t num_changed;   // slots in `changed`
   int32_t num_dirty;     // slots in `dirty`
+  int32_t num_stale;     // slots in `stale`
+  double moved_bytes;    // between nodes
   int32_t preemptions;
   int32_t starts;
   int32_t failures;  // of jobs
@@ -71,6 +73,8 @@ struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
   int32_t parts = 0;           // pieces of nodes that can be held at once
   int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
+  int32_t rated_slots = 0;     // slots and links where rates depend on neighbours, else 0
+  int32_t links = 0;           // uplinks of nodes, racks and pods
   int32_t parent_words = 0;    // bits of jobs that others wait for
   int32_t fault_slots = 0;     // slots, nodes and GPUs where any may go down, else 0
   int32_t fault_nodes = 0;
@@ -107,7 +111,11 @@ struct ClusterState {
   int64_t* attained_us = nullptr;     // (S)  time run up to since_us
   double* done_us = nullptr;          // (S)  work done up to since_us, at the reference type
   double* rate = nullptr;             // (S)  work per time while running
-  int32_t* first_part = nullptr;      // (S)  the job's GPUs, kNone
+  double* alone_rate = nullptr;       // (S or 0)  the same with nobody beside it
+  int64_t* traffic = nullptr;  // (S or 0)  bytes a second on each link that it spans, while it runs
+  int32_t* span_nodes = nullptr;  // (S or 0)  nodes with its GPUs
+  uint8_t* tier = nullptr;        // (S or 0)  Tier that its GPUs span
+  int32_t* first_part = nullptr;  // (S)  the job's GPUs, kNone
 
   // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
   int32_t* queue_prev = nullptr;   // (S)
@@ -124,6 +132,8 @@ struct ClusterState {
   uint8_t* is_changed = nullptr;   // (S)
   int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to work out anew
   uint8_t* is_dirty = nullptr;     // (S)
+  int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be looked at
+  uint8_t* is_stale = nullptr;     // (S or 0)
 
   // parts: what a job holds on one node, chained
   int32_t* part_node = nullptr;   // (P)
@@ -133,12 +143,13 @@ struct ClusterState {
   int32_t* part_tasks = nullptr;  // (P)  0 for plain jobs
 
   // nodes
-  uint64_t* free_mask = nullptr;       // (M)  GPUs that nobody owns
-  int32_t* free_count = nullptr;       // (M)
-  uint64_t* free_bits = nullptr;       // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr;    // (C, summary)  which words of free_bits are not zero
-  int64_t* gpu_ready_us = nullptr;     // (G)  when a stopping job will have left the GPU
-  uint64_t* down_mask = nullptr;       // (M or 0)  GPUs that nobody gets: failed or drained
+  uint64_t* free_mask = nullptr;     // (M)  GPUs that nobody owns
+  int32_t* free_count = nullptr;     // (M)
+  uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
+  int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
+  int64_t* link_load = nullptr;   // (links or 0)  bytes a second, nodes' first, then racks', pods'
+  uint64_t* down_mask = nullptr;  // (M or 0)  GPUs that nobody gets: failed or drained
   uint64_t* idle_down_mask = nullptr;  // (M or 0)  of these, those that nobody holds any more
   int64_t* down_until_us = nullptr;    // (G or 0)
   uint64_t* ended_bits = nullptr;      // which jobs that others wait for have ended
@@ -178,6 +189,10 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.attained_us, z.slots, Extent::kSlots);
   f(s.done_us, z.slots, Extent::kSlots);
   f(s.rate, z.slots, Extent::kSlots);
+  f(s.alone_rate, z.rated_slots, Extent::kSlots);
+  f(s.traffic, z.rated_slots, Extent::kSlots);
+  f(s.span_nodes, z.rated_slots, Extent::kSlots);
+  f(s.tier, z.rated_slots, Extent::kSlots);
   f(s.first_part, z.slots, Extent::kSlots);
   f(s.queue_prev, z.slots, Extent::kSlots);
   f(s.queue_next, z.slots, Extent::kSlots);
@@ -193,6 +208,8 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.is_changed, z.slots, Extent::kSlots);
   f(s.dirty, z.slots, Extent::kSlots);
   f(s.is_dirty, z.slots, Extent::kSlots);
+  f(s.stale, z.rated_slots, Extent::kSlots);
+  f(s.is_stale, z.rated_slots, Extent::kSlots);
   f(s.part_node, z.parts, Extent::kParts);
   f(s.part_mask, z.parts, Extent::kParts);
   f(s.part_next, z.parts, Extent::kParts);
@@ -203,6 +220,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.free_bits, counts * z.words(), Extent::kAll);
   f(s.free_summary, counts * z.summary_words(), Extent::kAll);
   f(s.gpu_ready_us, z.gpus, Extent::kAll);
+  f(s.link_load, z.links, Extent::kAll);
   f(s.down_mask, z.fault_nodes, Extent::kAll);
   f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
   f(s.down_until_us, z.fault_gpus, Extent::kAll);
@@ -243,7 +261,7 @@ YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, Cl
   const int64_t slots = from.head->high_water;
   const int64_t parts = from.head->part_high_water;
   // Walks both column lists in step: `source` collects the addresses, then each column is copied.
-  const void* source[96];
+  const void* source[128];
   int num = 0;
   ClusterState src = from;
   for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });

@@ -11,16 +11,26 @@ namespace {
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
 
+// Numbers what is named from 0 on, by first appearance.
+int32_t dense(std::unordered_map<int32_t, int32_t>& known, int32_t name) {
+  return known.try_emplace(name, static_cast<int32_t>(known.size())).first->second;
+}
+
 int32_t fewest(const RoleGroup& g) { return g.max_count > 0 ? g.min_count : g.count; }
 int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.count; }
 
 }  // namespace
 
 SpecTable::SpecTable(const ClusterSpec& spec) {
+  std::unordered_map<int32_t, int32_t> racks;
   for (const Node& node : spec.nodes) {
     gpus_.push_back(node.gpus);
     gpu0_.push_back(total_gpus_);
-    rack_.push_back(node.rack);
+    rack_.push_back(dense(racks, node.rack));
+    pod_.push_back(0);
+    island_gpus_.push_back(kMaxNodeGpus);
+    node_up_.push_back(0);
+    cores_milli_.push_back(node.cpus > 0 ? int64_t{1000} * node.cpus : kUnlimited);
     speed_.push_back(spec.types[static_cast<size_t>(node.type)].speed);
     type_.push_back(node.type);
     cpu_milli_.push_back(node.cpus > 0 ? int64_t{1000} * node.cpus : kUnlimited);
@@ -28,6 +38,8 @@ SpecTable::SpecTable(const ClusterSpec& spec) {
     total_gpus_ += node.gpus;
     max_node_gpus_ = std::max(max_node_gpus_, node.gpus);
   }
+  rack_up_.assign(racks.size(), 0);
+  pod_up_.assign(1, 0);
   for (const GpuType& type : spec.types) {
     type_mem_mib_.push_back(type.mem_gib > 0 ? static_cast<int32_t>(mib(type.mem_gib)) : INT32_MAX);
   }
@@ -44,6 +56,15 @@ SpecColumns SpecTable::columns() const {
           speed_.data(),
           rack_.data(),
           nodes_of_size_.data(),
+          static_cast<int32_t>(rack_up_.size()),
+          static_cast<int32_t>(pod_up_.size()),
+          overloads_,
+          pod_.data(),
+          island_gpus_.data(),
+          cores_milli_.data(),
+          node_up_.data(),
+          rack_up_.data(),
+          pod_up_.data(),
           type_.data(),
           cpu_milli_.data(),
           mem_mib_.data(),
@@ -170,6 +191,7 @@ JobColumns JobTable::columns() const {
       user_.data(),
       submit_us_.data(),
       limit_us_.data(),
+      speed_class_.empty() ? nullptr : speed_class_.data(),
       num_parents_,
       after_job_.empty() ? nullptr : first_after_.data(),
       after_job_.data(),
@@ -193,6 +215,10 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
+  if (fixed.rated) {
+    z.rated_slots = z.slots;
+    z.links = z.nodes + fixed.spec.num_racks + fixed.spec.num_pods;
+  }
   if (fixed.faults) {
     z.fault_slots = z.slots;
     z.fault_nodes = z.nodes;

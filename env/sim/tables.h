@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "env/cluster/spec.h"
@@ -20,7 +21,9 @@ class SpecTable {
 
  private:
   std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_, type_, type_mem_mib_;
-  std::vector<int64_t> cpu_milli_, mem_mib_;
+  std::vector<int32_t> pod_, island_gpus_;
+  std::vector<int64_t> cpu_milli_, cores_milli_, mem_mib_, node_up_, rack_up_, pod_up_;
+  bool overloads_ = false;
   std::vector<double> speed_;
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
 };
@@ -32,6 +35,9 @@ class JobTable {
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec);
   JobColumns columns() const;
 
+  // (N) classes of Fixed::speed.
+  void set_speed_classes(std::vector<int32_t> classes) { speed_class_ = std::move(classes); }
+
  private:
   int32_t shape_of(const Job& job, const ClusterSpec& spec);
   void link_after(const std::vector<Job>& jobs);
@@ -39,6 +45,7 @@ class JobTable {
   std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_;
   int32_t num_users_ = 0;
+  std::vector<int32_t> speed_class_;
   std::vector<int32_t> first_after_, after_job_, parent_;
   int32_t num_parents_ = 0;
   // shapes, each once

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "env/sim/tables.h"
@@ -18,6 +19,10 @@ class Workload {
   const JobTable& jobs() const { return jobs_; }
   Truth truth() const {
     return {work_us_.data(), faults_.data(), static_cast<int32_t>(faults_.size())};
+  }
+  // (N) classes of the speed table that worlds go by.
+  void set_speed_classes(std::vector<int32_t> classes) {
+    jobs_.set_speed_classes(std::move(classes));
   }
   // Takes what will befall GPUs, in any order; repairs follow from it. Then worlds need
   // Fixed::faults.

@@ -130,7 +130,7 @@ TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
   for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), a.state(), j);
   // Slots 0 and 1 were in use before and come back in the reverse order.
   ClusterState& s = b.state();
-  for (int i = 0; i < 2; ++i) take_slot(s);
+  for (int i = 0; i < 2; ++i) take_slot(scene.fixed(), s);
   for (const int32_t slot : {0, 1}) {
     s.phase[slot] = Phase::kDone;
     free_slot(s, slot);

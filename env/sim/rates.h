@@ -1,0 +1,220 @@
+// How fast a running job runs: what its GPUs give it alone, less what neighbours take. A start or
+// an end marks those whose neighbours changed as stale; refresh_rates() settles them before time
+// goes on, so that one change of rate moves one end. All of this rests on tables (speed/speed.h)
+// and is skipped where Fixed::rated is false: then a gang moves at the speed of its slowest GPU.
+#pragma once
+
+#include "env/sim/free_map.h"
+#include "env/sim/shape.h"
+#include "env/sim/speed/contention.h"
+#include "env/sim/speed/speed.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// Where a job lies.
+struct Footing {
+  int32_t gpus = 0;  // each share counts as one
+  int32_t nodes = 0;
+  Tier tier = Tier::kIsland;
+};
+
+YARD_HD inline bool on_node_before(const ClusterState& s, int32_t slot, int32_t part) {
+  for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
+    if (s.part_node[p] == s.part_node[part]) return true;
+  }
+  return false;
+}
+
+YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t slot) {
+  Footing at;
+  int32_t first_node = kNone;
+  uint64_t mask = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;  // CPUs alone
+    const int32_t node = s.part_node[p];
+    at.gpus += count_bits(s.part_mask[p]);
+    if (first_node == kNone) first_node = node;
+    if (node == first_node) mask |= s.part_mask[p];
+    if (on_node_before(s, slot, p)) continue;
+    ++at.nodes;
+    if (node == first_node) continue;
+    Tier tier = Tier::kRack;
+    if (f.spec.node_rack[node] != f.spec.node_rack[first_node]) tier = Tier::kPod;
+    if (f.spec.node_pod[node] != f.spec.node_pod[first_node]) tier = Tier::kCore;
+    if (tier > at.tier) at.tier = tier;
+  }
+  if (at.nodes == 1) {
+    const int32_t size = f.spec.node_island_gpus[first_node];
+    const int32_t island = lowest_bit(mask) / size * size;
+    const uint64_t inside = size >= 64 ? ~uint64_t{0} : low_mask(size) << island;
+    at.tier = (mask & ~inside) == 0 ? Tier::kIsland : Tier::kNode;
+  }
+  return at;
+}
+
+// The GPU type on which the job is slowest, among those it holds, and its speed there with nobody
+// beside it.
+struct AloneRate {
+  double rate = 1;
+  int32_t type = 0;
+};
+
+YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32_t slot,
+                                    const Footing& at) {
+  AloneRate out;
+  bool any = false;
+  const int32_t job_class = f.jobs.speed_class == nullptr ? 0 : f.jobs.speed_class[s.job[slot]];
+  const bool modelled = f.speed.num_classes > 0 && f.speed.class_kind[job_class] >= 0;
+  const int32_t gpus = at.gpus < f.speed.max_gpus ? at.gpus : f.speed.max_gpus;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;
+    const int32_t node = s.part_node[p], type = f.spec.node_type[node];
+    const double speed = modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes)
+                                  : f.spec.node_speed[node];
+    if (!any || speed < out.rate) out = {speed, type};
+    any = true;
+  }
+  // Without a model of its scaling, half the workers do half the work.
+  if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_asked(f.jobs.shapes, s, slot);
+  // Where a model does not fit, nobody should have put it; it would crawl, not stop for ever.
+  if (!(out.rate > kCrawl)) out.rate = kCrawl;
+  return out;
+}
+
+YARD_HD inline void mark_stale(ClusterState& s, int32_t slot) {
+  if (s.is_stale[slot]) return;
+  s.is_stale[slot] = 1;
+  s.stale[s.head->num_stale++] = slot;
+}
+
+// Adds what the job sends to the links that it spans, or takes it away: `sign` 1 or -1.
+YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, int64_t sign) {
+  const int64_t bytes = sign * s.traffic[slot];
+  const SpecColumns& spec = f.spec;
+  int64_t* rack_load = s.link_load + spec.num_nodes;
+  int64_t* pod_load = rack_load + spec.num_racks;
+  const Tier tier = static_cast<Tier>(s.tier[slot]);
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0 || on_node_before(s, slot, p)) continue;
+    const int32_t node = s.part_node[p];
+    s.link_load[node] += bytes;
+    bool rack_before = false, pod_before = false;
+    for (int32_t q = s.first_part[slot]; q != p; q = s.part_next[q]) {
+      if (s.part_mask[q] == 0) continue;
+      rack_before = rack_before || spec.node_rack[s.part_node[q]] == spec.node_rack[node];
+      pod_before = pod_before || spec.node_pod[s.part_node[q]] == spec.node_pod[node];
+    }
+    if (tier >= Tier::kPod && !rack_before) rack_load[spec.node_rack[node]] += bytes;
+    if (tier >= Tier::kCore && !pod_before) pod_load[spec.node_pod[node]] += bytes;
+  }
+}
+
+// Marks running jobs that share a node with `slot` in a way that matters to them, or a link.
+YARD_HD inline void mark_neighbours(const Fixed& f, ClusterState& s, int32_t slot) {
+  const bool sends = s.traffic[slot] > 0;
+  const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads;
+  if (!sends && !shares) return;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t other = s.held_list[i];
+    if (other == slot || s.phase[other] != Phase::kRunning) continue;
+    if (sends && s.traffic[other] > 0) {
+      mark_stale(s, other);
+      continue;
+    }
+    bool meets = false;
+    for (int32_t p = s.first_part[slot]; shares && !meets && p != kNone; p = s.part_next[p]) {
+      for (int32_t q = s.first_part[other]; !meets && q != kNone; q = s.part_next[q]) {
+        meets = s.part_node[p] == s.part_node[q];
+      }
+    }
+    if (meets) mark_stale(s, other);
+  }
+}
+
+// Requires: the job has its GPUs, and its phase has just become kRunning.
+YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
+  if (!f.rated) return;
+  const Footing at = footing_of(f, s, slot);
+  const AloneRate alone = rate_alone(f, s, slot, at);
+  s.alone_rate[slot] = alone.rate;
+  s.tier[slot] = static_cast<uint8_t>(at.tier);
+  s.traffic[slot] = 0;
+  if (f.speed.num_classes > 0 && at.nodes > 1 && at.gpus <= f.speed.max_gpus) {
+    s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
+                                       at.gpus, at.tier, at.nodes);
+  }
+  s.span_nodes[slot] = at.nodes;
+  if (s.traffic[slot] > 0) load_links(f, s, slot, 1);
+  mark_stale(s, slot);
+  mark_neighbours(f, s, slot);
+}
+
+// Requires: the job still has its GPUs, and ran.
+YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
+  if (!f.rated) return;
+  mark_neighbours(f, s, slot);
+  if (s.traffic[slot] > 0) load_links(f, s, slot, -1);
+  s.traffic[slot] = 0;
+}
+
+// The rate of a running job as its neighbours now leave it.
+YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t slot) {
+  double rate = s.alone_rate[slot];
+  if (s.traffic[slot] > 0) {
+    const SpecColumns& spec = f.spec;
+    const int64_t* rack_load = s.link_load + spec.num_nodes;
+    const int64_t* pod_load = rack_load + spec.num_racks;
+    const Tier tier = static_cast<Tier>(s.tier[slot]);
+    double worst = 1;
+    const auto meet = [&worst](int64_t load, int64_t capacity) {
+      const double c = crowding(load, capacity);
+      if (c > worst) worst = c;
+    };
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      if (s.part_mask[p] == 0) continue;
+      const int32_t node = s.part_node[p], rack = spec.node_rack[node], pod = spec.node_pod[node];
+      meet(s.link_load[node], spec.node_up_bytes[node]);
+      if (tier >= Tier::kPod) meet(rack_load[rack], spec.rack_up_bytes[rack]);
+      if (tier >= Tier::kCore) meet(pod_load[pod], spec.pod_up_bytes[pod]);
+    }
+    if (worst > 1) {
+      const Footing at = footing_of(f, s, slot);
+      const int32_t type = rate_alone(f, s, slot, at).type;
+      const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
+                                          at.tier, at.nodes);
+      rate *= contention_factor(share, worst);
+    }
+  }
+  if (f.jobs.shapes.max_loose_tasks > 0 && f.speed.num_classes > 0) {
+    double least = 1;  // a gang moves at the pace of its most disturbed member
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      if (s.part_mask[p] == 0 || (s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
+      double left = 1;
+      for (int32_t i = 0; i < s.head->held; ++i) {
+        const int32_t other = s.held_list[i];
+        if (other == slot || s.phase[other] != Phase::kRunning) continue;
+        for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
+          if (s.part_node[q] != s.part_node[p] || (s.part_mask[q] & s.part_mask[p]) == 0) continue;
+          left *= pair_rate(f.speed, f.jobs.speed_class[s.job[slot]],
+                            f.jobs.speed_class[s.job[other]], f.spec.node_type[s.part_node[p]]);
+        }
+      }
+      if (left < least) least = left;
+    }
+    rate *= least;
+  }
+  if (f.spec.overloads) {
+    double least = 1;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      const int32_t node = s.part_node[p];
+      const int64_t demand = f.spec.node_cpu_milli[node] - s.free_cpu_milli[node];
+      const double left = overload_factor(demand, f.spec.node_cores_milli[node]);
+      if (left < least) least = left;
+    }
+    rate *= least;
+  }
+  return rate > kCrawl ? rate : kCrawl;
+}
+
+}  // namespace yard
