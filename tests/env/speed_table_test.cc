@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "env/base/rng.h"
 #include "env/sim/speed/contention.h"
 #include "env/sim/speed/table.h"
 #include "env/trace/profile.h"
@@ -105,6 +107,53 @@ TEST(SpeedTable, FallingMeasurementsFallWithoutDetour) {
               speed_of(table.columns(), c, kV100, n - 1, Tier::kNode, 1));
   }
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), c, kV100, 16, Tier::kNode, 1), 0.6);
+}
+
+// Whatever was measured, and however the form goes up and down in between.
+TEST(SpeedTable, RandomMeasurementsNeverTurnBackBetweenTwo) {
+  Rng rng(11);
+  for (int trial = 0; trial < 60; ++trial) {
+    Profiles p;
+    ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+    const double batch = 32 * (1 + rng.below(8)), largest = 4 + 12 * rng.uniform();
+    for (const int32_t gpus : {1, 6, 24}) {
+      for (const double part : {0.3, 1.0}) {
+        const double seconds = (0.2 + part) * (1 + 0.2 * gpus * rng.uniform());
+        net.runs.push_back({"v100", {gpus}, largest * part, seconds, -1});
+      }
+    }
+    SpeedTable table(p, {.types = kTypes, .max_gpus = 24, .node_gpus = 24});
+    const int32_t c = table.class_of("net", static_cast<int32_t>(batch), 1);
+    const SpeedColumns columns = table.columns();
+    const auto rate = [&](int32_t n) { return speed_of(columns, c, kV100, n, Tier::kNode, 1); };
+    for (const auto& [from, to] : std::vector<std::pair<int32_t, int32_t>>{{1, 6}, {6, 24}}) {
+      const double sign = rate(to) < rate(from) ? -1 : 1;
+      for (int32_t n = from + 1; n <= to; ++n) {
+        EXPECT_GE(sign * (rate(n) - rate(n - 1)), 0) << n << " of " << batch;
+      }
+    }
+  }
+}
+
+// The form, fitted to few placements across nodes, may promise more there than inside one.
+TEST(SpeedTable, SpreadingIsNoGainWhereItIsAGuess) {
+  Profiles p;
+  ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+  for (const auto& [placement, rate] : std::vector<std::pair<std::vector<int32_t>, double>>{
+           {{1}, 1}, {{2}, 1.1}, {{4}, 1.2}, {{8}, 1.3}, {{8, 8}, 12}, {{8, 8, 8, 8}, 24}}) {
+    MeasuredRun run{"v100", placement, 0, 1 / rate, -1};
+    run.local_batch = 64.0 / run.gpus();
+    net.runs.push_back(run);
+  }
+  SpeedTable table(p, {.types = kTypes, .max_gpus = 32, .node_gpus = 8});
+  const int32_t c = table.class_of("net", 64, 1);
+  for (int32_t n = 2; n <= 8; ++n) {
+    for (const int32_t nodes : {2, 3, 4, 7, 12}) {
+      EXPECT_LE(speed_of(table.columns(), c, kV100, n, Tier::kRack, nodes),
+                speed_of(table.columns(), c, kV100, n, Tier::kNode, 1));
+    }
+  }
+  EXPECT_DOUBLE_EQ(speed_of(table.columns(), c, kV100, 16, Tier::kRack, 2), 12) << "measured";
 }
 
 TEST(SpeedTable, UnknownModelsAreNeutral) {
