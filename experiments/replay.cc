@@ -27,13 +27,6 @@ bool is_tuned_file(std::string_view text) {
   return text.ends_with(".yaml") || text.ends_with(".yml");
 }
 
-void check_known(const std::string& kind, const std::string& rules,
-                 const std::vector<std::string>& known, const std::string& name) {
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw InputError(kind + " under rules '" + rules + "'", "one of: " + join(known),
-                   "'" + name + "'");
-}
-
 Level granted(const std::string& policy, Level declared, const std::optional<Level>& most) {
   if (!most || declared <= *most) return declared;
   // Whoever can use exact run times can use inexact ones.
@@ -83,12 +76,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.level = granted(policy, who.policy->level(), options.information);
     return who;
   }
-  check_known("policy", options.rules, rules.policies, policy);
-  who.placement = options.placement;
-  if (who.placement.empty() && !rules.placements.empty()) who.placement = rules.placements.front();
-  if (!rules.placements.empty()) {
-    check_known("placement", options.rules, rules.placements, who.placement);
-  }
+  who.placement = check_play(options.rules, policy, options.placement);
   const bool oracle = std::count(rules.oracles.begin(), rules.oracles.end(), policy) > 0;
   who.level = oracle ? Level::kOracle : Level::kBlind;
   if (granted(policy, who.level, options.information) != who.level) {

@@ -56,6 +56,11 @@ class Pacing {
     std::vector<std::string> policies = {};    // empty: every registered policy
     std::vector<std::string> placements = {};  // empty: those of `choose`; the first is the default
     std::vector<std::string> oracles = {};     // those of `policies` that know run times
+    // Why a job that is alone may not start when submitted, or run longer than its run time. Empty:
+    // it does neither.
+    std::string waiver = {};
+    // What can be set, with defaults: `describe<Config>` of the rule set's own struct.
+    std::vector<Field> (*fields)() = describe<NoConfig>;
   };
 
   virtual ~Pacing() = default;
@@ -67,5 +72,11 @@ class Pacing {
 };
 
 using PacingRegistry = Registry<Pacing>;
+
+// For rules with schedulers of their own: throws InputError unless they list `policy` and
+// `placement`. Returns the placement, the first listed where none is named. A listed name like
+// "dlas-gpu-N" stands for any N.
+std::string check_play(const std::string& rules, const std::string& policy,
+                       const std::string& placement);
 
 }  // namespace yard

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <array>
 
-#include "env/sim/tiresias_stage.h"
+#include "env/sim/tiresias.h"
 
 namespace yard {
 namespace {
@@ -25,7 +25,7 @@ constexpr int64_t kLimits[kQueues - 1] = {3250, 7200};
 
 class Dlas {
  public:
-  Dlas(TiresiasStage& stage, const DlasMode& mode, const Fixed& fixed)
+  Dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed)
       : stage_(stage),
         s_(stage.state()),
         mode_(mode),
@@ -332,7 +332,7 @@ class Dlas {
     return r.sink_s <= now_s_ ? now_s_ : kNever;
   }
 
-  TiresiasStage& stage_;
+  Stage& stage_;
   const ClusterState& s_;
   const DlasMode mode_;
   const int32_t total_gpus_;
@@ -349,7 +349,7 @@ class Dlas {
 
 }  // namespace
 
-Outcome replay_dlas(TiresiasStage& stage, const DlasMode& mode, const Fixed& fixed) {
+Outcome replay_dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed) {
   Dlas(stage, mode, fixed).run();
   return stage.take_outcome();
 }

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include "env/sim/tiresias_stage.h"
+#include "env/sim/service_list.h"
+#include "env/sim/tiresias.h"
 
 namespace yard {
 namespace {
 
 class Sorted {
  public:
-  Sorted(TiresiasStage& stage, SortedBy order, const SpecColumns& spec, const YarnPlacement* yarn)
-      : spec_(spec), stage_(stage), yarn_(yarn), order_(order) {
-    list_.reserve(256);
-  }
+  Sorted(Stage& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+      : spec_(spec), stage_(stage), yarn_(yarn), order_(order) {}
 
   void run() {
     while (!stage_.done()) {
@@ -42,64 +41,37 @@ class Sorted {
     return order_ == SortedBy::kGpus ? gpus : order_ == SortedBy::kLeft ? left_s : left_s * gpus;
   }
 
-  // Stable: an entry passes only those with a larger key.
-  void put(const Entry& entry, size_t at) {
-    for (; at > 0 && list_[at - 1].key > entry.key; --at) list_[at] = list_[at - 1];
-    list_[at] = entry;
-  }
-
-  // What ran comes closer to its end; the list is sorted again on the way.
+  // What ran comes closer to its end.
   void go_on(int64_t passed_s) {
-    size_t n = 0;
-    for (size_t i = 0; i < list_.size(); ++i) {
-      Entry& entry = list_[i];
-      if (entry.runs) {
-        entry.left_s -= passed_s;
-        if (entry.left_s == 0) {
-          --running_;
-          stage_.finish(entry.slot);
-          continue;
-        }
-        entry.key = key_of(entry.left_s, entry.gpus);
-      }
-      if (n > 0 && list_[n - 1].key > entry.key) {
-        put(Entry(entry), n);
-      } else if (n < i) {
-        list_[n] = entry;
-      }
-      ++n;
-    }
-    list_.resize(n);
+    list_.update([&](Entry& entry) {
+      if (!entry.runs) return true;
+      entry.left_s -= passed_s;
+      entry.key = key_of(entry.left_s, entry.gpus);
+      if (entry.left_s == 0) stage_.finish(entry.slot);
+      return entry.left_s > 0;
+    });
   }
 
   void add(int32_t slot) {
     const int64_t left_s = stage_.run_s(slot);
     const int32_t gpus = stage_.state().gpus[slot];
-    list_.emplace_back();
-    put({key_of(left_s, gpus), left_s, slot, gpus, false}, list_.size() - 1);
+    list_.add({key_of(left_s, gpus), left_s, slot, gpus, false});
   }
 
   // The new allocation is worked out by counting; only the difference is carried out.
   void count() {
-    int32_t free = spec_.total_gpus;
-    int32_t to_see = running_;  // entries that run now and were not reached yet
     end_s_ = kNever;
     starts_.clear();
-    for (Entry& entry : list_) {
-      if (free == 0 && to_see == 0) break;
-      to_see -= entry.runs;
-      if (entry.gpus <= free) {
-        free -= entry.gpus;
-        end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
-        if (!entry.runs) starts_.push_back(entry.slot);
-        running_ += !entry.runs;
-        entry.runs = true;
-      } else if (entry.runs) {
-        stage_.preempt(entry.slot);
-        --running_;
-        entry.runs = false;
-      }
-    }
+    const auto gets = [&](Entry& entry) {
+      end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
+      if (!entry.runs) starts_.push_back(entry.slot);
+      entry.runs = true;
+    };
+    const auto loses = [&](Entry& entry) {
+      stage_.preempt(entry.slot);
+      entry.runs = false;
+    };
+    list_.give_out(spec_.total_gpus, stage_.state().head->held, gets, loses);
     for (const int32_t slot : starts_) stage_.start_anywhere(slot);
   }
 
@@ -114,7 +86,6 @@ class Sorted {
       const int32_t n = yarn_->place(free_.data(), entry.gpus, found_.data());
       if (n == 0) {
         if (entry.runs) stage_.preempt(entry.slot);
-        running_ -= entry.runs;
         entry.runs = false;
         continue;
       }
@@ -127,7 +98,6 @@ class Sorted {
       if (entry.runs && same) continue;
       places_[slot].assign(found_.begin(), found_.begin() + n);
       (entry.runs ? moves_ : starts_).push_back(entry.slot);
-      running_ += !entry.runs;
       entry.runs = true;
     }
     const auto pieces = [this](int32_t slot) -> const std::vector<Piece>& {
@@ -140,11 +110,10 @@ class Sorted {
   }
 
   const SpecColumns& spec_;
-  TiresiasStage& stage_;
-  const YarnPlacement* yarn_;
+  Stage& stage_;
+  const YarnPlacer* yarn_;
   SortedBy order_;
-  std::vector<Entry> list_;
-  int32_t running_ = 0;
+  ServiceList<Entry> list_;
   int64_t end_s_ = kNever;  // the next end of a running job
   std::vector<int32_t> starts_, moves_;
   std::vector<int32_t> free_;  // (M)
@@ -154,8 +123,8 @@ class Sorted {
 
 }  // namespace
 
-Outcome replay_sorted(TiresiasStage& stage, SortedBy order, const SpecColumns& spec,
-                      const YarnPlacement* yarn) {
+Outcome replay_sorted(Stage& stage, SortedBy order, const SpecColumns& spec,
+                      const YarnPlacer* yarn) {
   Sorted(stage, order, spec, yarn).run();
   return stage.take_outcome();
 }

@@ -84,35 +84,72 @@ bool Rows::next() {
   return false;
 }
 
-bool Rows::seconds(int column, int64_t& out_us) {
-  const std::string_view said = fields_[column];
-  int64_t s = 0;
-  const char* end = said.data() + said.size();
-  const auto [stop, error] = std::from_chars(said.data(), end, s);
-  if (error == std::errc{} && stop == end && s >= 0 && s <= kLongestS) {
-    out_us = s * kUsPerS;
-    return true;
-  }
-  const std::string name(columns_[column]);
-  const std::optional<int64_t> us = parse_seconds_us(trim(said));
-  if (!us) {
-    unusable(name + " is not a number", name + " in seconds", in_quotes(said));
-  } else if (*us < 0) {
-    unusable(name + " is negative", name + " of at least 0 s", std::string(trim(said)));
-  } else if (*us > kLongestS * kUsPerS) {
-    unusable(name + " is too large", name + " of at most " + std::to_string(kLongestS) + " s",
-             std::string(trim(said)));
-  } else {
-    out_us = *us;
-    return true;
-  }
-  return false;
-}
+bool Rows::seconds(int column, int64_t& out_us) { return time(column, kUsPerS, out_us); }
 
 bool Rows::whole_seconds(int column, int64_t& out_us) {
   if (!seconds(column, out_us)) return false;
   out_us -= out_us % kUsPerS;
   return true;
+}
+
+bool Rows::milliseconds(int column, int64_t& out_us) {
+  return time(column, kUsPerS / 1000, out_us);
+}
+
+bool Rows::time(int column, int64_t unit_us, int64_t& out_us) {
+  const std::string_view said = fields_[column];
+  const int64_t most = kLongestS * (kUsPerS / unit_us);
+  int64_t whole = 0;
+  const char* end = said.data() + said.size();
+  const auto [stop, error] = std::from_chars(said.data(), end, whole);
+  if (error == std::errc{} && stop == end && whole >= 0 && whole <= most) {
+    out_us = whole * unit_us;
+    return true;
+  }
+  const bool seconds = unit_us == kUsPerS;
+  const std::string unit = seconds ? " s" : " ms";
+  const std::string name(columns_[column]);
+  const std::optional<double> number = parse_double(trim(said));
+  const std::optional<int64_t> millionths = parse_seconds_us(trim(said));
+  if (!number) {
+    unusable(name + " is not a number", name + (seconds ? " in seconds" : " in milliseconds"),
+             in_quotes(said));
+  } else if (*number < 0) {
+    unusable(name + " is negative", name + " of at least 0" + unit, std::string(trim(said)));
+  } else if (!millionths || *number > static_cast<double>(most)) {
+    unusable(name + " is too large", name + " of at most " + std::to_string(most) + unit,
+             std::string(trim(said)));
+  } else {
+    out_us = *millionths / (kUsPerS / unit_us);
+    return true;
+  }
+  return false;
+}
+
+bool Rows::integer(int column, int64_t least, int64_t most, int64_t& out) {
+  const std::optional<int64_t> number = parse_int(trim(fields_[column]));
+  if (number && *number >= least && *number <= most) {
+    out = *number;
+    return true;
+  }
+  const std::string name(columns_[column]);
+  unusable(
+      name + (number ? " is out of range" : " is not a whole number"),
+      name + " as a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+      in_quotes(fields_[column]));
+  return false;
+}
+
+bool Rows::positive(int column, double& out) {
+  const std::optional<double> number = parse_double(trim(fields_[column]));
+  if (number && *number > 0) {
+    out = *number;
+    return true;
+  }
+  const std::string name(columns_[column]);
+  unusable(name + (number ? " is not above 0" : " is not a number"), name + " above 0",
+           in_quotes(fields_[column]));
+  return false;
 }
 
 bool Rows::gpus(int column, int32_t& out) {

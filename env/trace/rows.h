@@ -52,8 +52,11 @@ class Rows {
   // Each returns false and counts the row as unusable where the field is not such a value.
   bool seconds(int column, int64_t& out_us);        // at least 0
   bool whole_seconds(int column, int64_t& out_us);  // the same, a fraction cut off
+  bool milliseconds(int column, int64_t& out_us);   // at least 0
   bool gpus(int column, int32_t& out);              // at least 1
-  bool text(int column, std::string& out);          // not empty
+  bool integer(int column, int64_t least, int64_t most, int64_t& out);
+  bool positive(int column, double& out);   // a number above 0
+  bool text(int column, std::string& out);  // not empty
 
   // Counts the present row as unusable. `reason` is the same for all rows of a kind.
   void unusable(const std::string& reason, const std::string& expected, const std::string& got);
@@ -65,6 +68,7 @@ class Rows {
   std::vector<Job> finish(bool skip_unusable, std::vector<Skipped>& skipped);
 
  private:
+  bool time(int column, int64_t unit_us, int64_t& out_us);
   bool fresh_id(const std::string& id);
   std::string here() const;
 

@@ -13,7 +13,9 @@ class TiresiasReader final : public TraceReader {
   explicit TiresiasReader(const Settings& settings) { parse<NoConfig>(settings); }
 
   bool recognises(const FileHead& head) const override {
-    return head.has_columns({"job_id", "num_gpu", "submit_time", "duration"});
+    // With iteration times it is the CSV of Muri's fork.
+    return head.has_columns({"job_id", "num_gpu", "submit_time", "duration"}) &&
+           !head.has_columns({"iteration_time"});
   }
 
   void read(Rows& rows) const override {

@@ -84,6 +84,21 @@ TEST(Simulate, RunsTheRulesOfTiresias) {
   EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 32014621);
 }
 
+TEST(Simulate, RunsOtherPublishedRulesWithTheirSettings) {
+  const auto sum = [](const std::string& rules) {
+    const Result result =
+        shell("yardmaster simulate --trace synthetic:xv --cluster 8x8 --json --rules " + rules);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out)["runs"][0]["sum_jct_s"];
+  };
+  EXPECT_EQ(sum("lucid --policy srtf"), 5007151);
+  EXPECT_NE(sum("lucid --policy srtf --set preempt_s=0"), 5007151);
+  EXPECT_EQ(sum("blox --policy fifo --set rules.round_s=300"), sum("blox --policy fifo"));
+  expect_refused(shell("yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules blox "
+                       "--policy fifo --set rounds=60"),
+                 {"rounds", "round_s"});
+}
+
 TEST(Simulate, SettingsReachPolicyGeneratorAndNobodyElse) {
   const std::string base =
       "yardmaster simulate --trace synthetic:habits --generate-jobs 200 --cluster 2x8 --json ";

@@ -9,57 +9,23 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
-#include "env/sim/digest.h"
-#include "env/sim/pacing.h"
 #include "env/trace/reader.h"
 #include "tests/reference/tiresias_reference.h"
+#include "tests/support/replays.h"
 #include "tests/support/require.h"
-#include "tests/support/scene.h"
 
 namespace yard::testing {
 namespace {
 
-struct Case {
-  std::string policy, placement;
-};
-
-Outcome replay(const Scene& scene, const Case& c,
-               std::function<void(const ClusterState&)> watch = nullptr) {
-  return PacingRegistry::make("tiresias", {})
-      ->replay({.fixed = scene.fixed(),
-                .workload = scene.workload(),
-                .first_job = 0,
-                .end_job = scene.size(),
-                .policy = c.policy,
-                .placement = c.placement,
-                .settings = {},
-                .decider = nullptr,
-                .watch = std::move(watch)});
-}
-
-int64_t preemptions(const Outcome& outcome) {
-  int64_t sum = 0;
-  for (const JobOutcome& job : outcome.jobs) sum += job.preemptions;
-  return sum;
-}
-
-// As the published results are written.
-std::string csv_of(const Scene& scene, const Outcome& outcome) {
-  std::string csv = "job_id,submit,start,end\n";
-  for (size_t j = 0; j < scene.jobs().size(); ++j) {
-    const Job& job = scene.jobs()[j];
-    const JobOutcome& o = outcome.jobs[j];
-    csv += job.id + "," + format_seconds(job.submit_us) + "," + format_seconds(o.start_us) + "," +
-           format_seconds(o.end_us) + "\n";
-  }
-  return csv;
+Play play(const std::string& policy, const std::string& placement) {
+  return {"tiresias", policy, placement};
 }
 
 struct Published {
   std::string file;
   std::string trace;  // a file of the published results, or the number of generated jobs
   std::string cluster;
-  Case rules;
+  std::string policy, placement;
   int64_t sum_jct_s, makespan_s, preemptions;
   std::string sha256;  // of csv_of()
 };
@@ -67,53 +33,16 @@ struct Published {
 std::ostream& operator<<(std::ostream& out, const Published& p) { return out << p.file; }
 
 const Published kPublished[] = {
-    {"tiresias-60_job-n2g8-count-fifo.csv",
-     "60_job.csv",
-     "2x8",
-     {"fifo", "count"},
-     12049,
-     3335,
-     0,
+    {"tiresias-60_job-n2g8-count-fifo.csv", "60_job.csv", "2x8", "fifo", "count", 12049, 3335, 0,
      ""},
-    {"tiresias-60_job-n2g8-yarn-fifo.csv",
-     "60_job.csv",
-     "2x8",
-     {"fifo", "yarn"},
-     13634,
-     3357,
-     0,
-     ""},
-    {"tiresias-xv480-n8g8-count-fifo.csv",
-     "480",
-     "8x8",
-     {"fifo", "count"},
-     20061797,
-     333856,
-     0,
+    {"tiresias-60_job-n2g8-yarn-fifo.csv", "60_job.csv", "2x8", "fifo", "yarn", 13634, 3357, 0, ""},
+    {"tiresias-xv480-n8g8-count-fifo.csv", "480", "8x8", "fifo", "count", 20061797, 333856, 0,
      "55c5266ba737ed5df4d8972ffd5a4e5a217cb5cab871984eb2695c4837917eff"},
-    {"tiresias-xv480-n8g8-yarn-fifo.csv",
-     "480",
-     "8x8",
-     {"fifo", "yarn"},
-     32014621,
-     373760,
-     0,
+    {"tiresias-xv480-n8g8-yarn-fifo.csv", "480", "8x8", "fifo", "yarn", 32014621, 373760, 0,
      "9bd2629dec678030095390606394adfd4d7ba3812aa803bd08382a9bd34da74d"},
-    {"tiresias-xv480-n8g8-count-shortest.csv",
-     "480",
-     "8x8",
-     {"shortest", "count"},
-     4597853,
-     291697,
-     566,
-     "88c768996adf0a16382886274c4650686446c76f90bbef035a831ea4be5eecf8"},
-    {"tiresias-xv480-n8g8-count-dlas.csv",
-     "480",
-     "8x8",
-     {"dlas", "count"},
-     5341089,
-     285301,
-     275,
+    {"tiresias-xv480-n8g8-count-shortest.csv", "480", "8x8", "shortest", "count", 4597853, 291697,
+     566, "88c768996adf0a16382886274c4650686446c76f90bbef035a831ea4be5eecf8"},
+    {"tiresias-xv480-n8g8-count-dlas.csv", "480", "8x8", "dlas", "count", 5341089, 285301, 275,
      "3c4e3df76a0ab66ea686287adbfdf9dced5c658759e1235f747f924dad255be6"},
 };
 
@@ -127,7 +56,7 @@ TEST_P(TiresiasPublished, EveryJobStartsAndEndsAsInTheOriginal) {
                           ? load_trace("synthetic:xv", {.jobs = std::stoi(p.trace)})
                           : load_trace((xval_dir() / p.trace).string(), {.format = "tiresias"});
   const Scene scene(p.cluster, trace.jobs);
-  const Outcome outcome = replay(scene, p.rules);
+  const Outcome outcome = replay(scene, play(p.policy, p.placement));
   EXPECT_EQ(total_jct_us(scene, outcome.jobs), p.sum_jct_s * kSecond);
   EXPECT_EQ(outcome.end_us, p.makespan_s * kSecond);
   EXPECT_EQ(preemptions(outcome), p.preemptions);
@@ -151,11 +80,11 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasPublished, ::testing::ValuesIn(kPublished)
 TEST(Tiresias, TheLongTraceAddsUpAsInTheOriginal) {
   const Trace trace = load_trace("synthetic:xv", {.jobs = 10'000});
   const Scene scene("8x8", trace.jobs);
-  const auto sum_s = [&](const Case& c) {
-    return total_jct_us(scene, replay(scene, c).jobs) / kSecond;
+  const auto sum_s = [&](const Play& play) {
+    return total_jct_us(scene, replay(scene, play).jobs) / kSecond;
   };
-  EXPECT_EQ(sum_s({"fifo", "yarn"}), 7'550'389'525);
-  EXPECT_EQ(sum_s({"dlas", "count"}), 244'617'402);
+  EXPECT_EQ(sum_s(play("fifo", "yarn")), 7'550'389'525);
+  EXPECT_EQ(sum_s(play("dlas", "count")), 244'617'402);
 }
 
 // --- against the slow simulator
@@ -176,57 +105,10 @@ std::string two_switches() {
   return path;
 }
 
-// Times are multiples of `grain_s`, so that ends, arrivals and jumps often meet; run times lie
-// around the limits of the queues.
-std::vector<Job> coarse_jobs(Rng& rng, const reference::Nodes& nodes, bool powers) {
-  const uint32_t grains[] = {1, 25, 50, 325};
-  const uint32_t grain_s = grains[rng.below(4)];
-  const auto largest =
-      static_cast<uint32_t>(std::min(nodes.per_switch, nodes.count) * nodes.gpus_each);
-  const auto count = 5 + rng.below(40);
-  const uint32_t gap = 1 + rng.below(4000);
-  std::vector<JobLine> lines;
-  int64_t submit_s = 0;
-  for (uint32_t j = 0; j < count; ++j) {
-    if (rng.below(4) != 0) submit_s += rng.below(gap) / grain_s * grain_s;
-    uint32_t gpus = 1 + rng.below(largest);
-    if (powers || rng.below(2) == 0) gpus = 1u << rng.below(4);
-    gpus = std::min(gpus, largest);
-    const uint32_t spread = rng.below(3) == 0 ? 12'000 : 4'000;
-    const uint32_t run_s = rng.below(20) == 0 ? 0 : (1 + rng.below(spread)) / grain_s * grain_s;
-    lines.push_back({static_cast<double>(submit_s), static_cast<int32_t>(gpus), double(run_s)});
-  }
-  return jobs_of(lines);
-}
-
-void expect_same(const Cluster& cluster, const std::vector<Job>& jobs, const Case& c) {
-  SCOPED_TRACE(c.policy + "/" + c.placement + " on " + cluster.text);
-  const Scene scene(cluster.text, jobs);
-  std::string broken;
-  Head last = {};
-  const Outcome fast = replay(scene, c, [&](const ClusterState& s) {
-    if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-    EXPECT_GE(s.head->now_us, last.now_us);
-    last = *s.head;
-  });
-  EXPECT_EQ(broken, "");
-  EXPECT_EQ(last.preemptions, preemptions(fast));
-  int64_t restarts = 0;
-  for (const JobOutcome& job : fast.jobs) restarts += job.restarts;
-  EXPECT_EQ(last.starts, restarts + scene.size());
-  std::vector<reference::SecondsJob> plain;
-  for (const Job& job : jobs) {
-    plain.push_back({job.submit_us / kSecond, job.run_us / kSecond, job.gpus});
-  }
-  const auto slow = reference::tiresias(plain, cluster.nodes, c.policy, c.placement);
-  for (size_t j = 0; j < jobs.size(); ++j) {
-    SCOPED_TRACE("job " + std::to_string(j));
-    ASSERT_GE(slow[j].end_s, 0) << "the slow simulator leaves it waiting";
-    ASSERT_EQ(fast.jobs[j].start_us, slow[j].start_s * kSecond);
-    ASSERT_EQ(fast.jobs[j].end_us, slow[j].end_s * kSecond);
-    ASSERT_EQ(fast.jobs[j].preemptions, slow[j].preemptions);
-    ASSERT_EQ(fast.jobs[j].restarts, slow[j].starts - 1);
-  }
+// Run times lie around the limits of the queues.
+std::vector<Job> jobs_for(Rng& rng, const reference::Nodes& nodes, bool powers) {
+  const int32_t largest = std::min(nodes.per_switch, nodes.count) * nodes.gpus_each;
+  return coarse_jobs(rng, {.largest = largest, .powers = powers});
 }
 
 class TiresiasRandom : public ::testing::TestWithParam<std::string> {};
@@ -242,9 +124,12 @@ TEST_P(TiresiasRandom, TheSlowSimulatorAgrees) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(sha256_hex(policy)[0]);
     const Cluster& cluster = clusters[rng.below(static_cast<uint32_t>(clusters.size()))];
-    const std::vector<Job> jobs = coarse_jobs(rng, cluster.nodes, rng.below(2) == 0);
+    const std::vector<Job> jobs = jobs_for(rng, cluster.nodes, rng.below(2) == 0);
+    const Scene scene(cluster.text, jobs);
     for (const char* placement : {"count", "yarn"}) {
-      expect_same(cluster, jobs, {policy, placement});
+      SCOPED_TRACE(placement + (" on " + cluster.text));
+      expect_same(replay_checked(scene, play(policy, placement)),
+                  reference::tiresias(in_seconds(jobs), cluster.nodes, policy, placement));
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
@@ -265,10 +150,10 @@ TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
   int ended_early = 0;
   for (uint64_t seed = 0; seed < 400 && ended_early == 0; ++seed) {
     Rng rng = Rng{seed}.split(1);
-    const std::vector<Job> jobs = coarse_jobs(rng, {1, 4, 1}, true);
+    const std::vector<Job> jobs = jobs_for(rng, {1, 4, 1}, true);
     const Scene scene("1x4", jobs);
     std::vector<int64_t> ran_us(jobs.size(), 0);
-    replay(scene, {"dlas-gpu", "count"}, [&](const ClusterState& s) {
+    replay(scene, play("dlas-gpu", "count"), [&](const ClusterState& s) {
       for (int32_t i = 0; i < s.head->num_changed; ++i) {
         const int32_t slot = s.changed[i];
         if (s.phase[slot] == Phase::kDone) {
@@ -286,30 +171,26 @@ TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
 
 TEST(Tiresias, FractionsOfSecondsAreCutFromRunsAndWaitedForAtSubmission) {
   const Scene scene("1x4", jobs_of({{0, 4, 10.9}, {2.5, 4, 5}}));
-  const Outcome outcome = replay(scene, {"fifo", "count"});
+  const Outcome outcome = replay(scene, play("fifo", "count"));
   EXPECT_EQ(outcome.jobs[0].end_us, 10 * kSecond);
   EXPECT_EQ(outcome.jobs[1].start_us, 10 * kSecond);
   const Scene idle("1x4", jobs_of({{2.5, 4, 5}}));
-  EXPECT_EQ(replay(idle, {"fifo", "count"}).jobs[0].start_us, 3 * kSecond);
+  EXPECT_EQ(replay(idle, play("fifo", "count")).jobs[0].start_us, 3 * kSecond);
 }
 
-std::string refusal(const std::string& cluster, const Case& c) {
+std::string refused(const std::string& cluster, const std::string& policy,
+                    const std::string& placement) {
   const Scene scene(cluster, jobs_of({{0, 1, 10}}));
-  try {
-    replay(scene, c);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal(scene, play(policy, placement));
 }
 
 TEST(Tiresias, RefusesWhatItsRulesDoNotKnow) {
-  EXPECT_NE(refusal("1x4", {"srtf", "count"}).find("'srtf'"), std::string::npos);
-  EXPECT_NE(refusal("1x4", {"dlas-gpu-0", "count"}).find("'dlas-gpu-0'"), std::string::npos);
-  EXPECT_NE(refusal("1x4", {"dlas-gpu-x", "count"}).find("'dlas-gpu-x'"), std::string::npos);
-  EXPECT_NE(refusal("1x4", {"fifo", "best-fit"}).find("'best-fit'"), std::string::npos);
-  EXPECT_NE(refusal("1x4+1x8", {"fifo", "yarn"}).find("nodes of equal size"), std::string::npos);
-  EXPECT_EQ(refusal("1x4+1x8", {"fifo", "count"}), "");
+  EXPECT_NE(refused("1x4", "srtf", "count").find("'srtf'"), std::string::npos);
+  EXPECT_NE(refused("1x4", "dlas-gpu-0", "count").find("'dlas-gpu-0'"), std::string::npos);
+  EXPECT_NE(refused("1x4", "dlas-gpu-x", "count").find("'dlas-gpu-x'"), std::string::npos);
+  EXPECT_NE(refused("1x4", "fifo", "best-fit").find("'best-fit'"), std::string::npos);
+  EXPECT_NE(refused("1x4+1x8", "fifo", "yarn").find("nodes of equal size"), std::string::npos);
+  EXPECT_EQ(refused("1x4+1x8", "fifo", "count"), "");
 }
 
 TEST(Tiresias, SaysWhenAJobCannotRunAtAll) {
@@ -319,10 +200,10 @@ TEST(Tiresias, SaysWhenAJobCannotRunAtAll) {
   std::ofstream(path) << "nodes: [{gpus: 4, rack: 0}, {gpus: 4, rack: 1}]\n";
   const Scene scene(path, jobs_of({{0, 8, 10}}));
   for (const char* policy : {"fifo", "fjf", "sjf", "shortest", "shortest-gpu"}) {
-    EXPECT_THROW(replay(scene, {policy, "yarn"}), RunError) << policy;
-    EXPECT_EQ(replay(scene, {policy, "count"}).jobs[0].end_us, 10 * kSecond) << policy;
+    EXPECT_THROW(replay(scene, play(policy, "yarn")), RunError) << policy;
+    EXPECT_EQ(replay(scene, play(policy, "count")).jobs[0].end_us, 10 * kSecond) << policy;
   }
-  EXPECT_EQ(replay(scene, {"dlas", "yarn"}).jobs[0].end_us, 10 * kSecond);
+  EXPECT_EQ(replay(scene, play("dlas", "yarn")).jobs[0].end_us, 10 * kSecond);
 }
 
 }  // namespace

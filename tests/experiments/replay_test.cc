@@ -74,6 +74,19 @@ TEST(Replay, ANoisyOracleKnowsLess) {
   EXPECT_GT(fuzzy.summary.all.sum_jct_us, exact.summary.all.sum_jct_us);
 }
 
+TEST(Replay, RulesKnowTheirOwnNames) {
+  RunOptions options;
+  options.rules = "tiresias";
+  EXPECT_EQ(prepare("dlas-gpu-8", options).placement, "yarn");
+  EXPECT_EQ(prepare("dlas-gpu-0.3", options).level, Level::kBlind);
+  EXPECT_THAT(refusal("dlas-gpu-", options), HasSubstr("'dlas-gpu-'"));
+  EXPECT_THAT(refusal("las", options), HasSubstr("policy under rules 'tiresias'"));
+  options.placement = "consolidate";
+  EXPECT_THAT(refusal("fifo", options), HasSubstr("one of: yarn, count, got 'consolidate'"));
+  options.rules = "lucid";
+  EXPECT_EQ(prepare("sjf", options).level, Level::kOracle);
+}
+
 TEST(Replay, PlacementIsThePolicysOrTheOptions) {
   RunOptions options;
   EXPECT_EQ(prepare("las", options).placement, "first-fit");

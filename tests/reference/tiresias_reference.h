@@ -3,29 +3,17 @@
 // tests/env/tiresias_test.cc.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-namespace yard::reference {
+#include "tests/reference/seconds.h"
 
-struct SecondsJob {
-  int64_t submit_s = 0;
-  int64_t run_s = 0;
-  int gpus = 0;
-};
+namespace yard::reference {
 
 struct Nodes {
   int count = 0;
   int gpus_each = 0;
   int per_switch = 0;
-};
-
-struct SecondsOutcome {
-  int64_t start_s = -1;
-  int64_t end_s = -1;
-  int preemptions = 0;
-  int starts = 0;
 };
 
 // Requires: jobs by submission. Jobs that never end keep end_s = -1.

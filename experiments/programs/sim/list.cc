@@ -17,17 +17,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json settings_json(const std::vector<Field>& fields) {
+  Json settings = Json::array();
+  for (const Field& field : fields) {
+    settings.push_back({{"key", field.key},
+                        {"default", field.value},
+                        {"range", field.range},
+                        {"help", field.help}});
+  }
+  return settings;
+}
+
 Json list_policies() {
   Json out = Json::array();
   for (const std::string& name : PolicyRegistry::names()) {
     const Policy::Info& info = PolicyRegistry::info(name);
-    Json settings = Json::array();
-    for (const Field& field : info.fields()) {
-      settings.push_back({{"key", field.key},
-                          {"default", field.value},
-                          {"range", field.range},
-                          {"help", field.help}});
-    }
     out.push_back({{"name", name},
                    {"information", level_name(info.level)},
                    {"source", info.source},
@@ -35,7 +39,7 @@ Json list_policies() {
                    {"about", info.about},
                    {"preemptive", info.preemptive},
                    {"servable", info.servable},
-                   {"settings", settings}});
+                   {"settings", settings_json(info.fields())}});
   }
   return out;
 }
@@ -50,7 +54,8 @@ Json list_rules() {
                    {"fidelity", info.fidelity},
                    {"about", info.about},
                    {"policies", info.policies},
-                   {"placements", info.placements}});
+                   {"placements", info.placements},
+                   {"settings", settings_json(info.fields())}});
   }
   return out;
 }

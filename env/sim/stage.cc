@@ -1,0 +1,153 @@
+#include "env/sim/stage.h"
+
+#include <algorithm>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+
+namespace yard {
+namespace {
+
+Fixed without_costs(Fixed fixed) {
+  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0};
+  return fixed;
+}
+
+}  // namespace
+
+Stage::Stage(const Replay& replay, std::string rules, Submission submission)
+    : replay_(replay),
+      rules_(std::move(rules)),
+      submission_(submission),
+      world_(without_costs(replay.fixed), replay.end_job - replay.first_job),
+      s_(world_.state()),
+      work_us_(replay.workload.truth().work_us) {
+  const SpecColumns& spec = replay.fixed.spec;
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    if (spec.node_speed[m] != 1) {
+      throw InputError("cluster", "GPUs of speed 1 (to the " + rules_ + " rules all are alike)",
+                       shortest(spec.node_speed[m]) + " at node " + std::to_string(m));
+    }
+  }
+  world_.reset(replay.first_job, replay.end_job);
+  if (submission_ == Submission::kCut) s_.head->now_us -= s_.head->now_us % kUsPerS;
+  pieces_.resize(static_cast<size_t>(spec.num_nodes));
+  out_.jobs.resize(static_cast<size_t>(replay.workload.size()));
+  out_.begin_us = s_.head->now_us;
+  for (int32_t j = replay.first_job; j < replay.end_job; ++j) open_ += replay.workload.scored(j);
+  if (open_ == 0) open_ = INT32_MAX;
+  look_ahead();
+}
+
+void Stage::look_ahead() {
+  const Head& h = *s_.head;
+  if (h.arrived == h.end_job) {
+    arrival_us_ = arrival_s_ = kNever;
+    return;
+  }
+  arrival_us_ = replay_.fixed.jobs.submit_us[h.arrived];
+  const int64_t up_us = submission_ == Submission::kRoundedUp ? kUsPerS - 1 : 0;
+  arrival_s_ = (arrival_us_ + up_us) / kUsPerS;
+}
+
+int64_t Stage::run_us(int32_t slot) const {
+  const int64_t run_us = work_us_[s_.job[slot]];
+  if (run_us >= 0) return run_us;
+  throw InputError("trace", "run times (the " + rules_ + " rules know no profiles)",
+                   "none for job number " + std::to_string(s_.job[slot]));
+}
+
+void Stage::begin_event(int64_t at_s) {
+  now_s_ = at_s;
+  begin_event_us(at_s * kUsPerS);
+}
+
+void Stage::begin_event_us(int64_t at_us) {
+  clear_changed(s_);
+  pass_time(world_.fixed(), s_, at_us);
+}
+
+void Stage::end_event() {
+  Head& h = *s_.head;
+  // These rules keep their own agenda; what they did is no news to anybody.
+  for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
+  h.num_dirty = 0;
+  ++out_.events;
+  if (replay_.watch) replay_.watch(s_);
+  if ((out_.events & 0xFFF) == 0) throw_if_interrupted();
+}
+
+int32_t Stage::arrive() {
+  const int32_t slot = yard::arrive(world_.fixed(), s_, s_.head->arrived++);
+  look_ahead();
+  return slot;
+}
+
+void Stage::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+  yard::start(world_.fixed(), s_, slot, pieces, num_pieces);
+}
+
+void Stage::start_anywhere(int32_t slot) {
+  int32_t left = s_.gpus[slot], n = 0;
+  for (int32_t m = 0; left > 0; ++m) {
+    const int32_t take = std::min(left, s_.free_count[m]);
+    if (take == 0) continue;
+    pieces_[static_cast<size_t>(n++)] = {m, take};
+    left -= take;
+  }
+  start(slot, pieces_.data(), n);
+}
+
+bool Stage::try_start(int32_t slot, const Placer* placer) {
+  if (s_.gpus[slot] > s_.head->free_gpus) return false;
+  if (placer == nullptr) {
+    start_anywhere(slot);
+    return true;
+  }
+  const int32_t n = placer->place(s_.free_count, s_.gpus[slot], pieces_.data());
+  if (n > 0) start(slot, pieces_.data(), n);
+  return n > 0;
+}
+
+void Stage::preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
+
+void Stage::finish(int32_t slot) {
+  JobOutcome& job = out_.jobs[static_cast<size_t>(s_.job[slot])];
+  job = {s_.first_start_us[slot], s_.head->now_us, s_.preempted[slot], s_.started[slot] - 1};
+  if (s_.phase[slot] == Phase::kWaiting) {
+    queue_remove(s_, slot);
+    s_.phase[slot] = Phase::kDone;
+    --s_.head->live;
+    ++s_.head->finished;
+  } else {
+    detail::finish(world_.fixed(), s_, slot);
+  }
+  mark_changed(s_, slot);
+  open_ -= replay_.workload.scored(s_.job[slot]);
+}
+
+void Stage::leave(int32_t slot) {
+  preempt(slot);
+  --s_.preempted[slot];
+  --s_.head->preemptions;
+}
+
+void Stage::settle_in(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+  start(slot, pieces, num_pieces);
+  --s_.started[slot];
+  --s_.head->starts;
+}
+
+void Stage::stuck() const {
+  throw RunError(rules_ + ": " + replay_.policy + " leaves " + std::to_string(s_.head->waiting) +
+                 " jobs waiting with nothing running");
+}
+
+Outcome Stage::take_outcome() {
+  out_.end_us = s_.head->now_us;
+  out_.held_time_us = s_.head->held_time_us;
+  out_.decisions = out_.events;
+  return std::move(out_);
+}
+
+}  // namespace yard

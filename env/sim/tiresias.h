@@ -1,0 +1,42 @@
+// The parts of the rule set `tiresias`: its placement, and its schedulers beside the lines of jobs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/placer.h"
+#include "env/sim/stage.h"
+
+namespace yard {
+
+// "yarn": a job that fits a node goes to the first with room; a larger one takes idle nodes of one
+// switch, the first in node order, and one more node there for what remains.
+class YarnPlacer final : public Placer {
+ public:
+  // Throws InputError unless all nodes have as many GPUs.
+  explicit YarnPlacer(const SpecColumns& spec);
+
+  int32_t place(const int32_t* free, int32_t gpus, Piece* out) const override;
+
+ private:
+  int32_t span(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
+               Piece* out) const;
+
+  int32_t node_gpus_;
+  std::vector<std::vector<int32_t>> switches_;  // nodes by rack, racks by their first node
+};
+
+enum class SortedBy { kGpus, kLeft, kLeftGpus };
+
+// `yarn` null: GPUs are counted.
+Outcome replay_sorted(Stage& stage, SortedBy order, const SpecColumns& spec,
+                      const YarnPlacer* yarn);
+
+struct DlasMode {
+  bool gpu_time = false;  // attained service is time x GPUs
+  double starvation = 0;  // a job that waited this much longer than it ran is promoted; 0: never
+};
+
+Outcome replay_dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed);
+
+}  // namespace yard

@@ -1,0 +1,90 @@
+// The Standard Workload Format: what its fields become, and what is said of rows without use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "env/base/error.h"
+#include "env/trace/reader.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kUsPerS = 1'000'000;
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_trace(text, "log.swf", {});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Swf, FieldsBecomeAJob) {
+  const Trace trace = parse_trace(
+      "; Version: 2.2\r\n"
+      ";\r\n"
+      "\r\n"
+      "  12\t100 5   3600 64 3500.5 -1 128 7200 -1 1 3 4 17 2 1 -1 -1\r\n"
+      "11 100 -1 0 8 -1 -1 -1 -1 -1 5 -1 4 -1 -1 -1 -1 -1\r\n"
+      "10 0 0 1.5 8 -1 -1 8 0 -1 -1 -1 -1 -1 -1 -1 -1 -1\r\n",
+      "log.swf", {});
+  EXPECT_EQ(trace.format, "swf");
+  ASSERT_EQ(trace.jobs.size(), 3u);
+  const Job& full = trace.jobs[1];
+  EXPECT_EQ(full.id, "12");
+  EXPECT_EQ(full.line, 4);
+  EXPECT_EQ(full.submit_us, 100 * kUsPerS);
+  EXPECT_EQ(full.run_us, 3600 * kUsPerS);
+  EXPECT_EQ(full.gpus, 128) << "the larger of those allocated and requested";
+  EXPECT_EQ(full.limit_us, 7200 * kUsPerS);
+  EXPECT_EQ(full.logged_start_us, 105 * kUsPerS);
+  EXPECT_EQ(full.logged_end_us, 3705 * kUsPerS);
+  EXPECT_EQ(full.status, "1");
+  EXPECT_EQ(full.user, "3");
+  EXPECT_EQ(full.name, "17");
+  EXPECT_EQ(full.tenant, "queue2");
+  const Job& bare = trace.jobs[2];
+  EXPECT_EQ(bare.id, "11") << "jobs of one moment keep their order";
+  EXPECT_EQ(bare.run_us, 0);
+  EXPECT_EQ(bare.gpus, 8);
+  EXPECT_EQ(bare.limit_us, -1);
+  EXPECT_EQ(bare.logged_start_us, -1);
+  EXPECT_EQ(bare.user, "");
+  EXPECT_EQ(bare.tenant, "group4");
+  EXPECT_EQ(trace.jobs[0].run_us, 1'500'000);
+  EXPECT_EQ(trace.jobs[0].limit_us, 0);
+  EXPECT_EQ(trace.jobs[0].tenant, "");
+}
+
+TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
+  const std::string good = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+  const auto row = [](const std::string& begin) { return begin + " -1 -1 1 1 1 -1 -1 -1 -1 -1\n"; };
+  const std::string no_run = row("2 5 0 -1 4 -1 -1 4"), no_processors = row("3 5 0 10 -1 -1 -1 0");
+  EXPECT_THAT(error_of(good + no_run + no_processors),
+              HasSubstr("log.swf:2: expected a run time in seconds, got -1 (first of 2 unusable"));
+  const Trace trace =
+      parse_trace(good + no_run + no_processors + no_run, "log.swf", {.skip_unusable = true});
+  EXPECT_EQ(trace.jobs.size(), 1u);
+  ASSERT_EQ(trace.skipped.size(), 2u);
+  EXPECT_EQ(trace.skipped[0].reason, "run time is not known");
+  EXPECT_EQ(trace.skipped[0].count, 2);
+  EXPECT_EQ(trace.skipped[1].reason, "no GPUs");
+  EXPECT_THAT(error_of(good + row("2 5 0 10 many -1 -1 4")),
+              HasSubstr("processors as a whole number"));
+  EXPECT_THAT(error_of(good + row("2 -5 0 10 4 -1 -1 4")),
+              HasSubstr("submit time of at least 0 s"));
+  EXPECT_THAT(error_of(good + row("2 5 0 10 4 -1 -1")), HasSubstr("expected 18 fields, got 17"));
+  EXPECT_THAT(error_of(good + good), HasSubstr("a job id that is not used before"));
+}
+
+TEST(Swf, CommentsAloneAreALogWithoutJobs) {
+  EXPECT_THAT(error_of("; Version: 2.2\n;\n"), HasSubstr("expected at least one job"));
+  EXPECT_THAT(error_of("1 2 3\n"), HasSubstr("a known format"));
+}
+
+}  // namespace
+}  // namespace yard

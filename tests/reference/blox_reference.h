@@ -1,0 +1,15 @@
+// The rules of Blox's Fifo a second time: every round is played, every job and node looked at.
+// Shares no code with the simulator; held against it in tests/env/blox_test.cc.
+#pragma once
+
+#include <vector>
+
+#include "tests/reference/seconds.h"
+
+namespace yard::reference {
+
+// Requires: jobs by submission. `nodes`: GPUs of each. Jobs that never start keep end_s = -1.
+std::vector<SecondsOutcome> blox(const std::vector<SecondsJob>& jobs, const std::vector<int>& nodes,
+                                 int64_t round_s);
+
+}  // namespace yard::reference
