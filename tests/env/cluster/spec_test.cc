@@ -1,34 +1,21 @@
-// Clusters from shorthand and YAML, and what is said of those that are wrong.
+// Clusters from shorthand, and old and new YAML files read in full.
+#include "env/cluster/spec.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/cluster/spec.h"
+#include "tests/support/temp_file.h"
 
 namespace yard {
 namespace {
 
+using testing::TempFile;
+
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// A YAML file that goes away with its test.
-class Yaml {
- public:
-  explicit Yaml(const std::string& text)
-      : path_(::testing::TempDir() + "cluster_" +
-              ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml") {
-    write_file_atomic(path_, text);
-  }
-  ~Yaml() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string error_of(const std::string& text) {
   try {
@@ -73,12 +60,13 @@ TEST(Cluster, ShorthandThatIsWrongSaysWhatWasExpected) {
   EXPECT_THAT(error_of("8x99999999999999999999"), HasSubstr("NODESxGPUS"));
   EXPECT_THAT(error_of("1000000x1+1000000x1"), HasSubstr("nodes in all"));
   EXPECT_THAT(error_of("no/such/cluster.yaml"),
-              AllOf(HasSubstr("or a YAML file"), HasSubstr("no/such/cluster.yaml")));
+              AllOf(HasSubstr("or a YAML file, or one of: dgx-a100-pod"),
+                    HasSubstr("no/such/cluster.yaml")));
   EXPECT_THAT(error_of(""), HasSubstr("NODESxGPUS"));
 }
 
 TEST(Cluster, YamlSaysTypesAndGroups) {
-  const Yaml file(R"(gpu_types:
+  const TempFile file("own.yaml", R"(gpu_types:
   v100: {speed: 1.0, mem_gib: 32}
   k80:  {speed: 0.25}
 nodes:
@@ -101,47 +89,94 @@ nodes:
   EXPECT_EQ(spec.total_gpus(), 21);
 }
 
-struct Wrong {
-  const char* name;
-  const char* yaml;
-  const char* said;  // after the file's name
-};
+TEST(Cluster, YamlSaysEverything) {
+  const TempFile file("own.yaml", R"(about: a lab
+gpu_types:
+  v100:
+    speed: 1
+    speed_of_model: {ResNet-50: 1.2, LM: 0.9}
+    mem_gib: 32
+    price_per_h: 2.5
+    idle_w: 36
+    busy_w: 177.5
+    shares: milli
+    source: measured
+tiers:
+  gpu: {bandwidth_gbps: 7200}
+  island: {bandwidth_gbps: 1200, latency_us: 13}
+  node: {bandwidth_gbps: 126, oversubscription: 2}
+  rack: {bandwidth_gbps: 100, latency_us: 29}
+  pod: {oversubscription: 3}
+  core: {bandwidth_gbps: 10, latency_us: 100, oversubscription: 1.5}
+nodes:
+  - {count: 4, gpus: 8, type: v100, cpus: 95.5, island_gpus: 4, tenant: vision, nodes_per_rack: 2,
+     racks_per_pod: 1}
+  - {gpus: 0, cpus: 32, mem_gib: 64, rack: 5, pod: 3, zone: 2, spot: true, cpu_overload: 1.5}
+  - {gpus: 2, nics: 2, nic_gbps: 25, island_gbps: 33, island_latency_us: 9, node_gbps: 31,
+     node_latency_us: 10, rack: 5, pod: 3}
+tenants:
+  - {name: vision, weight: 3, priority: 2, may_lend: false, may_preempt: lower}
+  - {name: speech, quota_gpus: 2, limit_gpus: 16, may_preempt: borrowers}
+  - {name: guests, may_borrow: false}
+)");
+  const ClusterSpec spec = load_cluster(file.path());
+  EXPECT_EQ(spec.about, "a lab");
+  ASSERT_EQ(spec.types.size(), 2u);
+  const GpuType& v100 = spec.types[0];
+  EXPECT_EQ(v100.speed_on("ResNet-50"), 1.2);
+  EXPECT_EQ(v100.speed_on("VGG"), 1);
+  EXPECT_EQ(v100.price_per_h, 2.5);
+  EXPECT_EQ(v100.idle_w, 36);
+  EXPECT_EQ(v100.busy_w, 177.5);
+  EXPECT_EQ(v100.shares, Shares::kMilli);
+  EXPECT_EQ(v100.source, "measured");
+  EXPECT_EQ(spec.types[1].shares, Shares::kNone);
+  EXPECT_EQ(spec.tiers[static_cast<size_t>(Tier::kRack)].latency_us, 29);
+  EXPECT_EQ(spec.tiers[static_cast<size_t>(Tier::kPod)].oversubscription, 3);
+  EXPECT_EQ(spec.tiers[static_cast<size_t>(Tier::kCore)].bandwidth_gbps, 10);
 
-class WrongYaml : public ::testing::TestWithParam<Wrong> {};
+  ASSERT_EQ(spec.nodes.size(), 6u);
+  const auto place = [&](size_t m) { return std::pair(spec.nodes[m].rack, spec.nodes[m].pod); };
+  EXPECT_EQ(place(0), std::pair(6, 4)) << "numbers above those that the file names";
+  EXPECT_EQ(place(1), place(0));
+  EXPECT_EQ(place(2), std::pair(7, 5));
+  EXPECT_EQ(place(3), place(2));
+  EXPECT_EQ(place(4), std::pair(5, 3));
+  EXPECT_EQ(spec.nodes[0].islands(), 2);
+  EXPECT_EQ(spec.nodes[0].cpus, 95.5);
+  EXPECT_EQ(spec.nodes[0].tenant, 0);
+  const Node& cpus = spec.nodes[4];
+  EXPECT_EQ(cpus.name, "cpu4");
+  EXPECT_EQ(cpus.gpus, 0);
+  EXPECT_EQ(cpus.islands(), 0);
+  EXPECT_EQ(cpus.zone, 2);
+  EXPECT_TRUE(cpus.spot);
+  EXPECT_EQ(cpus.cpu_overload, 1.5);
+  EXPECT_EQ(cpus.tenant, kNoTenant);
+  const Node& last = spec.nodes[5];
+  EXPECT_EQ(last.name, "gpu5");
+  EXPECT_EQ(last.islands(), 1);
+  EXPECT_EQ(last.nics, 2);
+  EXPECT_EQ(last.nic_gbps, 25);
+  EXPECT_EQ(last.island_gbps, 33);
+  EXPECT_EQ(last.island_latency_us, 9);
+  EXPECT_EQ(last.node_gbps, 31);
+  EXPECT_EQ(last.node_latency_us, 10);
 
-TEST_P(WrongYaml, NamesTheLine) {
-  const std::string path = ::testing::TempDir() + "wrong_cluster_" + GetParam().name + ".yaml";
-  write_file_atomic(path, GetParam().yaml);
-  EXPECT_THAT(error_of(path), HasSubstr(path + GetParam().said));
-  std::filesystem::remove(path);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Cluster, WrongYaml,
-    ::testing::Values(
-        Wrong{"unknown_key", "nodes:\n  - gpus: 8\n    gpu_count: 9\n",
-              ":3: expected one of the keys count, gpus, type, cpus, mem_gib, rack, name, got "
-              "'gpu_count'"},
-        Wrong{"unknown_top", "nodes: [{gpus: 8}]\nswitches: 4\n", ":2: expected one of the keys"},
-        Wrong{"twice", "nodes:\n  - gpus: 8\n    gpus: 4\n", ":3: expected every key once"},
-        Wrong{"no_gpus", "nodes:\n  - gpus: 8\n  - {count: 2}\n", ":3: expected gpus of the nodes"},
-        Wrong{"too_many", "nodes:\n  - gpus: 65\n",
-              ":2: expected gpus as a whole number from 1 to 64, got '65'"},
-        Wrong{"fraction", "nodes:\n  - gpus: 8\n    count: 1.5\n", ":3: expected count as a whole"},
-        Wrong{"speed", "gpu_types:\n  k80:\n    speed: 0\nnodes: [{gpus: 1}]\n",
-              ":3: expected speed as a number from 0.001 to 1000, got '0'"},
-        Wrong{"no_nodes", "gpu_types:\n  k80: {speed: 1}\n",
-              ":1: expected nodes as a list of groups, got none"},
-        Wrong{"empty_list", "nodes: []\n", ":1: expected nodes as a list of groups, got a list"},
-        Wrong{"map", "nodes: {gpus: 8}\n", ":1: expected nodes as a list of groups, got a map"},
-        Wrong{"scalar", "8x8\n", ":1: expected a map with gpu_types, nodes, got '8x8'"},
-        Wrong{"syntax", "nodes:\n  - {gpus: 8\n", ":3: expected a cluster in YAML"}),
-    [](const auto& info) { return std::string(info.param.name); });
-
-TEST(Cluster, AnEmptyFileIsNoCluster) {
-  const Yaml file("");
-  EXPECT_THAT(error_of(file.path()),
-              HasSubstr("expected a map with gpu_types, nodes, got nothing"));
+  ASSERT_EQ(spec.tenants.size(), 3u);
+  const Tenant& vision = spec.tenants[0];
+  EXPECT_EQ(vision.quota_gpus, 32) << "those of its nodes";
+  EXPECT_EQ(vision.limit_gpus, 34);
+  EXPECT_EQ(vision.weight, 3);
+  EXPECT_EQ(vision.priority, 2);
+  EXPECT_TRUE(vision.may_borrow);
+  EXPECT_FALSE(vision.may_lend);
+  EXPECT_EQ(vision.may_preempt, Preempts::kLower);
+  EXPECT_EQ(spec.tenants[1].quota_gpus, 2);
+  EXPECT_EQ(spec.tenants[1].limit_gpus, 16);
+  EXPECT_EQ(spec.tenants[1].may_preempt, Preempts::kBorrowers);
+  EXPECT_EQ(spec.tenants[2].quota_gpus, 0);
+  EXPECT_EQ(spec.tenants[2].limit_gpus, 0) << "it may not borrow";
 }
 
 }  // namespace
