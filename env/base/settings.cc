@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/yaml_document.h"
 
 namespace yard {
 
@@ -79,16 +79,10 @@ bool read_list(std::string_view text, std::vector<T>& out, Read read) {
 
 Settings Settings::from_yaml(const std::string& path) {
   Settings settings;
-  const std::string text = read_file(path);
-  try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) throw InputError(path, "one YAML document", "several");
-    if (documents.empty() || documents[0].IsNull()) return settings;
-    if (!documents[0].IsMap()) throw InputError(path, "keys and values", "a YAML list or scalar");
-    Flattener(path, settings).map(documents[0], "", 1);
-  } catch (const YAML::Exception& e) {
-    throw InputError(path + ":" + std::to_string(e.mark.line + 1), "valid YAML", e.msg);
-  }
+  const YAML::Node document = read_yaml_document(path);
+  if (document.IsNull()) return settings;
+  if (!document.IsMap()) throw InputError(path, "keys and values", "a YAML list or scalar");
+  Flattener(path, settings).map(document, "", 1);
   return settings;
 }
 

@@ -160,6 +160,8 @@ TEST(Settings, YamlThatHoldsNoSettingsIsAnErrorWithItsLine) {
   EXPECT_EQ(error("a: &x\n  b: *x\n").substr(0, 16), "settings.yaml:2:");
   EXPECT_NE(error("- 1\n"), "no error");
   EXPECT_NE(error("a: 1\n---\na: 2\n"), "no error");
+  EXPECT_NE(error("a: 1\n, b: 2\n"), "no error");
+  EXPECT_EQ(error("# nothing\n"), "no error");
   EXPECT_EQ(error(""), "no error");
   EXPECT_NE(error_of([] { Settings::from_yaml("no/such.yaml"); }), "no error");
 }

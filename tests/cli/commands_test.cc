@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 TEST(Commands, EachHasHelp) {
-  for (const std::string command : {"simulate", "evaluate", "tune", "list", "trace"}) {
+  for (const std::string command : {"simulate", "evaluate", "tune", "list", "trace", "cluster"}) {
     const Result result = shell("yardmaster " + command + " --help");
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
@@ -31,7 +31,7 @@ TEST(Commands, AnUnknownOneIsRefused) {
 }
 
 TEST(List, NamesWhatIsRegistered) {
-  for (const std::string kind : {"policies", "traces", "rules"}) {
+  for (const std::string kind : {"policies", "traces", "clusters", "rules"}) {
     const Result table = shell("yardmaster list " + kind);
     ASSERT_EQ(table.code, 0) << table.err;
     const Result result = shell("yardmaster list " + kind + " --json");

@@ -8,6 +8,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/cluster/ready.h"
 #include "env/trace/reader.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
@@ -72,6 +73,18 @@ Json list_traces() {
   return out;
 }
 
+Json list_clusters() {
+  Json out = Json::array();
+  for (const ReadyCluster& cluster : ready_clusters()) {
+    out.push_back({{"name", cluster.name},
+                   {"information", "-"},
+                   {"source", cluster.path},
+                   {"fidelity", "-"},
+                   {"about", cluster.about}});
+  }
+  return out;
+}
+
 // Agents and tasks live in the program that links the learners: it becomes this process.
 [[noreturn]] void ask_trainer(char** argv) {
   std::error_code error;
@@ -89,15 +102,16 @@ Json list_traces() {
 int run_list(CLI::App& app, int argc, char** argv) {
   std::string kind;
   bool json = false;
-  app.add_option("kind", kind, "policies, agents, tasks, traces or rules")
+  app.add_option("kind", kind, "policies, agents, tasks, traces, clusters or rules")
       ->required()
-      ->check(CLI::IsMember({"policies", "agents", "tasks", "traces", "rules"}));
+      ->check(CLI::IsMember({"policies", "agents", "tasks", "traces", "clusters", "rules"}));
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (kind == "agents" || kind == "tasks") ask_trainer(argv);
-  const Json rows = kind == "policies" ? list_policies()
-                    : kind == "rules"  ? list_rules()
-                                       : list_traces();
+  const Json rows = kind == "policies"   ? list_policies()
+                    : kind == "rules"    ? list_rules()
+                    : kind == "clusters" ? list_clusters()
+                                         : list_traces();
   if (json) {
     std::puts(Json{{kind, rows}}.dump(2).c_str());
     return 0;
@@ -106,8 +120,8 @@ int run_list(CLI::App& app, int argc, char** argv) {
     const auto text = [&](const char* key) {
       return row[key].get_ref<const std::string&>().c_str();
     };
-    if (kind == "traces") {
-      std::printf("%-18s %s\n", text("name"), text("about"));
+    if (kind == "traces" || kind == "clusters") {
+      std::printf("%-22s %s\n", text("name"), text("about"));
     } else {
       std::printf("%-14s %-13s %-45s %s\n", text("name"), text("information"), text("source"),
                   text("fidelity"));

@@ -33,7 +33,8 @@ void check(const char* option, double value, double most, bool zero) {
 void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
   app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
-  app.add_option("--cluster", scenario.cluster, "8x8, 8x8:v100, 4x8:v100+4x8:k80, or a YAML file")
+  app.add_option("--cluster", scenario.cluster,
+                 "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
       ->required();
   app.add_option("--rules", run.rules, "how time passes and what things cost");
   app.add_option("--rates", rates, "measured goodputs, for the rules of pollux")->default_str("");

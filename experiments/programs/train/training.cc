@@ -44,7 +44,7 @@ Trace scored_part(const Trace& trace) {
 void TrainingConfig::fields(FieldList& f) {
   f("trace", trace, "file to learn from, or synthetic:NAME");
   f("format", format, "of the file; empty: recognised");
-  f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, or a YAML file");
+  f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
   f("from", from, "where the part to learn from begins: seconds, NN% or a date");
   f("to", to, "where it ends");
   f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");

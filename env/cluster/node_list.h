@@ -1,0 +1,66 @@
+// Lists of real machines, as their publishers lay them out: one file a format, one registry.
+//
+//   const auto list = Registry<NodeList>::make("openb", {});
+//   std::vector<ListedNode> nodes = list->read(read_unpacked(path), path);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yard {
+
+struct ListedNode {
+  std::string name, type;
+  int32_t gpus = 0;
+  double cpus = 0, mem_gib = 0;
+  int32_t rack = 0, pod = 0;  // from 0 on within the list
+};
+
+class NodeList {
+ public:
+  static constexpr const char* kKind = "format of a node list";
+  struct Info {
+    std::string help;
+    std::vector<std::string> tells;  // fields of ListedNode that are filled, as keys of the YAML
+  };
+
+  virtual ~NodeList() = default;
+  // Throws InputError, naming `name` with line and column.
+  virtual std::vector<ListedNode> read(std::string_view text, const std::string& name) const = 0;
+  // Returns a small list of this format.
+  virtual std::string example() const = 0;
+};
+
+// The rows of a text of comma-separated fields.
+class NodeRows {
+ public:
+  // The columns are those of the first line, in any order, or, without a `header`, as given. Throws
+  // InputError unless it names all of them.
+  NodeRows(std::string_view text, const std::string& name, const std::vector<std::string>& columns,
+           bool header);
+
+  // Throws InputError where a row has another number of fields. Empty lines are passed over.
+  bool next();
+
+  // By index into `columns`; each throws InputError where the field is not such a value.
+  std::string text(int column) const;  // not empty
+  int64_t integer(int column, int64_t lowest, int64_t highest) const;
+  std::string_view field(int column) const { return fields_[at_[column]]; }
+  [[noreturn]] void fail(int column, const std::string& expected) const;
+
+ private:
+  std::string_view rest_;
+  std::string name_;
+  std::vector<std::string> columns_;
+  std::vector<int> at_;  // of each column among the fields
+  size_t width_;
+  std::vector<std::string_view> fields_;
+  std::string_view line_;
+  int64_t number_ = 0;
+
+  bool next_line();
+};
+
+}  // namespace yard

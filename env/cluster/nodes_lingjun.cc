@@ -1,0 +1,47 @@
+// topo.csv of Alibaba's Lingjun dataset (Crux, SIGCOMM 2024): the switches above every host. A pod
+// is what hangs on one aggregation switch (PSW). Names of top-of-rack switches (ASW) are used again
+// under other PSWs, so a rack is PSW and ASW.
+#include <map>
+
+#include "env/base/registry.h"
+#include "env/cluster/node_list.h"
+
+namespace yard {
+namespace {
+
+class LingjunNodes final : public NodeList {
+ public:
+  explicit LingjunNodes(const Settings& settings) { parse<NoConfig>(settings); }
+
+  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
+    enum { kHost, kDsw, kPsw, kAsw };
+    NodeRows rows(text, name, {"ip", "DSW", "PSW", "ASW"}, true);
+    std::vector<ListedNode> out;
+    std::map<std::string, int32_t> racks, pods;
+    const auto id = [](std::map<std::string, int32_t>& ids, const std::string& key) {
+      return ids.try_emplace(key, static_cast<int32_t>(ids.size())).first->second;
+    };
+    while (rows.next()) {
+      ListedNode node;
+      node.name = rows.text(kHost);
+      const std::string pod = rows.text(kDsw) + "," + rows.text(kPsw);
+      node.pod = id(pods, pod);
+      node.rack = id(racks, pod + "," + rows.text(kAsw));
+      out.push_back(node);
+    }
+    return out;
+  }
+
+  std::string example() const override {
+    return "ip,DSW,PSW,ASW\n"
+           "host-0,G0,P0,S0\n"
+           "host-1,G0,P1,S0\n";
+  }
+};
+
+const Registry<NodeList>::Add<LingjunNodes> kLingjun{
+    "lingjun",
+    {.help = "topology of Alibaba's Lingjun dataset: ip, DSW, PSW, ASW", .tells = {"rack", "pod"}}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,69 @@
+// pai_machine_spec of Alibaba's cluster-trace-gpu-v2020 (NSDI 2022), the CSV or the tar that it is
+// published in: machine, GPU type ("CPU": none), cores, memory in GB, GPUs. It has no header.
+#include <algorithm>
+#include <charconv>
+
+#include "env/base/error.h"
+#include "env/base/registry.h"
+#include "env/cluster/node_list.h"
+#include "env/cluster/spec.h"
+
+namespace yard {
+namespace {
+
+constexpr size_t kTarBlock = 512;
+constexpr size_t kTarMagic = 257, kTarSize = 124;
+
+// Returns the first file of a tar (its head: one block with the size in octal digits), or the text
+// itself where it is none.
+std::string_view first_of_tar(std::string_view text, const std::string& name) {
+  if (text.size() < kTarBlock || text.substr(kTarMagic, 5) != "ustar") return text;
+  std::string_view digits = text.substr(kTarSize, 12);
+  digits.remove_prefix(std::min(digits.find_first_not_of(' '), digits.size()));
+  size_t size = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size, 8);
+  if (error != std::errc{} || size > text.size() - kTarBlock) {
+    throw InputError(name, "a whole tar archive", std::to_string(text.size()) + " bytes of one");
+  }
+  return text.substr(kTarBlock, size);
+}
+
+class PaiNodes final : public NodeList {
+ public:
+  explicit PaiNodes(const Settings& settings) { parse<NoConfig>(settings); }
+
+  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
+    enum { kName, kType, kCpu, kMem, kGpus };
+    NodeRows rows(first_of_tar(text, name), name,
+                  {"machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"}, false);
+    std::vector<ListedNode> out;
+    while (rows.next()) {
+      ListedNode node;
+      node.name = rows.text(kName);
+      node.gpus = static_cast<int32_t>(rows.integer(kGpus, 0, kMaxGpusPerNode));
+      node.cpus = static_cast<double>(rows.integer(kCpu, 0, 1'000'000));
+      node.mem_gib = static_cast<double>(rows.integer(kMem, 0, 1'000'000));
+      const std::string type = rows.text(kType);
+      if ((type == "CPU") != (node.gpus == 0)) {
+        rows.fail(kType, node.gpus == 0 ? "CPU, as it has no GPUs" : "a type of GPU");
+      }
+      if (node.gpus > 0) node.type = type;
+      out.push_back(node);
+    }
+    return out;
+  }
+
+  std::string example() const override {
+    return "machine-0,V100,96,512,8\n"
+           "machine-1,CPU,96,512,0\n";
+  }
+};
+
+const Registry<NodeList>::Add<PaiNodes> kPai{
+    "pai",
+    {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar: machine, gpu_type, "
+             "cap_cpu, cap_mem, cap_gpu",
+     .tells = {"gpus", "type", "cpus", "mem_gib"}}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,64 @@
+#include "env/cluster/ready.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "env/cluster/parse.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> folders() {
+  std::vector<fs::path> out;
+  if (const char* own = std::getenv("YARD_CLUSTERS"); own != nullptr && *own != 0) {
+    out.emplace_back(own);
+  }
+  std::error_code error;
+  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (; at.has_relative_path(); at = at.parent_path()) {
+    out.push_back(at / "experiments/clusters");
+    out.push_back(at / "share/yardmaster/clusters");
+  }
+  out.emplace_back("experiments/clusters");
+  return out;
+}
+
+// Name to path, of the first folder that has the name.
+std::map<std::string, std::string> found() {
+  std::map<std::string, std::string> out;
+  for (const fs::path& folder : folders()) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      std::error_code unknown;  // a dangling link is no spec
+      if (it->path().extension() != ".yaml" || !it->is_regular_file(unknown)) continue;
+      out.emplace(it->path().stem().string(), it->path().string());
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ReadyCluster> ready_clusters() {
+  std::vector<ReadyCluster> out;
+  for (const auto& [name, path] : found()) out.push_back({name, path, about_of_yaml(path)});
+  return out;
+}
+
+std::vector<std::string> ready_cluster_names() {
+  std::vector<std::string> out;
+  for (const auto& [name, path] : found()) out.push_back(name);
+  return out;
+}
+
+std::string find_ready_cluster(const std::string& name) {
+  const auto all = found();
+  const auto it = all.find(name);
+  return it == all.end() ? "" : it->second;
+}
+
+}  // namespace yard

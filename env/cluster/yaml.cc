@@ -1,0 +1,139 @@
+#include "env/cluster/yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "env/base/check.h"
+#include "env/base/error.h"
+#include "env/base/text.h"
+
+namespace yard {
+namespace {
+
+std::string said(const YAML::Node& node) {
+  if (node.IsScalar()) return "'" + node.Scalar() + "'";
+  return node.IsMap() ? "a map" : node.IsSequence() ? "a list" : "nothing";
+}
+
+}  // namespace
+
+std::string YamlFile::where(const YAML::Mark& mark) const {
+  if (mark.is_null()) return path_;
+  return path_ + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
+std::string YamlFile::where(const YAML::Node& node) const { return where(node.Mark()); }
+
+void YamlFile::fail(const YAML::Node& node, const std::string& expected) const {
+  fail(node, expected, said(node));
+}
+
+void YamlFile::fail(const YAML::Node& node, const std::string& expected,
+                    const std::string& got) const {
+  throw InputError(where(node), expected, got);
+}
+
+std::string YamlFile::text(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsScalar() || node.Scalar().empty()) fail(node, what);
+  return node.Scalar();
+}
+
+struct YamlMap::Entry {
+  std::string key;
+  YAML::Node value;
+};
+
+YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, const std::string& what,
+                 const std::vector<std::string>& keys)
+    : file_(&file), where_(file.where(node)), what_(what) {
+  const std::string known = keys.empty() ? "" : ", with the keys " + join(keys);
+  if (!node.IsMap()) file.fail(node, what + " as a map" + known);
+  for (const auto& entry : node) {
+    const YAML::Node key = entry.first;
+    if (!key.IsScalar() || key.Scalar().empty()) file.fail(key, "a key of " + what);
+    if (!keys.empty() && std::ranges::find(keys, key.Scalar()) == keys.end()) {
+      file.fail(key, "one of the keys " + join(keys));
+    }
+    if (find(key.Scalar()) != nullptr) file.fail(key, "every key once", said(key) + " again");
+    entries_.push_back({key.Scalar(), entry.second});
+  }
+}
+
+YamlMap::~YamlMap() = default;
+
+std::string YamlMap::where(const std::string& key) const {
+  const YAML::Node* value = find(key);
+  return value == nullptr ? where_ : file_->where(*value);
+}
+
+void YamlMap::fail(const std::string& key, const std::string& expected,
+                   const std::string& got) const {
+  throw InputError(where(key), expected, got);
+}
+
+std::vector<std::string> YamlMap::keys() const {
+  std::vector<std::string> out;
+  for (const Entry& entry : entries_) out.push_back(entry.key);
+  return out;
+}
+
+const YAML::Node* YamlMap::find(const std::string& key) const {
+  const auto it = std::ranges::find(entries_, key, &Entry::key);
+  return it == entries_.end() ? nullptr : &it->value;
+}
+
+const YAML::Node& YamlMap::operator[](const std::string& key) const {
+  const YAML::Node* value = find(key);
+  YARD_CHECK(value != nullptr, "no key " + key);
+  return *value;
+}
+
+int64_t YamlMap::integer(const std::string& key, int64_t otherwise, int64_t lowest,
+                         int64_t highest) const {
+  const YAML::Node* node = find(key);
+  if (node == nullptr) return otherwise;
+  const auto value = node->IsScalar() ? parse_int(node->Scalar()) : std::nullopt;
+  if (!value || *value < lowest || *value > highest) {
+    file_->fail(*node, key + " as a whole number from " + std::to_string(lowest) + " to " +
+                           std::to_string(highest));
+  }
+  return *value;
+}
+
+double YamlMap::number(const std::string& key, double otherwise, double lowest,
+                       double highest) const {
+  const YAML::Node* node = find(key);
+  if (node == nullptr) return otherwise;
+  const auto value = node->IsScalar() ? parse_double(node->Scalar()) : std::nullopt;
+  if (!value || *value < lowest || *value > highest) {
+    file_->fail(*node, key + " as a number from " + shortest(lowest) + " to " + shortest(highest));
+  }
+  return *value;
+}
+
+bool YamlMap::flag(const std::string& key, bool otherwise) const {
+  return choice(key, otherwise ? 1 : 0, {"false", "true"}) == 1;
+}
+
+int YamlMap::choice(const std::string& key, int otherwise,
+                    const std::vector<std::string>& names) const {
+  const YAML::Node* node = find(key);
+  if (node == nullptr) return otherwise;
+  const auto it = node->IsScalar() ? std::ranges::find(names, node->Scalar()) : names.end();
+  if (it == names.end()) file_->fail(*node, key + " as one of: " + join(names));
+  return static_cast<int>(it - names.begin());
+}
+
+std::string YamlMap::text(const std::string& key, const std::string& otherwise) const {
+  return has(key) ? text(key) : otherwise;
+}
+
+std::string YamlMap::text(const std::string& key) const {
+  const YAML::Node* node = find(key);
+  if (node == nullptr) fail(key, key + " of " + what_, "none");
+  return file_->text(*node, key + " as a text that is not empty");
+}
+
+}  // namespace yard

@@ -1,0 +1,130 @@
+// cluster describe: what a cluster is made of, without a trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "env/cluster/spec.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/describe_cluster.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string cell(const Json& value) {
+  if (value.is_null()) return "-";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return value.dump();
+}
+
+// Prints the rows as a table, its columns as wide as they need; `heads` name keys and their titles.
+void print_table(const Json& rows, const std::vector<std::pair<const char*, const char*>>& heads) {
+  std::vector<size_t> width;
+  for (const auto& [key, title] : heads) {
+    width.push_back(std::string_view(title).size());
+    for (const Json& row : rows) width.back() = std::max(width.back(), cell(row[key]).size());
+  }
+  const auto line = [&](auto text_of) {
+    std::string out = " ";
+    for (size_t i = 0; i < heads.size(); ++i) {
+      const std::string text = text_of(heads[i]);
+      out +=
+          i == 0 ? fmt::format(" {:<{}}", text, width[i]) : fmt::format("  {:>{}}", text, width[i]);
+    }
+    std::puts(out.c_str());
+  };
+  line([](const auto& head) { return std::string(head.second); });
+  for (const Json& row : rows) line([&](const auto& head) { return cell(row[head.first]); });
+}
+
+void print_text(const Json& c) {
+  const auto text = [&](const char* key) { return cell(c[key]); };
+  fmt::print("{}{}{}\n\n", text("text"), c["about"] == "" ? "" : ": ", text("about"));
+  fmt::print("{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} a node\n", text("nodes"),
+             text("nodes_without_gpus"), text("spot_nodes"), text("gpus"),
+             text("max_gpus_per_node"));
+  fmt::print("{} racks, {} pods, {} zones\n", text("racks"), text("pods"), text("zones"));
+  fmt::print("for each GPU {} cores and {} GiB of host memory; {} GiB of GPU memory in all\n",
+             text("cpus_per_gpu"), text("mem_gib_per_gpu"), text("gpu_mem_gib"));
+  fmt::print("all GPUs: {} W idle, {} W busy, {} an hour\n", text("gpus_idle_w"),
+             text("gpus_busy_w"), text("price_per_h"));
+  std::puts("\nGPU types");
+  print_table(c["types"], {{"name", "type"},
+                           {"gpus", "GPUs"},
+                           {"nodes", "nodes"},
+                           {"mem_gib", "GiB"},
+                           {"speed", "speed"},
+                           {"idle_w", "idle W"},
+                           {"busy_w", "busy W"},
+                           {"price_per_h", "price/h"},
+                           {"shares", "shares"}});
+  for (const Json& type : c["types"]) {
+    if (!type["speed_of_model"].empty()) {
+      fmt::print("  speeds of {}: {}\n", cell(type["name"]), type["speed_of_model"].dump());
+    }
+  }
+  std::puts("\nkinds of nodes (Gbit/s: of a GPU in its island and in its node, of the node)");
+  print_table(c["kinds"], {{"nodes", "nodes"},
+                           {"gpus", "GPUs"},
+                           {"type", "type"},
+                           {"cpus", "cores"},
+                           {"mem_gib", "GiB"},
+                           {"islands", "islands"},
+                           {"island_gbps", "island"},
+                           {"node_gbps", "node"},
+                           {"nics", "NICs"},
+                           {"network_gbps", "network"},
+                           {"cpu_overload", "overload"},
+                           {"spot", "spot"}});
+  std::puts("\ntiers (Gbit/s one way: of one sender alone; bisection of the largest group)");
+  print_table(c["tiers"], {{"name", "tier"},
+                           {"groups", "groups"},
+                           {"largest_gpus", "largest, GPUs"},
+                           {"sender", "sender"},
+                           {"least_gbps", "least"},
+                           {"most_gbps", "most"},
+                           {"latency_us", "us"},
+                           {"oversubscription", "oversubscribed"},
+                           {"bisection_gbps", "bisection"}});
+  if (c["tenants"].empty()) return;
+  std::puts("\ntenants");
+  print_table(c["tenants"], {{"name", "tenant"},
+                             {"quota_gpus", "quota"},
+                             {"limit_gpus", "limit"},
+                             {"nodes", "own nodes"},
+                             {"weight", "weight"},
+                             {"priority", "priority"},
+                             {"may_borrow", "borrows"},
+                             {"may_lend", "lends"},
+                             {"may_preempt", "preempts"}});
+}
+
+int run_cluster(CLI::App& app, int argc, char** argv) {
+  std::string cluster;
+  bool json = false;
+  app.require_subcommand(1);
+  auto* describe = app.add_subcommand("describe", "says what a cluster is made of");
+  describe
+      ->add_option("cluster", cluster,
+                   "8x8, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
+      ->required();
+  describe->add_flag("--json", json, "print one JSON document");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  const Json out = describe_cluster(load_cluster(cluster));
+  if (json) {
+    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    print_text(out);
+  }
+  return 0;
+}
+
+const Command kCluster{"cluster", "Looks at clusters.", run_cluster};
+
+}  // namespace
+}  // namespace yard::sim

@@ -1,0 +1,60 @@
+// docs/clusters.md: its example is a cluster, and it has every key that the reader knows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "env/cluster/spec.h"
+#include "tests/support/temp_file.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempFile;
+
+const char* const kPage = "docs/clusters.md";
+
+TEST(ClusterDocument, ItsExampleIsACluster) {
+  const std::string page = read_file(kPage);
+  const std::string open = "```yaml\n";
+  const size_t begin = page.find(open) + open.size();
+  const TempFile file("example.yaml", page.substr(begin, page.find("```\n", begin) - begin));
+  const ClusterSpec spec = load_cluster(file.path());
+  EXPECT_EQ(spec.nodes.size(), 14u);
+  EXPECT_EQ(spec.total_gpus(), 96);
+  EXPECT_EQ(spec.tenants.size(), 2u);
+}
+
+// The reader names all its keys where it meets one that it does not know.
+TEST(ClusterDocument, HasEveryKey) {
+  const std::string page = read_file(kPage);
+  for (const char* yaml :
+       {"unknown: 1\n", "nodes: [{unknown: 1}]\n", "nodes: [{gpus: 1}]\ntenants: [{unknown: 1}]\n",
+        "tiers: {rack: {unknown: 1}}\n", "tiers: {unknown: 1}\n", "gpu_types: {a: {unknown: 1}}\n",
+        "nodes_from: {file: a, format: lingjun, unknown: 1}\n"}) {
+    const TempFile file("wrong.yaml", yaml);
+    std::string said;
+    try {
+      load_cluster(file.path());
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    const std::string before = "one of the keys ";
+    const size_t begin = said.find(before), end = said.find(", got '");
+    ASSERT_NE(begin, std::string::npos) << yaml << said;
+    const std::string keys = said.substr(begin + before.size(), end - begin - before.size());
+    for (const std::string_view key : split(keys, ',')) {
+      const bool tier = std::string_view(yaml).starts_with("tiers: {unknown");
+      const std::string name(trim(key));
+      EXPECT_THAT(page, HasSubstr(tier ? name : "`" + name + "`")) << yaml;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard
