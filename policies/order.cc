@@ -1,6 +1,7 @@
 #include "policies/order.h"
 
 #include <limits>
+#include <vector>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -58,6 +59,8 @@ class FirstInOrder {
   // Walks holders and waiting jobs in one order and gives out GPUs by number.
   void choose() {
     int32_t left = view_.usable_gpus();
+    const SpecColumns& spec = view_.spec();
+    std::vector<int32_t> room(spec.tenant_limit, spec.tenant_limit + spec.num_tenants);
     size_t i = 0;
     while (left > 0) {
       const int32_t k = ranked_.first_class(view_, left);
@@ -66,18 +69,33 @@ class FirstInOrder {
       const int32_t slot = none_waits ? kNone : ranked_.top(k);
       if (i < held_.size() && (none_waits || held_[i].key < ranked_.key(slot))) {
         const Claim& claim = held_[i++];
-        if (view_.gpus(claim.slot) > left) {
+        if (view_.gpus(claim.slot) > left || !take_room(room, claim.slot)) {
           losers_.push_back(claim);
         } else {
           left -= view_.gpus(claim.slot);
         }
         continue;
       }
-      winners_.push_back({ranked_.key(slot), slot});
+      const Claim claim{ranked_.key(slot), slot};
       ranked_.pop(k);
+      if (!take_room(room, slot)) {
+        refused_.push_back(claim);
+        continue;
+      }
+      winners_.push_back(claim);
       left -= view_.gpus(slot);
     }
     for (; i < held_.size(); ++i) losers_.push_back(held_[i]);
+  }
+
+  // Takes a job's GPUs from what its tenant may hold; false where that is not enough.
+  bool take_room(std::vector<int32_t>& room, int32_t slot) const {
+    const int32_t t = view_.tenant(slot);
+    if (t == kNone) return true;
+    int32_t& left = room[static_cast<size_t>(t)];
+    if (view_.gpus(slot) > left) return false;
+    left -= view_.gpus(slot);
+    return true;
   }
 
   // A job with nothing to save waits again at once, and no news of it will come.

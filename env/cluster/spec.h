@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "env/cluster/tier.h"
+
 namespace yard {
 
 inline constexpr int kMaxGpusPerNode = 64;  // one machine word holds a node's free GPUs
@@ -35,11 +37,6 @@ struct GpuType {
 
   double speed_on(std::string_view model) const;
 };
-
-// Two GPUs meet in the lowest tier that holds both.
-enum class Tier : uint8_t { kGpu, kIsland, kNode, kRack, kPod, kCore };
-inline constexpr int kTiers = 6;
-inline constexpr const char* kTierNames[kTiers] = {"gpu", "island", "node", "rack", "pod", "core"};
 
 // What a transfer meets there. Up to `node` the sender is a GPU, above it is a node.
 struct TierSpec {

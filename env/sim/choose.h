@@ -123,7 +123,7 @@ class Placer {
       for (int32_t i = begun; i < n; ++i) used = used || out[i].node == m;
       if (used) continue;
       NodeLedger ledger(fixed_, s_, m);
-      if (!ledger.suits(fixed_, h.types[shape], need)) continue;
+      if (!ledger.suits(fixed_, shape, need)) continue;
       for (int32_t i = 0; i < begun; ++i) {
         if (out[i].node != m) continue;
         take_tasks(fixed_, s_, ledger, need_of(h, shape, out[i].group), out[i].tasks);
@@ -197,11 +197,13 @@ YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_
 // which `consolidate` is best-fit: what has to be together is one task. Requires: room for
 // spec().num_nodes pieces a role group in `out`.
 YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
+  if (!view.within_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
   return Placer(view).shaped(slot, placement == Placement::kFirstFit, out);
 }
 
 YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {
+  if (!view.within_limit(slot)) return false;
   if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));
   Piece pieces[kMaxShapeTasks];
   return place(view, placement, slot, pieces) > 0;

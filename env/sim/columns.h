@@ -41,7 +41,11 @@ struct SpecColumns {
   const int32_t* node_type = nullptr;       // (M)  GPU type
   const int64_t* node_cpu_milli = nullptr;  // (M)  kUnlimited where the cluster does not say
   const int64_t* node_mem_mib = nullptr;    // (M)  likewise
-  const int32_t* type_mem_mib = nullptr;    // (types)  of one GPU, INT32_MAX where not said
+  int32_t num_tenants = 0;
+  const int32_t* tenant_limit = nullptr;  // (tenants)  the most GPUs that it may hold at once
+  const int32_t* node_owner = nullptr;    // (M)  who alone may use the node, kNone: anyone
+  const uint8_t* type_shares = nullptr;  // (types)  1: a part of a GPU can be held; 0: all of it is
+  const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU, INT32_MAX where not said
 };
 
 // Requests that are more than a number of GPUs. A plain job has none: its GPUs are whole, of any
@@ -51,6 +55,7 @@ struct ShapeColumns {
   int32_t max_groups = 1;                // of one shape
   int32_t max_loose_tasks = 0;           // of one shape: those without a whole GPU of their own
   const int32_t* first_group = nullptr;  // (H + 1)  into the columns below
+  const int32_t* tenant = nullptr;       // (H)  kNone: of no tenant that owns nodes
   const uint64_t* types = nullptr;       // (H)  the GPU types it runs on, as bits
   const int32_t* tasks = nullptr;        // (R)  asked for
   const int32_t* min_tasks = nullptr;    // (R)  it can run with any number from here
@@ -68,6 +73,7 @@ struct JobColumns {
   int32_t num_users = 0;
   const int32_t* gpus = nullptr;         // (N)
   const int32_t* size_class = nullptr;   // (N)  jobs of one class ask for the same
+  const int32_t* tenant = nullptr;       // (N)  of the spec's, kNone; null where it has none
   const int32_t* shape = nullptr;        // (N)  kNone for plain jobs; null where all are
   const int32_t* user = nullptr;         // (N)  kNone where the trace names nobody
   const int64_t* submit_us = nullptr;    // (N)  rising

@@ -74,6 +74,12 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     }
   }
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
+  if (fixed.rated) {
+    for (const int32_t slot : live_slots_by_job(s)) hash.add(s.traffic[slot]);
+    const int32_t links = fixed.spec.num_nodes + fixed.spec.num_racks + fixed.spec.num_pods;
+    for (int32_t i = 0; i < links; ++i) hash.add(s.link_load[i]);
+    hash.add(h.moved_bytes);
+  }
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) hash.add(s.free_mask[m]);
   if (fixed.faults) {
     for (const int64_t word : {h.down_time_us, h.lost_time_us}) hash.add(word);
@@ -109,7 +115,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
       mem[node] += s.part_tasks[p] * need.mem_mib;
       if (need.gpu_milli == 0) continue;
       const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_bit(s.part_mask[p]));
-      milli[gpu] += need.gpu_milli;
+      milli[gpu] += milli_on(fixed, s.part_node[p], need);
       gpu_mem[gpu] += need.gpu_mem_mib;
     }
     if (s.first_part[slot] == kNone) continue;
@@ -201,6 +207,17 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   }
   if (free_gpus != h.free_gpus) return at("free GPUs counted: ", free_gpus);
   if (down_gpus != h.down_gpus) return at("GPUs that are down counted: ", down_gpus);
+  std::vector<int32_t> tenant_gpus(static_cast<size_t>(fixed.spec.num_tenants), 0);
+  for (int32_t i = 0; i < h.held; ++i) {
+    const int32_t slot = s.held_list[i], t = s.tenant[slot];
+    if (t != kNone) tenant_gpus[static_cast<size_t>(t)] += s.gpus[slot];
+  }
+  for (int32_t t = 0; t < fixed.spec.num_tenants; ++t) {
+    const int32_t holds = tenant_gpus[static_cast<size_t>(t)];
+    if (s.tenant_gpus[t] != holds || holds > fixed.spec.tenant_limit[t]) {
+      return at("GPUs of tenant ", t);
+    }
+  }
   int32_t queued = 0, asked_for = 0;
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot], ++queued) {
     asked_for += s.gpus[slot];

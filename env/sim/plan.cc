@@ -48,6 +48,7 @@ std::string why_not_there(const Fixed& fixed, const ClusterState& s, int32_t slo
   if (sum != s.gpus[slot] && s.shape[slot] == kNone) {
     return "asked for " + std::to_string(s.gpus[slot]) + " GPUs, given " + std::to_string(sum);
   }
+  if (!within_limit(fixed, s, slot)) return "above the limit of its tenant";
   for (const Piece& p : pieces) {
     if (s.free_count[p.node] < p.gpus) {
       return "node " + std::to_string(p.node) + " lacks " +
@@ -270,6 +271,7 @@ void Draft::undo_preempt(const Undo& u) {
   }
   s.first_part[u.slot] = chain;
   held_add(s, u.slot);
+  if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
   --s.preempted[u.slot];
   --s.head->preemptions;
   s.queue_prev[u.slot] = u.queue_prev;

@@ -51,6 +51,7 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   s.first_part[slot] = chain;
   s.rate[slot] = speed;
   held_add(s, slot);
+  if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   return slot;
 }
 

@@ -81,7 +81,7 @@ YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, 
       set_free(f, s, node, s.free_mask[node] & ~mask);
       s.shared_mask[node] |= mask;
     }
-    s.share_milli[gpu] -= need.gpu_milli;
+    s.share_milli[gpu] -= milli_on(f, node, need);
     s.share_mem_mib[gpu] -= need.gpu_mem_mib;
   } else if (mask != 0) {
     set_free(f, s, node, s.free_mask[node] & ~mask);
@@ -102,7 +102,7 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
   if (need.gpu_milli > 0) {
     const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
-    s.share_milli[gpu] += need.gpu_milli;
+    s.share_milli[gpu] += milli_on(f, node, need);
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
     if (s.share_milli[gpu] == kWholeGpu) {  // its last share
       s.shared_mask[node] &= ~mask;
@@ -117,12 +117,19 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
 
 // --- starting and stopping --------------------------------------------------------------------
 
+// Whether the job's tenant may hold so many GPUs more.
+YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t slot) {
+  const int32_t t = s.tenant[slot];
+  return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
+}
+
 // May `slot` start on `pieces` now? GPUs that a stopping job still vacates count as free: the start
 // waits for them.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces) {
   if (slot < 0 || slot >= s.head->high_water) return false;
   if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
+  if (!within_limit(f, s, slot)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0;
   for (int32_t i = 0; i < num_pieces; ++i) {
@@ -201,6 +208,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   ++s.started[slot];
   ++h.starts;
   held_add(s, slot);
+  if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   if (s.phase[slot] == Phase::kRunning) begin_run(f, s, slot);
   mark_dirty(s, slot);
 }
@@ -222,6 +230,7 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64
     part = next;
   }
   s.first_part[slot] = kNone;
+  if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] -= s.gpus[slot];
   held_remove(s, slot);
 }
 
@@ -321,6 +330,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
     map.set(s, s.free_count[m], m);
   }
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  for (int32_t t = 0; t < z.tenants; ++t) s.tenant_gpus[t] = 0;
   for (int32_t i = 0; i < z.links; ++i) s.link_load[i] = 0;
   for (int32_t m = 0; m < z.fault_nodes; ++m) s.down_mask[m] = s.idle_down_mask[m] = 0;
   for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
@@ -361,6 +371,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.job[slot] = j;
   s.gpus[slot] = f.jobs.gpus[j];
   s.size_class[slot] = f.jobs.size_class[j];
+  s.tenant[slot] = f.jobs.tenant == nullptr ? kNone : f.jobs.tenant[j];
   s.shape[slot] = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
   s.user[slot] = f.jobs.user[j];
   s.submit_us[slot] = f.jobs.submit_us[j];

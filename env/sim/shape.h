@@ -33,6 +33,11 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
   return h.tasks[h.first_group[shape] + group];
 }
 
+// What a share takes of a GPU of that node: all of it where the type has no parts.
+YARD_HD inline int32_t milli_on(const Fixed& f, int32_t node, const TaskNeed& need) {
+  return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
+}
+
 // How much of its first group's tasks a job got, of those it asked for.
 YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& s, int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
@@ -69,9 +74,12 @@ struct NodeLedger {
     mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
   }
 
-  // Whether the node's GPUs are of a kind that the task runs on.
-  YARD_HD bool suits(const Fixed& f, uint64_t types, const TaskNeed& need) const {
+  // Whether the node is open to the job, and its GPUs of a kind that the task runs on.
+  YARD_HD bool suits(const Fixed& f, int32_t shape, const TaskNeed& need) const {
+    const int32_t owner = f.spec.node_owner[node];
+    if (owner != kNone && owner != f.jobs.shapes.tenant[shape]) return false;
     if (need.gpus + need.gpu_milli == 0) return true;
+    const uint64_t types = f.jobs.shapes.types[shape];
     const int32_t type = f.spec.node_type[node];
     return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
   }
@@ -85,11 +93,12 @@ struct NodeLedger {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
     mask = 0;
     if (need.gpu_milli > 0) {
+      const int32_t wanted = milli_on(f, node, need);
       int32_t best = kNone;
       for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
         const int32_t gpu = lowest_bit(rest);
         look(f, s, gpu);
-        if (milli[gpu] < need.gpu_milli || mem_mib[gpu] < need.gpu_mem_mib) continue;
+        if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
         if (best == kNone || milli[gpu] < milli[best]) best = gpu;
       }
       if (best == kNone) {
@@ -102,7 +111,7 @@ struct NodeLedger {
         milli[best] = kWholeGpu;
         mem_mib[best] = f.spec.type_mem_mib[f.spec.node_type[node]];
       }
-      milli[best] -= need.gpu_milli;
+      milli[best] -= wanted;
       mem_mib[best] -= need.gpu_mem_mib;
       mask = uint64_t{1} << best;
     } else if (need.gpus > 0) {
@@ -203,7 +212,7 @@ YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t sh
     for (int32_t k = i; k < num_pieces; ++k) {
       if (pieces[k].node != p.node) continue;
       const TaskNeed need = need_of(h, shape, pieces[k].group);
-      if (!ledger.suits(f, h.types[shape], need)) return false;
+      if (!ledger.suits(f, shape, need)) return false;
       if (!take_piece(f, s, ledger, need, pieces[k])) return false;
     }
   }

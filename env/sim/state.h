@@ -75,8 +75,9 @@ struct StateSizes {
   int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
   int32_t rated_slots = 0;     // slots and links where rates depend on neighbours, else 0
   int32_t links = 0;           // uplinks of nodes, racks and pods
-  int32_t parent_words = 0;    // bits of jobs that others wait for
-  int32_t fault_slots = 0;     // slots, nodes and GPUs where any may go down, else 0
+  int32_t tenants = 0;
+  int32_t parent_words = 0;  // bits of jobs that others wait for
+  int32_t fault_slots = 0;   // slots, nodes and GPUs where any may go down, else 0
   int32_t fault_nodes = 0;
   int32_t fault_gpus = 0;
   int32_t shared_gpus = 0;  // GPUs, where anybody asks for a share of one, else 0
@@ -95,6 +96,7 @@ struct ClusterState {
   int32_t* job = nullptr;             // (S)  index into the job table
   int32_t* gpus = nullptr;            // (S)
   int32_t* size_class = nullptr;      // (S)
+  int32_t* tenant = nullptr;          // (S)  kNone: of none that the cluster knows
   int32_t* shape = nullptr;           // (S)  kNone for plain jobs
   int32_t* user = nullptr;            // (S)  kNone where the trace names nobody
   int32_t* preempted = nullptr;       // (S)  times stopped so far
@@ -148,6 +150,7 @@ struct ClusterState {
   uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
   uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
   int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
+  int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
   int64_t* link_load = nullptr;   // (links or 0)  bytes a second, nodes' first, then racks', pods'
   uint64_t* down_mask = nullptr;  // (M or 0)  GPUs that nobody gets: failed or drained
   uint64_t* idle_down_mask = nullptr;  // (M or 0)  of these, those that nobody holds any more
@@ -173,6 +176,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.job, z.slots, Extent::kSlots);
   f(s.gpus, z.slots, Extent::kSlots);
   f(s.size_class, z.slots, Extent::kSlots);
+  f(s.tenant, z.slots, Extent::kSlots);
   f(s.shape, z.slots, Extent::kSlots);
   f(s.user, z.slots, Extent::kSlots);
   f(s.preempted, z.slots, Extent::kSlots);
@@ -220,6 +224,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.free_bits, counts * z.words(), Extent::kAll);
   f(s.free_summary, counts * z.summary_words(), Extent::kAll);
   f(s.gpu_ready_us, z.gpus, Extent::kAll);
+  f(s.tenant_gpus, z.tenants, Extent::kAll);
   f(s.link_load, z.links, Extent::kAll);
   f(s.down_mask, z.fault_nodes, Extent::kAll);
   f(s.idle_down_mask, z.fault_nodes, Extent::kAll);

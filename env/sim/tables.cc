@@ -1,20 +1,20 @@
 #include "env/sim/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "env/cluster/topology.h"
 
 namespace yard {
 namespace {
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
 
-// Numbers what is named from 0 on, by first appearance.
-int32_t dense(std::unordered_map<int32_t, int32_t>& known, int32_t name) {
-  return known.try_emplace(name, static_cast<int32_t>(known.size())).first->second;
-}
+int64_t bytes_per_s(double gbps) { return std::llround(gbps * 1e9 / 8); }
 
 int32_t fewest(const RoleGroup& g) { return g.max_count > 0 ? g.min_count : g.count; }
 int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.count; }
@@ -22,25 +22,37 @@ int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.coun
 }  // namespace
 
 SpecTable::SpecTable(const ClusterSpec& spec) {
-  std::unordered_map<int32_t, int32_t> racks;
+  const Topology topology(spec);
+  const TopologyColumns& net = topology.columns();
   for (const Node& node : spec.nodes) {
     gpus_.push_back(node.gpus);
     gpu0_.push_back(total_gpus_);
-    rack_.push_back(dense(racks, node.rack));
-    pod_.push_back(0);
-    island_gpus_.push_back(kMaxNodeGpus);
-    node_up_.push_back(0);
-    cores_milli_.push_back(node.cpus > 0 ? int64_t{1000} * node.cpus : kUnlimited);
+    const auto m = static_cast<int32_t>(rack_.size());
+    rack_.push_back(net.rack[m]);
+    pod_.push_back(net.pod[m]);
+    island_gpus_.push_back(net.island_gpus[m]);
+    node_up_.push_back(bytes_per_s(gbps_at(net, m, Tier::kRack)));
+    cores_milli_.push_back(node.cpus > 0 ? std::llround(1000 * node.cpus) : kUnlimited);
+    overloads_ = overloads_ || (node.cpus > 0 && node.cpu_overload > 1);
+    const bool lends = node.tenant < 0 || spec.tenants[static_cast<size_t>(node.tenant)].may_lend;
+    owner_.push_back(lends ? kNone : node.tenant);
     speed_.push_back(spec.types[static_cast<size_t>(node.type)].speed);
     type_.push_back(node.type);
-    cpu_milli_.push_back(node.cpus > 0 ? int64_t{1000} * node.cpus : kUnlimited);
+    cpu_milli_.push_back(node.cpus > 0 ? std::llround(1000 * node.cpus * node.cpu_overload)
+                                       : kUnlimited);
     mem_mib_.push_back(node.mem_gib > 0 ? mib(node.mem_gib) : kUnlimited);
     total_gpus_ += node.gpus;
     max_node_gpus_ = std::max(max_node_gpus_, node.gpus);
   }
-  rack_up_.assign(racks.size(), 0);
-  pod_up_.assign(1, 0);
+  for (int32_t r = 0; r < net.num_racks; ++r) rack_up_.push_back(bytes_per_s(net.rack_up_gbps[r]));
+  for (int32_t p = 0; p < net.num_pods; ++p) pod_up_.push_back(bytes_per_s(net.pod_up_gbps[p]));
+  for (const Tenant& tenant : spec.tenants) {
+    int32_t limit = tenant.limit_gpus > 0 ? tenant.limit_gpus : INT32_MAX;
+    if (!tenant.may_borrow) limit = std::min(limit, tenant.quota_gpus);
+    tenant_limit_.push_back(limit);
+  }
   for (const GpuType& type : spec.types) {
+    type_shares_.push_back(type.shares == Shares::kMilli);
     type_mem_mib_.push_back(type.mem_gib > 0 ? static_cast<int32_t>(mib(type.mem_gib)) : INT32_MAX);
   }
   nodes_of_size_.resize(static_cast<size_t>(max_node_gpus_) + 1);
@@ -68,6 +80,10 @@ SpecColumns SpecTable::columns() const {
           type_.data(),
           cpu_milli_.data(),
           mem_mib_.data(),
+          static_cast<int32_t>(tenant_limit_.size()),
+          tenant_limit_.data(),
+          owner_.data(),
+          type_shares_.data(),
           type_mem_mib_.data()};
 }
 
@@ -82,20 +98,31 @@ uint64_t type_bits(const Job& job, const ClusterSpec& spec) {
   return bits;
 }
 
+namespace {
+
+int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
+  const auto named = [&](const Tenant& tenant) { return tenant.name == job.tenant; };
+  const auto it = std::find_if(spec.tenants.begin(), spec.tenants.end(), named);
+  return it == spec.tenants.end() ? kNone : static_cast<int32_t>(it - spec.tenants.begin());
+}
+
+}  // namespace
+
 // Enters the job's shape where it is new. Returns its index, or kNone for a plain job.
-int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
+int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant) {
   const uint64_t types = type_bits(job, spec);
+  if (!owned_) tenant = kNone;
   const uint64_t all =
       spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
   std::vector<RoleGroup> groups = job.groups;
   if (groups.empty()) {
-    if ((types & all) == all) return kNone;
+    if ((types & all) == all && !owned_) return kNone;
     RoleGroup one_by_one;  // split as the scheduler likes
     one_by_one.count = job.gpus;
     one_by_one.task.gpus = 1;
     groups.push_back(one_by_one);
   }
-  std::vector<int64_t> key{static_cast<int64_t>(types)};
+  std::vector<int64_t> key{static_cast<int64_t>(types), tenant};
   for (const RoleGroup& g : groups) {
     key.insert(key.end(), {g.count, fewest(g), most(g), g.task.gpus, g.task.gpu_milli,
                            mib(g.task.gpu_mem_gib), g.task.cpu_milli, g.task.mem_mib});
@@ -103,6 +130,7 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec) {
   const auto [known, fresh] = shapes_.try_emplace(key, static_cast<int32_t>(types_.size()));
   if (!fresh) return known->second;
   types_.push_back(types);
+  shape_tenant_.push_back(tenant);
   int32_t loose = 0;
   for (const RoleGroup& g : groups) {
     tasks_.push_back(g.count);
@@ -145,16 +173,21 @@ void JobTable::link_after(const std::vector<Job>& jobs) {
 
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   std::unordered_map<std::string, int32_t> users;
-  std::vector<std::pair<int32_t, int32_t>>
-      requests;  // (N)  whole GPUs that it cannot do without, shape
+  std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs at the least, shape, tenant
   bool shaped = false;
+  // Where nodes are somebody's own, who a job belongs to is part of what it can use.
+  owned_ = std::any_of(spec.nodes.begin(), spec.nodes.end(), [&](const Node& n) {
+    return n.tenant >= 0 && !spec.tenants[static_cast<size_t>(n.tenant)].may_lend;
+  });
   for (const Job& job : jobs) {
     gpus_.push_back(job.gpus);
     submit_us_.push_back(job.submit_us);
     limit_us_.push_back(job.limit_us < 0 ? kNone : job.limit_us);
     const auto next = static_cast<int32_t>(users.size());
     user_.push_back(job.user.empty() ? kNone : users.try_emplace(job.user, next).first->second);
-    const int32_t shape = shape_of(job, spec);
+    const int32_t tenant = tenant_index(job, spec);
+    tenant_.push_back(tenant);
+    const int32_t shape = shape_of(job, spec, tenant);
     shape_.push_back(shape);
     shaped = shaped || shape != kNone;
     int32_t whole = job.gpus;
@@ -165,15 +198,16 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
         whole += min_tasks_[static_cast<size_t>(r)] * task_gpus_[static_cast<size_t>(r)];
       }
     }
-    requests.emplace_back(whole, shape);
+    requests.push_back({whole, shape, tenant});
   }
   if (!shaped) shape_.clear();
+  if (spec.tenants.empty()) tenant_.clear();
   link_after(jobs);
   num_users_ = static_cast<int32_t>(users.size());
-  std::vector<std::pair<int32_t, int32_t>> classes = requests;
+  std::vector<std::array<int32_t, 3>> classes = requests;
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  for (const auto& [whole, shape] : classes) class_gpus_.push_back(whole);
+  for (const auto& one : classes) class_gpus_.push_back(one[0]);
   for (const auto& request : requests) {
     const auto at = std::lower_bound(classes.begin(), classes.end(), request);
     size_class_.push_back(static_cast<int32_t>(at - classes.begin()));
@@ -181,25 +215,26 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
 }
 
 JobColumns JobTable::columns() const {
-  return {
-      static_cast<int32_t>(gpus_.size()),
-      static_cast<int32_t>(class_gpus_.size()),
-      num_users_,
-      gpus_.data(),
-      size_class_.data(),
-      shape_.empty() ? nullptr : shape_.data(),
-      user_.data(),
-      submit_us_.data(),
-      limit_us_.data(),
-      speed_class_.empty() ? nullptr : speed_class_.data(),
-      num_parents_,
-      after_job_.empty() ? nullptr : first_after_.data(),
-      after_job_.data(),
-      parent_.data(),
-      class_gpus_.data(),
-      {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
-       types_.data(), tasks_.data(), min_tasks_.data(), max_tasks_.data(), task_gpus_.data(),
-       task_milli_.data(), task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data()}};
+  return {static_cast<int32_t>(gpus_.size()),
+          static_cast<int32_t>(class_gpus_.size()),
+          num_users_,
+          gpus_.data(),
+          size_class_.data(),
+          tenant_.empty() ? nullptr : tenant_.data(),
+          shape_.empty() ? nullptr : shape_.data(),
+          user_.data(),
+          submit_us_.data(),
+          limit_us_.data(),
+          speed_class_.empty() ? nullptr : speed_class_.data(),
+          num_parents_,
+          after_job_.empty() ? nullptr : first_after_.data(),
+          after_job_.data(),
+          parent_.data(),
+          class_gpus_.data(),
+          {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
+           shape_tenant_.data(), types_.data(), tasks_.data(), min_tasks_.data(), max_tasks_.data(),
+           task_gpus_.data(), task_milli_.data(), task_gpu_mem_mib_.data(), task_cpu_milli_.data(),
+           task_mem_mib_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
@@ -214,6 +249,7 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.parts = z.gpus + most * shapes.max_loose_tasks;
   if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
+  z.tenants = fixed.spec.num_tenants;
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
   if (fixed.rated) {
     z.rated_slots = z.slots;

@@ -23,6 +23,8 @@ class SpecTable {
   std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_, type_, type_mem_mib_;
   std::vector<int32_t> pod_, island_gpus_;
   std::vector<int64_t> cpu_milli_, cores_milli_, mem_mib_, node_up_, rack_up_, pod_up_;
+  std::vector<int32_t> owner_, tenant_limit_;
+  std::vector<uint8_t> type_shares_;
   bool overloads_ = false;
   std::vector<double> speed_;
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
@@ -39,13 +41,13 @@ class JobTable {
   void set_speed_classes(std::vector<int32_t> classes) { speed_class_ = std::move(classes); }
 
  private:
-  int32_t shape_of(const Job& job, const ClusterSpec& spec);
+  int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant);
   void link_after(const std::vector<Job>& jobs);
 
   std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_;
   int32_t num_users_ = 0;
-  std::vector<int32_t> speed_class_;
+  std::vector<int32_t> speed_class_, tenant_, shape_tenant_;
   std::vector<int32_t> first_after_, after_job_, parent_;
   int32_t num_parents_ = 0;
   // shapes, each once
@@ -55,6 +57,7 @@ class JobTable {
   std::vector<uint64_t> types_;
   std::map<std::vector<int64_t>, int32_t> shapes_;
   int32_t max_groups_ = 1, max_loose_tasks_ = 0;
+  bool owned_ = false;  // whether some node is its owner's alone
 };
 
 // The GPU types of `spec` that the job runs on, as bits.

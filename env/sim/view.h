@@ -89,6 +89,15 @@ class View {
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
 
+  // Who is charged for the job: index of the spec's tenants, kNone for none that it knows.
+  YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
+  YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
+  // May its tenant hold as many GPUs more as it asks for?
+  YARD_HD bool within_limit(int32_t slot) const {
+    const int32_t t = state_->tenant[slot];
+    return t == kNone || state_->tenant_gpus[t] + gpus(slot) <= fixed_->spec.tenant_limit[t];
+  }
+
   // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
     YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");

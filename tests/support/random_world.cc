@@ -21,6 +21,7 @@ ClusterSpec random_cluster(Rng& rng) {
   }
   for (GpuType& type : spec.types) {
     type.mem_gib = type.name == "a100" ? 40 : 16;
+    if (type.name != "t4") type.shares = Shares::kMilli;
     if (type.name == "t4") type.speed = 0.5;
     if (type.name == "a100") type.speed = 1.5;
   }

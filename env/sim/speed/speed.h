@@ -7,12 +7,9 @@
 #include <cstdint>
 
 #include "env/base/check.h"
+#include "env/cluster/tier.h"
 
 namespace yard {
-
-// The furthest that a job's exchange goes.
-enum class Tier : uint8_t { kIsland, kNode, kRack, kPod, kCore };
-constexpr int32_t kTiers = 5;
 
 // How many nodes take part: one, two, three, four, five to eight, more. Exchanges over two nodes
 // were measured to differ much from those over more.
@@ -22,13 +19,13 @@ YARD_HD inline int32_t spread_of(int32_t nodes) {
   return nodes < 9 ? 4 : 5;
 }
 
-// A tier with, from the rack on, its spread.
+// The tier of a job's exchange with, from the rack on, its spread. One GPU counts as an island.
 constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
 YARD_HD inline int32_t span_of(Tier tier, int32_t nodes) {
-  const int32_t t = static_cast<int32_t>(tier);
-  if (t < 2) return t;
+  if (tier <= Tier::kNode) return tier == Tier::kNode ? 1 : 0;
+  const int32_t t = static_cast<int32_t>(tier) - static_cast<int32_t>(Tier::kRack);
   const int32_t spread = nodes < 2 ? 1 : spread_of(nodes);
-  return 2 + (t - 2) * (kSpreads - 1) + spread - 1;
+  return 2 + t * (kSpreads - 1) + spread - 1;
 }
 
 // A class is what jobs of one kind that ask for the same share; a kind is a model with a batch.
