@@ -114,6 +114,9 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   if (!contestant.policy && scenario.fixed.faults) {
     throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
   }
+  if (!contestant.policy && scenario.speeds) {
+    throw InputError("--profiles", "rules 'default'", "'" + options.rules + "'");
+  }
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
   if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);

@@ -46,6 +46,7 @@ Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& wind
   replica.factor = scenario.factor;
   replica.congestion = scenario.congestion;
   replica.opens_test = scenario.opens_test;
+  replica.model(scenario.speeds);
   return replica;
 }
 
@@ -61,6 +62,10 @@ Source load_source(const ScenarioOptions& options) {
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
+  if (!options.profiles.empty()) {
+    source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
+    source.speeds->restrict_types(source.trace, source.cluster);
+  }
   check_fits(source.trace, source.cluster, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
   source.faults.model = parse<FaultModel>(options.fault_model);
@@ -76,7 +81,9 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       load(offered_load(trace, window, cluster.total_gpus())),
       spec(cluster),
       workload(trace, cluster),
-      fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {}
+      fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
+  fixed.rated = fixed.spec.overloads;
+}
 
 void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   constexpr int64_t kMonthUs = int64_t{30} * 24 * 3600 * 1'000'000;
@@ -90,6 +97,15 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   }
   workload.set_faults(std::move(all));
   fixed.faults = workload.has_faults();
+}
+
+void Scenario::model(std::shared_ptr<Speeds> measured) {
+  speeds = std::move(measured);
+  if (!speeds) return;
+  workload.set_speed_classes(speeds->classes(trace));
+  fixed.jobs = workload.jobs().columns();
+  fixed.speed = speeds->columns();
+  fixed.rated = true;
 }
 
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
@@ -110,6 +126,7 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   scenario.factor = found.factor;
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
+  scenario.model(source.speeds);
   scenario.befall(source.faults, Rng(source.faults.seed).split(kFaultStream));
   return scenario;
 }

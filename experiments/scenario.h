@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "env/sim/workload.h"
 #include "env/trace/reader.h"
 #include "env/trace/window.h"
+#include "experiments/speeds.h"
 
 namespace yard {
 
@@ -30,6 +32,7 @@ struct ScenarioOptions {
   uint64_t seed = 1;        // of a generator
   int generate_jobs = 0;    // how many a generator makes; 0: its own number
   Settings trace_settings;  // of a generator or a reader
+  std::string profiles;     // files or folders of measured speeds, joined by commas
   std::string faults;       // file of what befalls GPUs
   Settings fault_model;     // and how often something does, on the average
   std::string throughputs;  // file of measured steps a second; fills run times that a trace lacks
@@ -47,6 +50,7 @@ struct Source {
   Trace trace;
   ClusterSpec cluster;
   FaultPlan faults;
+  std::shared_ptr<Speeds> speeds;  // null: nothing is known of models; shared by replicas
 };
 
 // A generator's arrivals are scaled to the cluster.
@@ -62,6 +66,8 @@ struct Scenario {
   // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and a month
   // after twice the time to the last.
   void befall(const FaultPlan& plan, const Rng& rng);
+  // Lets jobs run as fast as their models were measured to.
+  void model(std::shared_ptr<Speeds> speeds);
 
   Trace trace;
   Window window;
@@ -75,6 +81,7 @@ struct Scenario {
   Workload workload;
   Fixed fixed;
   FaultPlan faults;
+  std::shared_ptr<Speeds> speeds;
 };
 
 // Cuts out the window and scales arrivals to the congestion, where one is given. What follows the

@@ -47,6 +47,12 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, EveryFeature, ::testing::ValuesIn(PolicyRe
                            return name;
                          });
 
+ClusterSpec parted(const std::string& text) {
+  ClusterSpec spec = load_cluster(text);
+  for (GpuType& type : spec.types) type.shares = Shares::kMilli;
+  return spec;
+}
+
 Job share_of(const std::string& id, int32_t milli, double run_s) {
   Job job = jobs_of({{0, 1, run_s}})[0];
   job.id = id;
@@ -55,8 +61,8 @@ Job share_of(const std::string& id, int32_t milli, double run_s) {
 }
 
 TEST(Shares, GoToTheFullestGpuThatStillFits) {
-  const Scene scene("1x2", {share_of("a", 600, 100), share_of("b", 500, 100),
-                            share_of("c", 400, 100), share_of("d", 500, 100)});
+  const Scene scene(parted("1x2"), {share_of("a", 600, 100), share_of("b", 500, 100),
+                                    share_of("c", 400, 100), share_of("d", 500, 100)});
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   ASSERT_TRUE(player.step());
@@ -71,7 +77,7 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
 }
 
 TEST(Shares, CanBePutOnANamedGpu) {
-  const Scene scene("1x4", {share_of("a", 500, 100), share_of("b", 500, 100)});
+  const Scene scene(parted("1x4"), {share_of("a", 500, 100), share_of("b", 500, 100)});
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.truth()));

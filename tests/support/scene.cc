@@ -73,7 +73,16 @@ Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Cos
     : trace_(trace_of(jobs)),
       spec_(cluster),
       workload_(trace_, cluster),
-      fixed_{spec_.columns(), workload_.jobs().columns(), costs} {}
+      fixed_{spec_.columns(), workload_.jobs().columns(), costs} {
+  fixed_.rated = fixed_.spec.overloads;
+}
+
+void Scene::set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes) {
+  workload_.set_speed_classes(classes);
+  fixed_.jobs = workload_.jobs().columns();
+  fixed_.speed = speeds;
+  fixed_.rated = true;
+}
 
 void Scene::set_faults(std::vector<Fault> faults) {
   workload_.set_faults(std::move(faults));

@@ -58,6 +58,8 @@ class Scene {
 
   // Before any world looks at the scene.
   void set_faults(std::vector<Fault> faults);
+  // The same; what `speeds` points to outlives the scene.
+  void set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes);
 
   const Fixed& fixed() const { return fixed_; }
   const Workload& workload() const { return workload_; }

@@ -127,7 +127,7 @@ void SpeedTable::add_rates(const Kind& kind) {
     if (curve == nullptr) curve = curve_of(*kind.profile, reference);
     const SpeedCurve::Rates rates = curve->steps_per_s(kind.batch, options_.max_gpus);
     for (int32_t gpus = 0; gpus <= options_.max_gpus; ++gpus) {
-      for (int32_t t = 0; t < kTiers; ++t) {
+      for (int32_t t = static_cast<int32_t>(Tier::kIsland); t < kTiers; ++t) {
         const auto tier = static_cast<Tier>(t);
         const size_t first = tier <= Tier::kNode ? 0 : 1, end = first == 0 ? 1 : kSpreads;
         for (size_t spread = first; spread < end; ++spread) {

@@ -63,6 +63,10 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
     congestion->expected(1);
   }
   app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--profiles", scenario.profiles,
+                 "files or folders of measured speeds, joined by commas: jobs with a model run as "
+                 "fast as it was measured on what they get")
+      ->default_str("");
   app.add_option("--faults", scenario.faults,
                  "CSV of what befalls GPUs: at_s,until_s,kind,node,gpus; --set "
                  "faults.node_mtbf_h=N draws it")

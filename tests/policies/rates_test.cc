@@ -1,0 +1,222 @@
+// Rates that depend on models, placements and neighbours, and the limits of tenants: small worlds
+// by hand, with tables made up for them.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "env/sim/rules.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// One kind of model: on one node its work takes as long as asked for, over several nodes twice as
+// long, of which half is the exchange.
+struct MadeUpSpeeds {
+  static constexpr int32_t kMaxGpus = 8;
+
+  explicit MadeUpSpeeds(size_t jobs) : classes(jobs, 1) {
+    const auto cells = static_cast<size_t>((kMaxGpus + 1) * kSpans);
+    steps.assign(cells, 1.0);
+    share.assign(cells, 0.0);
+    for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
+      for (int32_t span = 2; span < kSpans; ++span) {
+        const auto cell = static_cast<size_t>(gpus * kSpans + span);
+        steps[cell] = 0.5;
+        share[cell] = 0.5;
+      }
+    }
+  }
+
+  SpeedColumns columns() const {
+    SpeedColumns c;
+    c.num_classes = 2;
+    c.num_kinds = 1;
+    c.num_types = 1;
+    c.max_gpus = kMaxGpus;
+    c.unmeasured_pair = 1;
+    c.type_speed = type_speed.data();
+    c.class_kind = class_kind.data();
+    c.class_reference = reference.data();
+    c.steps_per_s = steps.data();
+    c.exchange_share = share.data();
+    c.pair_rate = pair.data();
+    c.gradient_bytes = bytes.data();
+    c.worker_steps = flags.data();
+    c.server_exchange = flags.data();
+    return c;
+  }
+
+  std::vector<int32_t> classes;
+  std::vector<double> type_speed{1}, reference{1, 1}, steps, share, pair{0.6}, bytes{1e9};
+  std::vector<int32_t> class_kind{-1, 0};
+  std::vector<uint8_t> flags{0};
+};
+
+ClusterSpec wired(double nic_gbps) {
+  ClusterSpec spec = load_cluster("4x2");
+  spec.tiers[static_cast<size_t>(Tier::kRack)].bandwidth_gbps = nic_gbps;
+  return spec;
+}
+
+TEST(Rates, SpreadingCostsWhatTheTableSays) {
+  const MadeUpSpeeds speeds(2);
+  Scene scene(wired(0), jobs_of({{0, 2, 100}, {0, 4, 100}}), no_costs());
+  scene.set_speeds(speeds.columns(), speeds.classes);
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, 100 * kSecond) << "one node";
+  EXPECT_EQ(player.jobs()[1].end_us, 200 * kSecond) << "two nodes";
+  // 2 (n - 1) / n bytes an iteration for each of n = 2 nodes, 100 iterations.
+  EXPECT_DOUBLE_EQ(player.state().head->moved_bytes, 100 * 1e9 * 2);
+}
+
+TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
+  const MadeUpSpeeds speeds(2);
+  // Each of the two jobs sends 0.5e9 bytes a second over each of its nodes' links of as much: alone
+  // neither is slowed.
+  ClusterSpec spec = wired(0.5 * 8);
+  spec.nodes.resize(2);
+  for (Node& node : spec.nodes) node.gpus = 4;
+  Scene scene(spec, jobs_of({{0, 2, 100}, {0, 2, 50}}), no_costs());
+  scene.set_speeds(speeds.columns(), speeds.classes);
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const Piece spread[] = {{0, 1}, {1, 1}};
+  start(scene.fixed(), s, 0, spread, 2);
+  start(scene.fixed(), s, 1, spread, 2);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  // Twice the load: an exchange takes twice as long, an iteration 1.5 times. Job 1 has 50 s of work
+  // at half speed: 150 s. Then job 0 has done 50 s, and does the rest at half speed.
+  EXPECT_EQ(s.phase[1], Phase::kDone);
+  EXPECT_NEAR(1e-6 * static_cast<double>(s.head->now_us), 150, 1e-5);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  EXPECT_NEAR(1e-6 * static_cast<double>(s.head->now_us), 250, 1e-5);
+  EXPECT_TRUE(all_done(s));
+  EXPECT_EQ(s.link_load[0], 0);
+  EXPECT_EQ(s.link_load[1], 0);
+  EXPECT_NEAR(s.head->moved_bytes, 150 * 1e9 * 2, 1e3) << "what is moved hangs on the work alone";
+}
+
+TEST(Rates, ADraftTakenBackLeavesNoTrace) {
+  const MadeUpSpeeds speeds(3);
+  Scene scene(wired(8), jobs_of({{0, 4, 100}, {0, 2, 50}, {0, 2, 50}}));
+  scene.set_speeds(speeds.columns(), speeds.classes);
+  World world(scene.fixed(), 3);
+  world.reset(0, 3);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const Piece first[] = {{0, 2}, {1, 2}}, second[] = {{2, 1}, {3, 1}};
+  start(scene.fixed(), s, 0, first, 2);
+  const std::vector<int64_t> load(s.link_load, s.link_load + 4);
+  Draft draft(scene.fixed(), s);
+  ASSERT_TRUE(draft.start(1, second, 2));
+  ASSERT_TRUE(draft.preempt(0));
+  draft.undo_to(0);
+  EXPECT_EQ(std::vector<int64_t>(s.link_load, s.link_load + 4), load);
+  EXPECT_GT(s.traffic[0], 0);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  EXPECT_EQ(s.phase[0], Phase::kDone);
+  EXPECT_EQ(s.head->now_us, 200 * kSecond);
+}
+
+TEST(Rates, NeighboursOnOneGpuSlowEachOther) {
+  const MadeUpSpeeds speeds(2);
+  ClusterSpec spec = load_cluster("1x1");
+  spec.types[0].shares = Shares::kMilli;
+  std::vector<Job> jobs = jobs_of({{0, 1, 60}, {0, 1, 30}});
+  for (Job& job : jobs) {
+    RoleGroup group;
+    group.task.gpu_milli = 500;
+    job.groups = {group};
+  }
+  Scene scene(spec, jobs, no_costs());
+  scene.set_speeds(speeds.columns(), speeds.classes);
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[1].end_us, 50 * kSecond) << "30 s at 0.6";
+  EXPECT_EQ(player.jobs()[0].end_us, 80 * kSecond) << "30 s of work in 50 s, then 30 s alone";
+}
+
+TEST(Rates, ServersThatPromiseMoreThanTheyHaveAreSlow) {
+  ClusterSpec spec = load_cluster("1x4");
+  spec.nodes[0].cpus = 8;
+  spec.nodes[0].cpu_overload = 2;
+  std::vector<Job> jobs = jobs_of({{0, 1, 60}, {0, 1, 30}, {0, 1, 30}});
+  for (Job& job : jobs) {
+    RoleGroup group;
+    group.task.gpus = 1;
+    group.task.cpu_milli = 8000;
+    job.groups = {group};
+  }
+  const Scene scene(spec, jobs, no_costs());
+  ASSERT_TRUE(scene.fixed().rated);
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[1].end_us, 60 * kSecond) << "two of 8 cores on 8: half as fast";
+  EXPECT_EQ(player.jobs()[2].start_us, 60 * kSecond) << "no more than twice its cores";
+  EXPECT_EQ(player.jobs()[0].end_us, 120 * kSecond);
+}
+
+ClusterSpec shared_by(int32_t limit_a, bool may_borrow, bool may_lend) {
+  ClusterSpec spec = load_cluster("2x4");
+  spec.tenants = {{.name = "a", .quota_gpus = 4, .limit_gpus = limit_a, .may_borrow = may_borrow},
+                  {.name = "b", .quota_gpus = 4, .may_lend = may_lend}};
+  spec.nodes[1].tenant = 1;
+  return spec;
+}
+
+std::vector<Job> jobs_of_tenants(const std::vector<std::string>& tenants) {
+  std::vector<Job> jobs;
+  for (size_t j = 0; j < tenants.size(); ++j) {
+    jobs.push_back(jobs_of({{0, 2, 100}})[0]);
+    jobs.back().id = "job" + std::to_string(j);
+    jobs.back().tenant = tenants[j];
+  }
+  return jobs;
+}
+
+class Tenants : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Tenants, HoldNoMoreThanTheirLimit) {
+  const Scene scene(shared_by(2, true, true), jobs_of_tenants({"a", "a", "b", "b", "nobody"}));
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  EXPECT_EQ(player.view().tenant_gpus(0), 2);
+  EXPECT_EQ(player.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait behind a";
+  player.play();
+  EXPECT_FALSE(player.failed());
+}
+
+TEST_P(Tenants, WhoMayNotBorrowKeepsToItsQuota) {
+  const Scene scene(shared_by(0, false, true), jobs_of_tenants({"a", "a", "a", "a"}));
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  EXPECT_EQ(player.view().tenant_gpus(0), 4);
+  player.play();
+  EXPECT_FALSE(player.failed());
+}
+
+TEST_P(Tenants, NodesThatAreNotLentAreTheirOwnersAlone) {
+  const Scene scene(shared_by(0, true, false), jobs_of_tenants({"a", "a", "a", "nobody"}));
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  while (player.step()) EXPECT_EQ(player.state().free_count[1], 4);
+  EXPECT_FALSE(player.failed());
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Tenants, ::testing::Values("fifo", "backfill", "las", "srtf"));
+
+}  // namespace
+}  // namespace yard::testing
