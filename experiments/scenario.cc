@@ -59,6 +59,7 @@ Source load_source(const ScenarioOptions& options) {
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
+  fill_run_times(source.trace, options.measured, options.skip_unusable);
   check_fits(source.trace, gpus, options.skip_unusable);
   return source;
 }

@@ -13,6 +13,7 @@
 #include "env/base/settings.h"
 #include "env/cluster/spec.h"
 #include "env/sim/workload.h"
+#include "env/trace/measured.h"
 #include "env/trace/reader.h"
 #include "env/trace/window.h"
 
@@ -26,10 +27,10 @@ struct ScenarioOptions {
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
-  uint64_t seed = 1;      // of a generator
-  int generate_jobs = 0;  // how many a generator makes; 0: its own number
+  uint64_t seed = 1;        // of a generator
+  int generate_jobs = 0;    // how many a generator makes; 0: its own number
   Settings trace_settings;  // of a generator or a reader
-  std::string throughputs;  // file of measured steps a second; fills run times that a trace lacks
+  Measurements measured;    // for run times that a trace lacks
 };
 
 // A trace that fits a cluster, before a window is cut out.

@@ -112,30 +112,67 @@ Trace parse_trace(std::string_view text, const std::string& source, const LoadOp
   return read_trace(Lines::of_text(text, source), options);
 }
 
-void check_fits(Trace& trace, int total_gpus, bool skip_unusable) {
-  const auto too_large = [&](const Job& job) { return job.gpus > total_gpus; };
-  const int64_t count = std::count_if(trace.jobs.begin(), trace.jobs.end(), too_large);
-  if (count == 0) return;
-  // The first in the file, which need not be the first submitted.
-  const Job* first = nullptr;
-  for (const Job& job : trace.jobs) {
-    if (too_large(job) && (first == nullptr || job.line < first->line)) first = &job;
+void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+                  bool skip_unusable) {
+  struct Kind {
+    Unusable first;
+    const Job* job;  // the first in the file, which need not be the first submitted
+    int64_t count;
+  };
+  std::vector<Kind> kinds;
+  std::vector<char> keep(trace.jobs.size(), 1);
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const std::optional<Unusable> found = why(trace.jobs[j]);
+    if (!found) continue;
+    keep[j] = 0;
+    const Job* job = &trace.jobs[j];
+    const auto same = [&](const Kind& kind) { return kind.first.reason == found->reason; };
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+    if (kind == kinds.end()) {
+      kinds.push_back({*found, job, 1});
+      continue;
+    }
+    ++kind->count;
+    if (job->line < kind->job->line) {
+      kind->first = *found;
+      kind->job = job;
+    }
   }
-  const std::string where =
-      first->line > 0 ? trace.source + ":" + std::to_string(first->line) : trace.source;
+  if (kinds.empty()) return;
+  std::sort(kinds.begin(), kinds.end(),
+            [](const Kind& a, const Kind& b) { return a.job->line < b.job->line; });
+  const auto where = [&](const Kind& kind) {
+    return kind.job->line > 0 ? trace.source + ":" + std::to_string(kind.job->line) : trace.source;
+  };
+  const Kind& first = kinds.front();
   if (!skip_unusable) {
-    const std::string how_many =
-        count == 1 ? "the only such job" : "first of " + std::to_string(count) + " such jobs";
-    throw InputError(where, "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
-                     std::to_string(first->gpus) + " for job '" + first->id + "' (" + how_many +
-                         "; --skip-unusable leaves them out)");
+    const std::string how_many = first.count == 1
+                                     ? "the only such job"
+                                     : "first of " + std::to_string(first.count) + " such jobs";
+    throw InputError(where(first), first.first.expected,
+                     first.first.got + " (" + how_many + "; --skip-unusable leaves them out)");
   }
-  trace.skipped.push_back({"larger than the cluster", count, where});
-  std::erase_if(trace.jobs, too_large);
-  if (trace.jobs.empty()) {
-    throw InputError(trace.source, "a job of at most " + std::to_string(total_gpus) + " GPUs",
-                     "none");
+  for (const Kind& kind : kinds) {
+    trace.skipped.push_back({kind.first.reason, kind.count, where(kind)});
   }
+  size_t kept = 0;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    if (!keep[j]) continue;
+    if (kept != j) trace.jobs[kept] = std::move(trace.jobs[j]);
+    ++kept;
+  }
+  trace.jobs.resize(kept);
+  if (kept == 0) throw InputError(trace.source, "a job that can be used", "none");
+}
+
+void check_fits(Trace& trace, int total_gpus, bool skip_unusable) {
+  const std::string most = "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster";
+  const auto too_large = [&](const Job& job) -> std::optional<Unusable> {
+    if (job.gpus <= total_gpus) return std::nullopt;
+    return Unusable{"larger than the cluster", most,
+                    std::to_string(job.gpus) + " for job '" + job.id + "'"};
+  };
+  check_usable(trace, too_large, skip_unusable);
 }
 
 std::vector<TraceSource> list_trace_sources() {

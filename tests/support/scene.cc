@@ -68,7 +68,8 @@ Trace trace_of(const std::vector<Job>& jobs) {
 
 Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs)
     : trace_(trace_of(jobs)),
-      spec_(load_cluster(cluster)),
+      cluster_(load_cluster(cluster)),
+      spec_(cluster_),
       workload_(trace_),
       fixed_{spec_.columns(), workload_.jobs().columns(), costs} {}
 

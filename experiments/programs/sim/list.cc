@@ -50,7 +50,10 @@ Json list_rules() {
                    {"fidelity", info.fidelity},
                    {"about", info.about},
                    {"policies", info.policies},
-                   {"placements", info.placements}});
+                   {"placements", info.placements},
+                   {"needs", info.needs},
+                   {"round_s", info.round_s},
+                   {"start_s", info.start_s}});
   }
   return out;
 }
