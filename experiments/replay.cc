@@ -63,6 +63,10 @@ std::string choose_placement(const std::string& text, const Policy::Info& info,
 
 Contestant prepare(const std::string& policy, const RunOptions& options) {
   const Pacing::Info& rules = PacingRegistry::info(options.rules);
+  for (const std::string& key : rules.needs) {
+    if (options.pacing.find(key) != nullptr) continue;
+    throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
+  }
   Contestant who;
   who.name = policy;
   if (rules.policies.empty()) {
@@ -133,6 +137,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .oracle_noise = options.oracle_noise,
                       .seed = options.seed,
                       .trace = &scenario.trace,
+                      .cluster = &scenario.cluster,
                       .watch = options.watch};
   Run run;
   run.policy = contestant.name;

@@ -62,6 +62,7 @@ Source load_source(const ScenarioOptions& options) {
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
+  fill_run_times(source.trace, options.measured, options.skip_unusable);
   if (!options.profiles.empty()) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     source.speeds->restrict_types(source.trace, source.cluster);

@@ -15,6 +15,7 @@
 #include "env/cluster/spec.h"
 #include "env/sim/faults.h"
 #include "env/sim/workload.h"
+#include "env/trace/measured.h"
 #include "env/trace/reader.h"
 #include "env/trace/window.h"
 #include "experiments/speeds.h"
@@ -35,7 +36,7 @@ struct ScenarioOptions {
   std::string profiles;     // files or folders of measured speeds, joined by commas
   std::string faults;       // file of what befalls GPUs
   Settings fault_model;     // and how often something does, on the average
-  std::string throughputs;  // file of measured steps a second; fills run times that a trace lacks
+  Measurements measured;    // for run times that a trace lacks
 };
 
 // What befalls GPUs: what a file says, and what is drawn anew for every replica.

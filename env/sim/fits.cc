@@ -1,7 +1,7 @@
 #include "env/sim/fits.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,18 +13,13 @@
 #include "env/sim/choose.h"
 #include "env/sim/tables.h"
 #include "env/sim/world.h"
+#include "env/trace/reader.h"
 
 namespace yard {
 namespace {
 
-struct Unfit {
-  std::string reason;    // the same for all jobs of a kind
-  std::string expected;  // in a message
-  std::string got;
-};
-
 // What is wrong with a request by itself, or on this cluster; an empty reason where nothing is.
-Unfit unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
+Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
     tasks += g.count;
@@ -113,8 +108,8 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const int total_gpus = spec.total_gpus();
-  std::vector<Unfit> why(trace.jobs.size());
   const std::vector<char> never = never_ready(trace.jobs);
+  std::vector<Unusable> why(trace.jobs.size());
   std::vector<size_t> shaped;  // sound requests that only a placement can judge
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
@@ -134,51 +129,14 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
     why[shaped[i]] = {"no place on the empty cluster", "tasks that the cluster's nodes can hold",
                       "one that finds no node"};
   }
-
-  const Job* first = nullptr;  // in the file, which need not be the first submitted
-  const Unfit* first_why = nullptr;
-  int64_t count = 0;
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    if (why[j].reason.empty()) continue;
-    ++count;
-    const Job& job = trace.jobs[j];
-    if (first == nullptr || job.line < first->line) first = &job, first_why = &why[j];
-  }
-  if (count == 0) return;
-  const auto where = [&](const Job& job) {
-    return job.line > 0 ? trace.source + ":" + std::to_string(job.line) : trace.source;
+  const Job* const first = trace.jobs.data();
+  const auto found = [&](const Job& job) -> std::optional<Unusable> {
+    Unusable& one = why[static_cast<size_t>(&job - first)];
+    if (one.reason.empty()) return std::nullopt;
+    one.got += " for job '" + job.id + "'";
+    return one;
   };
-  if (!skip_unusable) {
-    const std::string how_many =
-        count == 1 ? "the only such job" : "first of " + std::to_string(count) + " such jobs";
-    throw InputError(where(*first), first_why->expected,
-                     first_why->got + " for job '" + first->id + "' (" + how_many +
-                         "; --skip-unusable leaves them out)");
-  }
-  std::vector<size_t> order(trace.jobs.size());  // of the file
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return trace.jobs[a].line < trace.jobs[b].line; });
-  for (const size_t j : order) {
-    if (why[j].reason.empty()) continue;
-    const auto same = [&](const Skipped& skipped) { return skipped.reason == why[j].reason; };
-    const auto it = std::find_if(trace.skipped.begin(), trace.skipped.end(), same);
-    if (it == trace.skipped.end()) {
-      trace.skipped.push_back({why[j].reason, 1, where(trace.jobs[j])});
-    } else {
-      ++it->count;
-    }
-  }
-  std::vector<Job> kept;
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    if (why[j].reason.empty()) kept.push_back(std::move(trace.jobs[j]));
-  }
-  trace.jobs = std::move(kept);
-  if (trace.jobs.empty()) {
-    throw InputError(trace.source,
-                     "a job that fits the cluster of " + std::to_string(total_gpus) + " GPUs",
-                     "none");
-  }
+  check_usable(trace, found, skip_unusable);
 }
 
 }  // namespace yard

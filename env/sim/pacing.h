@@ -9,6 +9,7 @@
 
 #include "env/base/registry.h"
 #include "env/base/settings.h"
+#include "env/cluster/spec.h"
 #include "env/sim/decider.h"
 #include "env/sim/world.h"
 
@@ -42,7 +43,9 @@ struct Replay {
   uint64_t seed = 1;
   // The workload's jobs in full, for rule sets that go by more than GPUs and run times.
   const Trace* trace = nullptr;
-  // Called after every decision; for time series, timelines and tests.
+  const ClusterSpec* cluster = nullptr;  // for those that go by the names of GPU types
+  // Called after every decision, and where jobs end between decisions; for time series, timelines
+  // and tests.
   std::function<void(const ClusterState&)> watch;
 };
 
@@ -61,6 +64,9 @@ class Pacing {
     std::string waiver = {};
     // What can be set, with defaults: `describe<Config>` of the rule set's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
+    std::vector<std::string> needs = {};  // settings that must be given: files of measurements
+    double round_s = 0;  // it decides at intervals of up to so long; 0: whenever something happens
+    double start_s = 0;  // what every start costs
   };
 
   virtual ~Pacing() = default;

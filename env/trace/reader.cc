@@ -112,6 +112,59 @@ Trace parse_trace(std::string_view text, const std::string& source, const LoadOp
   return read_trace(Lines::of_text(text, source), options);
 }
 
+void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+                  bool skip_unusable) {
+  struct Kind {
+    Unusable first;
+    const Job* job;  // the first in the file, which need not be the first submitted
+    int64_t count;
+  };
+  std::vector<Kind> kinds;
+  std::vector<char> keep(trace.jobs.size(), 1);
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const std::optional<Unusable> found = why(trace.jobs[j]);
+    if (!found) continue;
+    keep[j] = 0;
+    const Job* job = &trace.jobs[j];
+    const auto same = [&](const Kind& kind) { return kind.first.reason == found->reason; };
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+    if (kind == kinds.end()) {
+      kinds.push_back({*found, job, 1});
+      continue;
+    }
+    ++kind->count;
+    if (job->line < kind->job->line) {
+      kind->first = *found;
+      kind->job = job;
+    }
+  }
+  if (kinds.empty()) return;
+  std::sort(kinds.begin(), kinds.end(),
+            [](const Kind& a, const Kind& b) { return a.job->line < b.job->line; });
+  const auto where = [&](const Kind& kind) {
+    return kind.job->line > 0 ? trace.source + ":" + std::to_string(kind.job->line) : trace.source;
+  };
+  const Kind& first = kinds.front();
+  if (!skip_unusable) {
+    const std::string how_many = first.count == 1
+                                     ? "the only such job"
+                                     : "first of " + std::to_string(first.count) + " such jobs";
+    throw InputError(where(first), first.first.expected,
+                     first.first.got + " (" + how_many + "; --skip-unusable leaves them out)");
+  }
+  for (const Kind& kind : kinds) {
+    trace.skipped.push_back({kind.first.reason, kind.count, where(kind)});
+  }
+  size_t kept = 0;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    if (!keep[j]) continue;
+    if (kept != j) trace.jobs[kept] = std::move(trace.jobs[j]);
+    ++kept;
+  }
+  trace.jobs.resize(kept);
+  if (kept == 0) throw InputError(trace.source, "a job that can be used", "none");
+}
+
 std::vector<TraceSource> list_trace_sources() {
   std::vector<TraceSource> sources;
   for (const std::string& name : Readers::names()) {

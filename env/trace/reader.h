@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +84,18 @@ Trace load_trace(const std::string& source, const LoadOptions& options);
 
 // The same for the text of a file; `source` names it in messages.
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
+
+// Why a job cannot be used.
+struct Unusable {
+  std::string reason;  // the same for all jobs of a kind
+  std::string expected, got;
+};
+
+// Asks `why` about every job, which may change it. Throws InputError about the first in the file
+// that cannot be used, and how many there are of its kind; or takes them out, counted in
+// trace.skipped. No job left is an InputError, too.
+void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+                  bool skip_unusable);
 
 // Returns what can be read ("itp") and generated ("synthetic:habits"), by name.
 struct TraceSource {

@@ -65,6 +65,27 @@ TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
   EXPECT_FALSE(folder.has("c.csv"));
 }
 
+TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
+  const Folder folder;
+  folder.write("jobs.trace", "A3C\tcmd\t--max-steps\t0\t100\t5\t1\n");
+  folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
+  const auto describe = [](const std::string& options) {
+    const Result result = shell("yardmaster trace describe jobs.trace --json " + options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out);
+  };
+  EXPECT_EQ(describe("")["format"], "gavel");
+  EXPECT_TRUE(describe("")["run_s"].is_null());
+  EXPECT_EQ(describe("--throughputs thr.json")["run_s"]["max"], 50);
+  const Result refused = shell("yardmaster trace convert jobs.trace --out a.csv");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--throughputs"));
+  EXPECT_FALSE(folder.has("a.csv"));
+  EXPECT_EQ(shell("yardmaster trace convert jobs.trace --throughputs thr.json --out a.csv").code,
+            0);
+  EXPECT_THAT(read_file("a.csv"), HasSubstr("\n0,5,50,1,"));
+}
+
 TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
   const Folder folder;
   const Result result = shell(

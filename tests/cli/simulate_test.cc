@@ -99,6 +99,68 @@ TEST(Simulate, RunsOtherPublishedRulesWithTheirSettings) {
                  {"rounds", "round_s"});
 }
 
+constexpr const char* kSteps =
+    "A3C\tcmd\tfolder\t--max-steps\t0\t100\t1\t1\t-1\t5\n"
+    "A3C\tcmd\tfolder\t--max-steps\t0\t720\t1\t1\t-1\t5\n";
+
+TEST(Simulate, RulesThatGoByMeasurementsTakeThemAndAskForThem) {
+  const Folder folder;
+  folder.write("jobs.trace", kSteps);
+  folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
+  const std::string gavel =
+      "yardmaster simulate --trace jobs.trace --cluster 1x4 --rules gavel --policy fifo --json ";
+  expect_refused(shell(gavel), {"gavel", "--throughputs"});
+  const Result result = shell(gavel + "--throughputs thr.json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json run = Json::parse(result.out)["runs"][0];
+  EXPECT_EQ(run["sum_jct_s"], 50 + 360);
+  EXPECT_EQ(run["placement"], "count");
+  expect_refused(shell(gavel + "--throughputs none.json"), {"none.json"});
+  expect_refused(shell(gavel + "--throughputs thr.json --placement yarn"), {"yarn", "count"});
+  expect_refused(shell(gavel + "--throughputs thr.json --set rond_s=60"), {"rond_s", "round_s"});
+
+  folder.write("work.csv", "name,time,application,num_replicas,batch_size\nx,0,ncf,1,8\n");
+  folder.write("rates.csv",
+               "job,placement,epoch,goodput,next_progress,completion_epoch\nx,1,0,1,100,0\n");
+  const std::string pollux =
+      "yardmaster simulate --trace work.csv --cluster 1x4 --rules pollux --policy tiresias --json ";
+  expect_refused(shell(pollux), {"pollux", "--rates"});
+  const Result rounds = shell(pollux + "--rates rates.csv");
+  ASSERT_EQ(rounds.code, 0) << rounds.err;
+  EXPECT_EQ(Json::parse(rounds.out)["runs"][0]["sum_jct_s"], 60 + 30 + 100);
+}
+
+TEST(Simulate, MeasurementsGiveRunTimesUnderOtherRules) {
+  const Folder folder;
+  folder.write("jobs.trace", kSteps);
+  folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
+  const std::string base = "yardmaster simulate --trace jobs.trace --cluster 1x4 --policy fifo ";
+  expect_refused(shell(base), {"jobs.trace", "--throughputs"});
+  const Result result = shell(base + "--throughputs thr.json --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 50 + 360);
+  folder.write("none.json", R"x({"v100": {"('LM', 1)": {"null": 2}}})x");
+  expect_refused(shell(base + "--throughputs none.json"),
+                 {"jobs.trace:1", "('A3C', 1)", "first of 2 such jobs", "--skip-unusable"});
+}
+
+TEST(Simulate, RunsTheRulesOfRlScheduler) {
+  const Folder folder;
+  folder.write("jobs.csv",
+               "job_id,submission_time,duration,num_gpu\n"
+               "1,0,100,3\n2,10,50,4\n3,20,70,1\n");
+  const std::string base =
+      "yardmaster simulate --trace jobs.csv --cluster 4x1 --rules rlscheduler --json ";
+  const auto sum = [](const Result& result) {
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out)["runs"][0]["sum_jct_s"].get<int>();
+  };
+  EXPECT_EQ(sum(shell(base + "--policy fcfs")), 100 + 140 + 200);
+  EXPECT_EQ(sum(shell(base + "--policy fcfs --set backfill=1")), 100 + 140 + 70);
+  EXPECT_EQ(sum(shell(base + "--policy sjf,smallest --set rules.backfill=0")), 100 + 140 + 200);
+  expect_refused(shell(base + "--policy fcfs --set backfill=2"), {"backfill", "2"});
+}
+
 TEST(Simulate, SettingsReachPolicyGeneratorAndNobodyElse) {
   const std::string base =
       "yardmaster simulate --trace synthetic:habits --generate-jobs 200 --cluster 2x8 --json ";

@@ -71,8 +71,9 @@ Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Cos
 
 Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs)
     : trace_(trace_of(jobs)),
-      spec_(cluster),
-      workload_(trace_, cluster),
+      cluster_(cluster),
+      spec_(cluster_),
+      workload_(trace_, cluster_),
       fixed_{spec_.columns(), workload_.jobs().columns(), costs} {
   fixed_.rated = fixed_.spec.overloads;
 }

@@ -64,12 +64,14 @@ class Scene {
   const Fixed& fixed() const { return fixed_; }
   const Workload& workload() const { return workload_; }
   const Trace& trace() const { return trace_; }
+  const ClusterSpec& cluster() const { return cluster_; }
   const std::vector<Job>& jobs() const { return trace_.jobs; }
   Truth truth() const { return workload_.truth(); }
   int32_t size() const { return workload_.size(); }
 
  private:
   Trace trace_;
+  ClusterSpec cluster_;
   SpecTable spec_;
   Workload workload_;
   Fixed fixed_;

@@ -56,7 +56,10 @@ Json list_rules() {
                    {"about", info.about},
                    {"policies", info.policies},
                    {"placements", info.placements},
-                   {"settings", settings_json(info.fields())}});
+                   {"settings", settings_json(info.fields())},
+                   {"needs", info.needs},
+                   {"round_s", info.round_s},
+                   {"start_s", info.start_s}});
   }
   return out;
 }

@@ -37,9 +37,12 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
                  "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
       ->required();
   app.add_option("--rules", run.rules, "how time passes and what things cost");
-  app.add_option("--rates", rates, "measured goodputs, for the rules of pollux")->default_str("");
-  app.add_option("--throughputs", throughputs,
-                 "measured steps a second by model and GPU type, as Gavel's JSON has them")
+  app.add_option("--rates", scenario.measured.rates,
+                 "measured goodputs: for the rules of pollux, and run times that a trace lacks")
+      ->default_str("");
+  app.add_option("--throughputs", scenario.measured.throughputs,
+                 "measured steps a second, as Gavel's JSON has them: for the rules of gavel, and "
+                 "run times that a trace lacks")
       ->default_str("");
   app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
   app.add_option("--set", set,
@@ -94,11 +97,14 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (scenario.generate_jobs < 0) {
     throw InputError("--generate-jobs", "at least 1", std::to_string(scenario.generate_jobs));
   }
-  if (!rates.empty()) run.pacing.set("rates", rates, "--rates");
-  if (!throughputs.empty()) {
-    run.pacing.set("throughputs", throughputs, "--throughputs");
-    scenario.throughputs = throughputs;
-  }
+  // Files of measurements are for the run times that a trace lacks and for rules that go by them.
+  const std::vector<std::string>& needs = PacingRegistry::info(run.rules).needs;
+  const auto offer_file = [&](const char* key, const std::string& file) {
+    if (file.empty() || std::find(needs.begin(), needs.end(), key) == needs.end()) return;
+    run.pacing.set(key, file, std::string("--") + key);
+  };
+  offer_file("rates", scenario.measured.rates);
+  offer_file("throughputs", scenario.measured.throughputs);
   for (const std::string& policy : policies) policy_settings_.emplace_back(policy, Settings{});
   for (const std::string& assignment : set) {
     Settings one;

@@ -15,7 +15,6 @@ struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
   std::string information;
-  std::string rates, throughputs;  // files of measurements that some rules go by
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;

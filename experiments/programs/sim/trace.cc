@@ -7,6 +7,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/trace/measured.h"
 #include "env/trace/own.h"
 #include "env/trace/reader.h"
 #include "experiments/programs/sim/command.h"
@@ -21,6 +22,7 @@ struct Options {
   std::string trace, format, out;
   std::vector<std::string> set;
   LoadOptions load;
+  Measurements measured;
   bool json = false;
 };
 
@@ -32,11 +34,13 @@ Trace load(Options& options) {
   return load_trace(options.trace, options.load);
 }
 
+// What needs run times is null where the trace has none.
 Json describe_json(const Trace& trace) {
   std::vector<int64_t> run_us;
   std::map<int32_t, int64_t> by_gpus;
   std::set<std::string_view> users;
   double gpu_s = 0;
+  const bool timed = !lacks_run_times(trace);
   for (const Job& job : trace.jobs) {
     run_us.push_back(job.run_us);
     ++by_gpus[job.gpus];
@@ -61,16 +65,22 @@ Json describe_json(const Trace& trace) {
               {"users", users.size()},
               {"first_submit_s", seconds_json(trace.jobs.front().submit_us)},
               {"last_submit_s", seconds_json(trace.jobs.back().submit_us)},
-              {"run_s", {{"min", at(0)}, {"p50", at(0.5)}, {"p90", at(0.9)}, {"max", at(1)}}},
-              {"gpu_hours", gpu_s / 3600},
+              {"run_s", nullptr},
+              {"gpu_hours", nullptr},
               {"mean_gpus_busy", nullptr},
               {"jobs_by_gpus", sizes}};
+  if (!timed) return out;
+  out["run_s"] = {{"min", at(0)}, {"p50", at(0.5)}, {"p90", at(0.9)}, {"max", at(1)}};
+  out["gpu_hours"] = gpu_s / 3600;
   if (span_us > 0) out["mean_gpus_busy"] = gpu_s / (static_cast<double>(span_us) / 1e6);
   return out;
 }
 
 int describe_trace(Options& options) {
-  const Json out = describe_json(load(options));
+  Trace trace = load(options);
+  const bool measured = !options.measured.throughputs.empty() || !options.measured.rates.empty();
+  if (measured) fill_run_times(trace, options.measured, options.load.skip_unusable);
+  const Json out = describe_json(trace);
   if (options.json) {
     std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return 0;
@@ -85,7 +95,8 @@ int describe_trace(Options& options) {
 }
 
 int write_trace(Options& options) {
-  const Trace trace = load(options);
+  Trace trace = load(options);
+  fill_run_times(trace, options.measured, options.load.skip_unusable);
   write_file_atomic(options.out, to_own_csv(trace));
   for (const Skipped& what : trace.skipped) {
     std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
@@ -111,6 +122,9 @@ int run_trace(CLI::App& app, int argc, char** argv) {
       command->add_option("--format", options.format, "recognised where it is not named");
       command->add_flag("--skip-unusable", options.load.skip_unusable,
                         "count rows that cannot be used instead of refusing the file");
+      command->add_option("--throughputs", options.measured.throughputs,
+                          "measured steps a second, for run times that a trace lacks");
+      command->add_option("--rates", options.measured.rates, "measured goodputs, likewise");
     }
     command->add_option("--seed", options.load.seed, "of the generator")
         ->check(CLI::NonNegativeNumber);

@@ -1,0 +1,243 @@
+// The schedulers by rule in RLScheduler's simulator (Zhang et al., SC 2020), on one resource: GPUs
+// are counted. A window of jobs, 1024 by default, meets an empty cluster.
+//
+//   fcfs      first come, first served     sjf  shortest requested time first, then first come
+//   smallest  fewest GPUs first, then first come
+//
+// A decision commits to the first job in that order, and nothing else is decided until it starts.
+// Jobs are seen lazily: the clock goes on only while the committed job waits for GPUs or nobody is
+// queued, and on its way takes in the next job of the window where that was submitted by the next
+// end, else ends that job. With backfill=1, before each such step, queued jobs, first come first,
+// start where they fit and would by their requested times be over before the committed job's
+// reserved time; that is worked out once a commitment, from requested times.
+//
+// Left out: the functions f1 to f4, wfp and uni, the agent, nodes of several processors that are
+// given whole, and jobs that fill the cluster beforehand. Jobs without a run time are dropped, as
+// there; so is what lies outside the window.
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/sim/rule_stage.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  int32_t backfill = 0;
+  int32_t window = 1024;
+
+  void fields(auto& f) {
+    f("backfill", backfill, 0, 1, "1: others may start while the committed job waits");
+    f("window", window, 0, INT32_MAX, "how many of the scored jobs are played; 0: all");
+  }
+};
+
+// A job of the window.
+struct Member {
+  int32_t j;  // in the workload
+  int32_t gpus;
+  int64_t submit_us;
+  int64_t run_us;
+  int64_t told_us;  // what its user asked for, else its run time
+};
+
+std::vector<Member> members_of(const Replay& replay, int32_t most) {
+  const Workload& workload = replay.workload;
+  const JobColumns& jobs = replay.fixed.jobs;
+  bool any_scored = false, numbered = true;
+  for (int32_t j = replay.first_job; j < replay.end_job; ++j) any_scored |= workload.scored(j);
+  std::vector<std::pair<int64_t, Member>> found;
+  for (int32_t j = replay.first_job; j < replay.end_job; ++j) {
+    const int64_t run_us = workload.truth().work_us[j];
+    if ((any_scored && !workload.scored(j)) || run_us <= 0) continue;
+    const auto number = parse_int(replay.trace->jobs[static_cast<size_t>(j)].id);
+    numbered = numbered && number;
+    const int64_t told_us = jobs.limit_us[j] == kNone ? run_us : jobs.limit_us[j];
+    found.push_back({number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, told_us}});
+  }
+  // In the order of their numbers, where ids are numbers, else in that of the trace.
+  const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (numbered) std::stable_sort(found.begin(), found.end(), before);
+  if (most > 0) found.resize(std::min(found.size(), static_cast<size_t>(most)));
+  std::vector<Member> members;
+  for (const auto& [number, member] : found) members.push_back(member);
+  return members;
+}
+
+class Window {
+ public:
+  Window(const Replay& replay, const Config& config)
+      : policy_(replay.policy),
+        backfills_(config.backfill == 1),
+        stage_(replay, "rlscheduler"),
+        s_(stage_.state()),
+        members_(members_of(replay, config.window)) {
+    for (const Member& member : members_) arrivals_.push_back(member.j);
+    std::sort(arrivals_.begin(), arrivals_.end());
+  }
+
+  Outcome run() {
+    if (!members_.empty()) take_in_next();
+    while (!queue_.empty()) {
+      sort_newcomers();
+      const int32_t committed = std::get<2>(*queue_.begin());
+      const int64_t reserved_us = backfills_ ? reserved(committed) : 0;
+      while (!fits(committed)) {
+        if (backfills_) backfill(reserved_us);
+        step();
+      }
+      start(committed);
+      while (queue_.empty() && next_ < members_.size()) step();
+    }
+    while (!running_.empty()) step();
+    return stage_.take_outcome();
+  }
+
+ private:
+  // Members go by their place in the window.
+  struct Running {
+    int32_t place;
+    int64_t end_us;
+    int64_t told_end_us;
+  };
+  // Keys end with the place: nobody ties.
+  using Key = std::tuple<int64_t, int64_t, int32_t>;
+  using ScanKey = std::tuple<int64_t, bool, int64_t, int32_t>;
+
+  const Member& member(int32_t place) const { return members_[static_cast<size_t>(place)]; }
+  bool fits(int32_t place) const { return member(place).gpus <= s_.head->free_gpus; }
+  int64_t clock_us() const { return s_.head->now_us; }
+
+  int64_t rank_of(int32_t place) const {
+    return policy_ == "sjf"        ? member(place).told_us
+           : policy_ == "smallest" ? member(place).gpus
+                                   : 0;
+  }
+  Key key_of(int32_t place) const { return {rank_of(place), member(place).submit_us, place}; }
+
+  // In which order a backfill looks at jobs. The original keeps one list that it sorts stably for
+  // decisions and for scans by turns: jobs submitted together stay as the last decision had them,
+  // and those taken in since come after.
+  ScanKey scan_key_of(int32_t place) const {
+    const bool newcomer = !newcomers_.empty() && place >= newcomers_.front();
+    return {member(place).submit_us, newcomer, newcomer ? 0 : rank_of(place), place};
+  }
+
+  void sort_newcomers() {
+    std::vector<int32_t> known;
+    known.swap(newcomers_);
+    for (const int32_t place : known) {
+      if (scan_.erase({member(place).submit_us, true, 0, place}) > 0) {
+        scan_.insert(scan_key_of(place));
+      }
+    }
+  }
+
+  // Where the rules see jobs late, the cluster does not.
+  void pass_to(int64_t at_us) {
+    for (; arrived_ < arrivals_.size(); ++arrived_) {
+      const int32_t j = arrivals_[arrived_];
+      if (stage_.submit_us(j) > at_us) break;
+      stage_.pass_to(std::max(stage_.submit_us(j), clock_us()));
+      stage_.arrive(j);
+    }
+    stage_.pass_to(at_us);
+  }
+
+  void take_in_next() {
+    const auto place = static_cast<int32_t>(next_++);
+    pass_to(std::max(clock_us(), member(place).submit_us));
+    queue_.insert(key_of(place));
+    newcomers_.push_back(place);
+    scan_.insert(scan_key_of(place));
+  }
+
+  void start(int32_t place) {
+    const Member& m = member(place);
+    queue_.erase(key_of(place));
+    scan_.erase(scan_key_of(place));
+    stage_.start_anywhere(m.j);
+    running_.push_back({place, clock_us() + m.run_us, clock_us() + m.told_us});
+    stage_.end_event();
+  }
+
+  // Running jobs stay in the order in which they were last sorted; so ties are decided.
+  void sort_by(int64_t Running::*end) {
+    const auto before = [end](const Running& a, const Running& b) { return a.*end < b.*end; };
+    if (std::is_sorted(running_.begin(), running_.end(), before)) return;
+    std::stable_sort(running_.begin(), running_.end(), before);
+  }
+
+  // Takes in the next job or ends the next one.
+  void step() {
+    sort_by(&Running::end_us);
+    const int64_t end_us = running_.empty() ? kNever : running_.front().end_us;
+    if (next_ < members_.size() && members_[next_].submit_us <= end_us) {
+      take_in_next();
+      return;
+    }
+    if (running_.empty()) stage_.stuck();
+    pass_to(end_us);
+    stage_.finish(member(running_.front().place).j, end_us);
+    running_.erase(running_.begin());
+  }
+
+  // When the committed job could start if all took the time they asked for.
+  int64_t reserved(int32_t place) {
+    if (fits(place)) return clock_us();
+    sort_by(&Running::told_end_us);
+    int32_t free = s_.head->free_gpus;
+    for (const Running& one : running_) {
+      free += member(one.place).gpus;
+      if (free >= member(place).gpus) return one.told_end_us;
+    }
+    return clock_us();
+  }
+
+  void backfill(int64_t reserved_us) {
+    for (auto at = scan_.begin(); at != scan_.end() && s_.head->free_gpus > 0;) {
+      const int32_t place = std::get<3>(*at++);
+      if (clock_us() + member(place).told_us < reserved_us && fits(place)) start(place);
+    }
+  }
+
+  const std::string& policy_;
+  bool backfills_;
+  RuleStage stage_;
+  const ClusterState& s_;
+  std::vector<Member> members_;
+  size_t next_ = 0;                // members [next_, end) were not seen yet
+  std::vector<int32_t> arrivals_;  // jobs of the window by submission
+  size_t arrived_ = 0;
+  std::set<Key> queue_;
+  std::set<ScanKey> scan_;          // the same jobs
+  std::vector<int32_t> newcomers_;  // taken in since the last decision, by rising place
+  std::vector<Running> running_;
+};
+
+class RlScheduler final : public Pacing {
+ public:
+  explicit RlScheduler(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  Outcome replay(const Replay& replay) const override { return Window(replay, config_).run(); }
+
+ private:
+  Config config_;
+};
+
+const PacingRegistry::Add<RlScheduler> kRlScheduler{
+    "rlscheduler",
+    {.about = "RLScheduler's simulator: jobs are seen lazily, one commitment at a time",
+     .source = "RLScheduler, SC 2020",
+     .fidelity = "second for second, on one resource; with backfill=0 or 1, the first 1024 scored "
+                 "jobs on an empty cluster",
+     .policies = {"fcfs", "sjf", "smallest"},
+     .placements = {"count"},
+     .oracles = {"sjf"}}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,80 @@
+#include "env/trace/measured.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "env/base/error.h"
+#include "env/trace/rates.h"
+#include "env/trace/reader.h"
+#include "env/trace/throughputs.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kReference = "v100";
+constexpr const char* kApart = "_unconsolidated";
+constexpr double kLongestS = 1e11;  // as long as a trace may say
+
+bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
+
+double reference_throughput(const Throughputs& table, const Job& job) {
+  const Throughputs::Kind kind = Throughputs::kind_of(job);
+  if (table.has_type(kReference)) return table.alone(kReference, kind).value_or(0);
+  double most = 0;
+  for (const std::string& type : table.types()) {
+    if (!type.ends_with(kApart)) most = std::max(most, table.alone(type, kind).value_or(0));
+  }
+  return most;
+}
+
+// Sets the job's run time. Returns what stands in the way.
+std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
+  if (!(seconds >= 0 && seconds <= kLongestS)) return otherwise;
+  job.run_us = std::llround(seconds * 1e6);
+  return std::nullopt;
+}
+
+void from_throughputs(Trace& trace, const std::string& file, bool skip_unusable) {
+  const Throughputs table = Throughputs::load(file);
+  const auto fill = [&](Job& job) -> std::optional<Unusable> {
+    if (!lacks(job)) return std::nullopt;
+    const double steps_per_s = reference_throughput(table, job);
+    return set_run_time(job, job.iterations / steps_per_s,
+                        {"no throughput", "a throughput in " + file,
+                         "none for " + Throughputs::text_of(Throughputs::kind_of(job))});
+  };
+  check_usable(trace, fill, skip_unusable);
+}
+
+void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
+  const Rates table = Rates::load(file);
+  const auto fill = [&](Job& job) -> std::optional<Unusable> {
+    if (!lacks(job)) return std::nullopt;
+    const JobRates* rates = table.find(job.id);
+    return set_run_time(
+        job, rates == nullptr ? -1 : rates->seconds_alone(),
+        {"no rates", "rates of every epoch in " + file, "too few for job '" + job.id + "'"});
+  };
+  check_usable(trace, fill, skip_unusable);
+}
+
+}  // namespace
+
+bool lacks_run_times(const Trace& trace) { return std::ranges::any_of(trace.jobs, lacks); }
+
+void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable) {
+  const auto first = std::ranges::find_if(trace.jobs, lacks);
+  if (first == trace.jobs.end()) return;
+  const bool steps = first->iterations > 0;
+  const std::string& file = steps ? files.throughputs : files.rates;
+  if (file.empty()) {
+    throw InputError(trace.source,
+                     steps ? "--throughputs FILE: this trace tells steps instead of run times"
+                           : "--rates FILE: this trace tells no run times",
+                     "none");
+  }
+  steps ? from_throughputs(trace, file, skip_unusable) : from_rates(trace, file, skip_unusable);
+}
+
+}  // namespace yard
