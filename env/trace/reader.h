@@ -25,8 +25,13 @@ struct FileHead {
   std::string_view text;                  // at most 64 KiB
   std::vector<std::string_view> columns;  // the first line, split at commas
 
+  static FileHead of(std::string name, std::string_view text);
+
+  using Names = std::initializer_list<std::string_view>;
   // Returns whether every one of `wanted` is among the columns, in any order.
-  bool has_columns(std::initializer_list<std::string_view> wanted) const;
+  bool has_columns(Names wanted) const;
+  // The same, and no column is none of `wanted` and `optional`: two formats may share columns.
+  bool has_only_columns(Names wanted, Names optional = {}) const;
   std::string_view line(int number) const;  // from 1; empty where there is none
 };
 
@@ -37,6 +42,7 @@ class TraceReader {
   static constexpr const char* kKind = "trace format";
   struct Info {
     std::string help;
+    std::vector<Field> (*fields)() = describe<NoConfig>;  // what can be set
   };
 
   virtual ~TraceReader() = default;
@@ -84,14 +90,15 @@ Trace load_trace(const std::string& source, const LoadOptions& options);
 // The same for the text of a file; `source` names it in messages.
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
 
-// Throws InputError about the first job that asks for more than `total_gpus`, and how many do; or
-// takes them out, counted in trace.skipped.
+// Throws InputError about the first job that asks for no GPU, or more than `total_gpus`, and how
+// many do; or takes them out, counted in trace.skipped.
 void check_fits(Trace& trace, int total_gpus, bool skip_unusable);
 
 // Returns what can be read ("itp") and generated ("synthetic:habits"), by name.
 struct TraceSource {
   std::string name;
   std::string help;
+  std::vector<Field> fields;
 };
 std::vector<TraceSource> list_trace_sources();
 
