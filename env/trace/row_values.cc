@@ -156,4 +156,15 @@ bool Rows::text(int column, std::string& out) {
   return true;
 }
 
+bool Rows::due(int column, int64_t due_us, Job& job) {
+  if (due_us < job.submit_us) {
+    const std::string& name = columns_[column];
+    unusable(column, name + " lies before the submission", name + " after the submission",
+             trimmed(column));
+    return false;
+  }
+  job.dues = {{.within_us = due_us - job.submit_us}};
+  return true;
+}
+
 }  // namespace yard

@@ -157,7 +157,7 @@ void Rows::left_out(const std::string& reason) { count(left_out_, reason, here()
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
   job.line = line_number();
-  if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(kChunk);
+  if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(num_jobs_ == 0 ? 0 : kChunk);
   chunks_.back().push_back(std::move(job));
   ++num_jobs_;
 }

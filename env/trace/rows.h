@@ -72,6 +72,8 @@ class Rows {
              int32_t most = std::numeric_limits<int32_t>::max());
   bool number(int column, double& out, double least = 0);  // finite
   bool text(int column, std::string& out);                 // not empty; blanks at its ends cut off
+  // Adds the deadline `due_us`, read from `column` on the clock of job.submit_us.
+  bool due(int column, int64_t due_us, Job& job);
 
   // Counts the present row as unusable, for the field in `column`, a named place in it, or as a
   // whole. `reason` is the same for all rows of a kind.
@@ -85,6 +87,7 @@ class Rows {
   void left_out(const std::string& reason);
 
   void add(Job job);
+  Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
 
   // The calendar time of the trace's zero, where the format knows it.
   void set_epoch_unix_s(int64_t epoch_s) { epoch_s_ = epoch_s; }
