@@ -1,18 +1,17 @@
-// Readers: every registered one by its example, the two formats by their oddities, bad rows by what
-// is said of them, and the real files by what their publishers say.
+// Readers: every registered one by its example and settings, bad rows by what is said of them, jobs
+// that a cluster cannot run. The real files are read in trace_files_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/registry.h"
+#include "env/trace/own.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
-#include "tests/support/require.h"
 
 namespace yard {
 namespace {
@@ -44,10 +43,26 @@ TEST(EveryReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
     for (const Job& job : trace.jobs) {
       EXPECT_FALSE(job.id.empty());
       EXPECT_GE(job.submit_us, 0);
-      EXPECT_GE(job.run_us, 0);
-      EXPECT_GE(job.gpus, 1);
+      EXPECT_GE(job.run_us, Job::kFromProfile);
+      EXPECT_GE(job.gpus, job.groups.empty() ? 1 : 0);
       EXPECT_TRUE(job.scored);
     }
+  }
+}
+
+TEST(EveryReader, ReadsUnderTheSettingsThatItDeclaresAndRefusesOthers) {
+  for (const std::string& name : Registry<TraceReader>::names()) {
+    SCOPED_TRACE(name);
+    const std::string example = Registry<TraceReader>::make(name, {})->example();
+    const std::string plain = to_own_csv(parse_trace(example, "example", {}));
+    LoadOptions defaults{.format = name};
+    for (const Field& field : Registry<TraceReader>::info(name).fields()) {
+      EXPECT_FALSE(field.help.empty()) << field.key;
+      defaults.settings.set(field.key, field.value, "test");
+    }
+    EXPECT_EQ(to_own_csv(parse_trace(example, "example", defaults)), plain);
+    defaults.settings.set("nonesuch", "1", "test");
+    EXPECT_THROW(parse_trace(example, "example", defaults), InputError);
   }
 }
 
@@ -72,7 +87,7 @@ TEST(EveryReader, SurvivesExamplesCutAndBent) {
     const auto load = [&](const std::string& text, bool skip) {
       try {
         const Trace trace = parse_trace(text, "bent", {.format = name, .skip_unusable = skip});
-        for (const Job& job : trace.jobs) ASSERT_GE(job.gpus, 1);
+        for (const Job& job : trace.jobs) ASSERT_GE(job.gpus, 0);
         ++read;
       } catch (const InputError&) {
         ++refused;
@@ -260,43 +275,23 @@ TEST(Trace, SourcesAreListedWithTheirHelp) {
               ::testing::IsSupersetOf({"itp", "tiresias", "synthetic:habits", "synthetic:xv"}));
 }
 
-struct RealFile {
-  const char* path;
-  const char* format;
-  size_t jobs;
-  int64_t gpu_s;  // GPUs times seconds, summed
-  int largest;
-};
-
-// Sums that were taken with another program from the same files.
-const RealFile kRealFiles[] = {
-    {"tiresias/60_job.csv.gz", "tiresias", 60, 26624, 8},
-    {"microsoft-itp-2021/raw/cluster01.csv.gz", "itp", 1595, 81864453, 64},
-    {"microsoft-itp-2021/raw/cluster02.csv.gz", "itp", 5778, 445494106, 64},
-    {"microsoft-itp-2021/raw/cluster04.csv.gz", "itp", 15802, 2540458386, 64},
-    {"microsoft-itp-2021/raw/cluster05.csv.gz", "itp", 3629, 51491311, 8},
-    {"microsoft-itp-2021/raw/cluster08.csv.gz", "itp", 13047, 241559936, 32},
-    {"microsoft-itp-2021/raw/cluster09.csv.gz", "itp", 11134, 140402737, 1},
-    {"microsoft-itp-2021/raw/cluster10.csv.gz", "itp", 260, 14484569, 16},
-};
-
-TEST(Trace, RealFilesAreReadWhole) {
-  YARD_NEEDS_TRACES();
-  for (const RealFile& file : kRealFiles) {
-    SCOPED_TRACE(file.path);
-    const Trace trace = load_trace(testing::traces_dir() / file.path, {});
-    EXPECT_EQ(trace.format, file.format);
-    EXPECT_EQ(trace.jobs.size(), file.jobs);
-    EXPECT_TRUE(trace.skipped.empty());
-    int64_t gpu_us = 0;
-    int largest = 0;
-    for (const Job& job : trace.jobs) {
-      gpu_us += job.gpus * job.run_us;
-      largest = std::max(largest, job.gpus);
-    }
-    EXPECT_EQ(gpu_us, file.gpu_s * kUsPerS);
-    EXPECT_EQ(largest, file.largest);
+TEST(Trace, JobsWithoutAGpuAreNamedOrCounted) {
+  const std::string text = "job_id,submit_s,run_s,gpus\na,1,5,8\nb,9,5,0\nc,2,5,0\nd,3,5,12\n";
+  Trace trace = parse_trace(text, "jobs.csv", {});
+  ASSERT_EQ(trace.jobs.size(), 4u);
+  try {
+    check_fits(trace, 8, false);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("jobs.csv:3: expected at least 1 GPU, got 0"),
+                                    HasSubstr("job 'b' (first of 2 such jobs")));
   }
+  check_fits(trace, 8, true);
+  ASSERT_EQ(trace.jobs.size(), 1u);
+  ASSERT_EQ(trace.skipped.size(), 2u);
+  EXPECT_EQ(trace.skipped[0].reason, "asks for no GPU");
+  EXPECT_EQ(trace.skipped[0].count, 2);
+  EXPECT_EQ(trace.skipped[1].reason, "larger than the cluster");
 }
 
 }  // namespace

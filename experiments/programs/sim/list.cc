@@ -17,17 +17,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json settings_json(const std::vector<Field>& fields) {
+  Json out = Json::array();
+  for (const Field& field : fields) {
+    out.push_back({{"key", field.key},
+                   {"default", field.value},
+                   {"range", field.range},
+                   {"help", field.help}});
+  }
+  return out;
+}
+
 Json list_policies() {
   Json out = Json::array();
   for (const std::string& name : PolicyRegistry::names()) {
     const Policy::Info& info = PolicyRegistry::info(name);
-    Json settings = Json::array();
-    for (const Field& field : info.fields()) {
-      settings.push_back({{"key", field.key},
-                          {"default", field.value},
-                          {"range", field.range},
-                          {"help", field.help}});
-    }
     out.push_back({{"name", name},
                    {"information", level_name(info.level)},
                    {"source", info.source},
@@ -35,7 +39,7 @@ Json list_policies() {
                    {"about", info.about},
                    {"preemptive", info.preemptive},
                    {"servable", info.servable},
-                   {"settings", settings}});
+                   {"settings", settings_json(info.fields())}});
   }
   return out;
 }
@@ -62,7 +66,8 @@ Json list_traces() {
                    {"information", "-"},
                    {"source", source.help},
                    {"fidelity", "-"},
-                   {"about", source.help}});
+                   {"about", source.help},
+                   {"settings", settings_json(source.fields)}});
   }
   return out;
 }
