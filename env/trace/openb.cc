@@ -5,6 +5,8 @@
 // sorted. Pods that were never placed (no scheduled_time) never ran and are left out; pods without
 // GPUs are jobs of CPUs alone. The lists multigpuNN have no times and end at gpu_milli: gap_s and
 // run_s space them out.
+#include <algorithm>
+
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
@@ -59,10 +61,7 @@ class OpenbReader final : public TraceReader {
         continue;
       }
       if (!read_task(rows, job) || !read_times(rows, times, pods, job)) continue;
-      const std::string models = rows.trimmed(spec);
-      if (!models.empty()) {
-        for (const std::string_view model : split(models, '|')) job.gpu_types.emplace_back(model);
-      }
+      if (rows.said(spec) && !read_types(rows, spec, job)) continue;
       job.tenant = rows.trimmed(qos);
       job.status = rows.trimmed(phase);
       ++pods;
@@ -83,6 +82,14 @@ class OpenbReader final : public TraceReader {
   struct Times {
     int created, scheduled, deleted;
   };
+
+  static bool read_types(Rows& rows, int column, Job& job) {
+    const std::string said = rows.trimmed(column);
+    for (const std::string_view model : split(said, '|')) job.gpu_types.emplace_back(trim(model));
+    if (std::ranges::count(job.gpu_types, "") == 0) return true;
+    rows.unusable(column, "gpu_spec with an empty model", "models joined by '|'", "'" + said + "'");
+    return false;
+  }
 
   static bool read_task(Rows& rows, Job& job) {
     RoleGroup group;
@@ -117,19 +124,17 @@ class OpenbReader final : public TraceReader {
       rows.left_out("never placed");
       return false;
     }
-    int64_t start_us = 0, end_us = 0;
-    if (!rows.seconds(times.scheduled, start_us) || !rows.seconds(times.deleted, end_us)) {
+    Job logged;
+    if (!rows.seconds(times.created, logged.submit_us) ||
+        !rows.seconds(times.scheduled, logged.logged_start_us) ||
+        !rows.seconds(times.deleted, logged.logged_end_us) ||
+        !rows.in_order(times.scheduled, times.deleted, logged)) {
       return false;
     }
-    if (end_us < start_us) {
-      rows.unusable(times.deleted, "ends before it starts", "deletion_time after scheduled_time",
-                    rows.trimmed(times.deleted));
-      return false;
-    }
-    job.run_us = end_us - start_us;
-    if (config_.gap_s >= 0) return true;  // the log's wait is not that of these arrivals
-    job.logged_start_us = start_us;
-    job.logged_end_us = end_us;
+    job.run_us = logged.logged_end_us - logged.logged_start_us;
+    if (config_.gap_s >= 0) return true;  // the log's waits are not those of these arrivals
+    job.logged_start_us = logged.logged_start_us;
+    job.logged_end_us = logged.logged_end_us;
     return true;
   }
 

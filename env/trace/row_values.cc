@@ -167,4 +167,18 @@ bool Rows::due(int column, int64_t due_us, Job& job) {
   return true;
 }
 
+bool Rows::in_order(int start, int end, const Job& job) {
+  const int64_t start_us = start < 0 ? job.submit_us : job.logged_start_us;
+  if (start_us < job.submit_us) {
+    unusable(start, "starts before it came", columns_[start] + " after the submission",
+             trimmed(start));
+    return false;
+  }
+  if (end >= 0 && job.logged_end_us < start_us) {
+    unusable(end, "ends before it starts", columns_[end] + " after the start", trimmed(end));
+    return false;
+  }
+  return true;
+}
+
 }  // namespace yard

@@ -74,6 +74,8 @@ class Rows {
   bool text(int column, std::string& out);                 // not empty; blanks at its ends cut off
   // Adds the deadline `due_us`, read from `column` on the clock of job.submit_us.
   bool due(int column, int64_t due_us, Job& job);
+  // Whether submission, start and end of a log follow each other; -1: a column that is not there.
+  bool in_order(int start, int end, const Job& job);
 
   // Counts the present row as unusable, for the field in `column`, a named place in it, or as a
   // whole. `reason` is the same for all rows of a kind.

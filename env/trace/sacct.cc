@@ -157,22 +157,14 @@ class SacctReader final : public TraceReader {
 
   bool read_run(Rows& rows, const Columns& at, Job& job) const {
     if ((at.start >= 0 && !rows.date(at.start, zone_, job.logged_start_us)) ||
-        (at.end >= 0 && !rows.date(at.end, zone_, job.logged_end_us))) {
-      return false;
-    }
-    if (at.start >= 0 && job.logged_start_us < job.submit_us) {
-      rows.unusable(at.start, "starts before it came", "Start after Submit",
-                    rows.trimmed(at.start));
+        (at.end >= 0 && !rows.date(at.end, zone_, job.logged_end_us)) ||
+        !rows.in_order(at.start, at.end, job)) {
       return false;
     }
     if (rows.said(at.elapsed_raw)) return rows.seconds(at.elapsed_raw, job.run_us);
-    if (at.elapsed >= 0) {
-      return slurm_time(rows, at.elapsed, job.run_us);
-    }
+    if (at.elapsed >= 0) return slurm_time(rows, at.elapsed, job.run_us);
     job.run_us = job.logged_end_us - job.logged_start_us;
-    if (job.run_us >= 0) return true;
-    rows.unusable(at.end, "ends before it starts", "End after Start", rows.trimmed(at.end));
-    return false;
+    return true;
   }
 
   static bool slurm_time(Rows& rows, int column, int64_t& out_us) {

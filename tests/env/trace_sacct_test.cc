@@ -159,7 +159,7 @@ TEST(SacctColumns, BrokenFieldsAreNamed) {
               HasSubstr("log:2: column 7 (ReqTRES): expected resources like"));
   EXPECT_THAT(said("1|" + dates + "01:00|||16Q"), HasSubstr("log:2: column 8 (ReqMem): expected"));
   EXPECT_THAT(said("1|2023-01-02T00:02:00|2023-01-02T00:01:00|2023-01-02T00:02:00|01:00|||"),
-              HasSubstr("log:2: column 3 (Start): expected Start after Submit"));
+              HasSubstr("log:2: column 3 (Start): expected Start after the submission"));
   EXPECT_THAT(said("1|" + dates + "01:00||gres/gpu=1048577|"),
               HasSubstr("log:2: expected at most 1048576 GPUs, nodes and CPUs"));
   EXPECT_THAT(said("1.batch|" + dates + "01:00|||"),
