@@ -10,6 +10,13 @@
 #include "env/base/unpack.h"
 
 namespace yard {
+namespace {
+
+constexpr size_t kHead = 1 << 16;
+constexpr size_t kPiece = 1 << 18;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
 
 class Lines::Pieces {
  public:
@@ -19,6 +26,9 @@ class Lines::Pieces {
   explicit Pieces(std::string_view text) : text_(text) { begin(); }
   ~Pieces() { EVP_MD_CTX_free(hash_); }
   Pieces(const Pieces&) = delete;
+
+  // How much to make room for: no more than there is, where that is known.
+  size_t next_size() const { return file_ ? kPiece : std::min(kPiece, text_.size()); }
 
   size_t read(char* to, size_t most) {
     size_t n = 0;
@@ -58,14 +68,6 @@ class Lines::Pieces {
   EVP_MD_CTX* hash_ = nullptr;
 };
 
-namespace {
-
-constexpr size_t kHead = 1 << 16;
-constexpr size_t kPiece = 1 << 18;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
 Lines::Lines(std::unique_ptr<Pieces> pieces, std::string name)
     : pieces_(std::move(pieces)), name_(std::move(name)) {}
 Lines::Lines(Lines&&) noexcept = default;
@@ -84,9 +86,9 @@ bool Lines::grow() {
   if (ended_) return false;
   buffer_.erase(0, at_);
   at_ = 0;
-  const size_t before = buffer_.size();
-  buffer_.resize(before + kPiece);
-  const size_t got = pieces_->read(buffer_.data() + before, kPiece);
+  const size_t before = buffer_.size(), piece = pieces_->next_size();
+  buffer_.resize(before + piece);
+  const size_t got = pieces_->read(buffer_.data() + before, piece);
   buffer_.resize(before + got);
   if (got == 0) {
     ended_ = true;
