@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
-# TSan over what runs on threads, mutations of the rules, the rules under nvcc, a second LibTorch,
-# formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
+# TSan over what runs on threads, mutations of the rules, libFuzzer on the trace readers, the rules
+# under nvcc, a second LibTorch, formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
 # check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan mutate cuda torch format tidy}
+only=${YARD_DEEP:-asan tsan mutate fuzz cuda torch format tidy}
 table=()
 failed=0
 
@@ -67,6 +67,11 @@ tidied() {
 check asan asan
 check tsan tsan
 check mutate scripts/mutate.sh "$jobs"
+if command -v clang++ >/dev/null; then
+  check fuzz scripts/fuzz.sh 10
+else
+  skip fuzz "no clang++"
+fi
 if command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]]; then
   check cuda cuda
 else

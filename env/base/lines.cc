@@ -10,6 +10,13 @@
 #include "env/base/unpack.h"
 
 namespace yard {
+namespace {
+
+constexpr size_t kHead = 1 << 16;
+constexpr size_t kPiece = 1 << 18;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
 
 class Lines::Pieces {
  public:
@@ -19,6 +26,9 @@ class Lines::Pieces {
   explicit Pieces(std::string_view text) : text_(text) { begin(); }
   ~Pieces() { EVP_MD_CTX_free(hash_); }
   Pieces(const Pieces&) = delete;
+
+  // How much to make room for: no more than there is, where that is known.
+  size_t next_size() const { return file_ ? kPiece : std::min(kPiece, text_.size()); }
 
   size_t read(char* to, size_t most) {
     size_t n = 0;
@@ -58,14 +68,6 @@ class Lines::Pieces {
   EVP_MD_CTX* hash_ = nullptr;
 };
 
-namespace {
-
-constexpr size_t kHead = 1 << 16;
-constexpr size_t kPiece = 1 << 18;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
 Lines::Lines(std::unique_ptr<Pieces> pieces, std::string name)
     : pieces_(std::move(pieces)), name_(std::move(name)) {}
 Lines::Lines(Lines&&) noexcept = default;
@@ -84,9 +86,9 @@ bool Lines::grow() {
   if (ended_) return false;
   buffer_.erase(0, at_);
   at_ = 0;
-  const size_t before = buffer_.size();
-  buffer_.resize(before + kPiece);
-  const size_t got = pieces_->read(buffer_.data() + before, kPiece);
+  const size_t before = buffer_.size(), piece = pieces_->next_size();
+  buffer_.resize(before + piece);
+  const size_t got = pieces_->read(buffer_.data() + before, piece);
   buffer_.resize(before + got);
   if (got == 0) {
     ended_ = true;
@@ -108,6 +110,7 @@ std::string_view Lines::head() {
 bool Lines::next(std::string_view& line) {
   if (!begun_) head();
   size_t seen = 0;  // of the line, without an end so far
+  ending_ = "\n";
   for (;;) {
     const size_t end = buffer_.find('\n', at_ + seen);
     if (end != std::string::npos) {
@@ -120,9 +123,13 @@ bool Lines::next(std::string_view& line) {
     if (at_ == buffer_.size()) return false;
     line = std::string_view(buffer_).substr(at_);
     at_ = buffer_.size();
+    ending_ = "";
     break;
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+    ending_ = ending_.empty() ? "\r" : "\r\n";
+  }
   ++number_;
   return true;
 }

@@ -35,8 +35,8 @@ class MuriReader final : public TraceReader {
           rows.milliseconds(submit, job.submit_us) && rows.positive(iterations, job.iterations) &&
           rows.text(model, job.model) && rows.milliseconds(duration, job.run_us) &&
           rows.positive(iteration, job.iteration_ms) &&
-          (batch < 0 || rows.integer(batch, 0, INT32_MAX, batch_size)) &&
-          (priority < 0 || rows.integer(priority, INT32_MIN, INT32_MAX, job.priority))) {
+          (batch < 0 || rows.whole(batch, batch_size)) &&
+          (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX))) {
         job.batch_size = static_cast<int32_t>(batch_size);
         rows.add(std::move(job));
       }

@@ -1,4 +1,5 @@
-// Yardmaster's own CSV: all that a Job holds, so that a converted or generated trace loses nothing.
+// Yardmaster's own CSV and JSONL: all that a Job holds, so that a converted or generated trace
+// loses nothing. docs/traces.md has every column and key.
 #pragma once
 
 #include <string>
@@ -7,9 +8,16 @@
 
 namespace yard {
 
-// Returns the text of a file in the format "yardmaster". Which jobs are scored is no part of it.
-// Throws InputError about an id, user or name with a comma or line break, which the format cannot
-// hold.
+// Returns the text of a file in the format "yardmaster": RFC 4180, with the columns that some job
+// needs. Which jobs are scored is no part of it.
 std::string to_own_csv(const Trace& trace);
+
+// The same in the format "yardmaster-jsonl": one object a line, without keys that say nothing.
+// Throws InputError about a text that is not UTF-8, which JSON cannot hold.
+std::string to_own_jsonl(const Trace& trace);
+
+// The one that the ending of `path` names: .jsonl, or CSV. Throws InputError for .json and .gz,
+// which would be neither.
+std::string to_own_text(const Trace& trace, const std::string& path);
 
 }  // namespace yard

@@ -108,8 +108,8 @@ class SwfReader final : public TraceReader {
   static bool processors(Rows& rows, Job& job) {
     int64_t had = 0, requested = 0;
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (!rows.integer(kProcessors, -1, kMost, had) ||
-        !rows.integer(kProcessorsRequested, -1, kMost, requested)) {
+    if (!rows.whole(kProcessors, had, -1, kMost) ||
+        !rows.whole(kProcessorsRequested, requested, -1, kMost)) {
       return false;
     }
     return rows.gpus(had >= requested ? kProcessors : kProcessorsRequested, job.gpus);

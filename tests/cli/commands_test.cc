@@ -77,13 +77,53 @@ TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
   EXPECT_EQ(describe("")["format"], "gavel");
   EXPECT_TRUE(describe("")["run_s"].is_null());
   EXPECT_EQ(describe("--throughputs thr.json")["run_s"]["max"], 50);
-  const Result refused = shell("yardmaster trace convert jobs.trace --out a.csv");
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--throughputs"));
-  EXPECT_FALSE(folder.has("a.csv"));
   EXPECT_EQ(shell("yardmaster trace convert jobs.trace --throughputs thr.json --out a.csv").code,
             0);
   EXPECT_THAT(read_file("a.csv"), HasSubstr("\n0,5,50,1,"));
+}
+
+TEST(Trace, ConvertsToTheFormThatTheEndingNames) {
+  const Folder folder;
+  ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 50 --out a.jsonl").code, 0);
+  ASSERT_EQ(shell("yardmaster trace convert a.jsonl --out b.csv").code, 0);
+  ASSERT_EQ(shell("yardmaster trace convert b.csv --out c.jsonl").code, 0);
+  EXPECT_EQ(read_file("a.jsonl"), read_file("c.jsonl"));
+  EXPECT_EQ(read_file("a.jsonl").front(), '{');
+  EXPECT_EQ(shell("yardmaster trace convert b.csv --out d.json").code, 2);
+  EXPECT_FALSE(folder.has("d.json"));
+}
+
+TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
+  const Folder folder;
+  write_file_atomic("pods.csv",
+                    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+                    "creation_time,deletion_time,scheduled_time\n"
+                    "a,1000,1,1,500,T4,LS,Running,0,110,10\n"
+                    "b,1000,1,2,1000,,BE,Failed,100,220,120\n"
+                    "c,1000,1,0,0,,BE,Failed,200,210,200\n"
+                    "d,1000,1,1,1000,,BE,Pending,200,210,\n");
+  const Json all = Json::parse(shell("yardmaster trace describe pods.csv --json").out);
+  EXPECT_EQ(all["jobs"], 3);
+  EXPECT_EQ(all["skipped"], 1);
+  EXPECT_EQ(all["skipped_by_reason"][0]["reason"], "never placed");
+  EXPECT_EQ(all["skipped_by_reason"][0]["first"], "pods.csv:5");
+  EXPECT_EQ(all["jobs_by_gpus"], Json::parse(R"({"0":1,"1":1,"2":1})"));
+  EXPECT_EQ(all["jobs_on_gpu_shares"], 1);
+  EXPECT_EQ(all["jobs_on_named_types"], 1);
+  EXPECT_EQ(all["tenants"], 2);
+  EXPECT_EQ(all["logged_wait_s"]["max"], 20);
+  EXPECT_EQ(all["end_states"]["Failed"], 2);
+  EXPECT_DOUBLE_EQ(all["gpu_hours"], 250.0 / 3600) << "half a GPU for 100 s, two for 100 s";
+  EXPECT_EQ(all["deadlines"], nullptr);
+
+  // The key of a setting may be written as other commands have it.
+  const Json some = Json::parse(
+      shell("yardmaster trace describe pods.csv --set trace.pods=gpu --cluster-gpus 2 --json").out);
+  EXPECT_EQ(some["jobs"], 2);
+  EXPECT_DOUBLE_EQ(some["load"], 250.0 / 100 / 2);
+  EXPECT_THAT(shell("yardmaster trace describe pods.csv --set pods=gpu").out,
+              HasSubstr("1 x never placed, the first at pods.csv:5"));
+  EXPECT_EQ(shell("yardmaster trace describe pods.csv --set gpus=all").code, 2);
 }
 
 TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {

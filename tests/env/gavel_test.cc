@@ -10,6 +10,7 @@
 
 #include "env/base/error.h"
 #include "env/sim/digest.h"
+#include "env/sim/fits.h"
 #include "env/sim/gavel_fifo.h"
 #include "env/sim/pacing.h"
 #include "env/trace/measured.h"
@@ -78,7 +79,7 @@ TEST(Gavel, PublishedTracesAddUp) {
     SCOPED_TRACE(std::string(p.trace) + " on " + p.cluster);
     Trace trace = load_trace((traces_dir() / p.trace).string(), {});
     fill_run_times(trace, {.throughputs = file, .rates = ""}, true);
-    check_fits(trace, load_cluster(p.cluster).total_gpus(), true);
+    check_fits(trace, load_cluster(p.cluster), true);
     const Scene scene(p.cluster, trace.jobs);
     const Outcome outcome = replay(scene, file, {.seed = p.seed});
     double sum_s = 0, last_s = 0;

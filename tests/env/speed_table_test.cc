@@ -199,8 +199,8 @@ TEST(SpeedTable, NothingIsKnownOfTiersWithoutLinks) {
 
 TEST(SpeedTable, SlowerTiersAreSlowerForThoseWhoExchange) {
   const Profiles profiles = measured();
-  const TierLinks links = {
-      Link{1e-6, 200e9}, {2e-6, 50e9}, {10e-6, 10e9}, {15e-6, 5e9}, {20e-6, 2e9}};
+  const TierLinks links = {Link{},        {1e-6, 200e9}, {2e-6, 50e9},
+                           {10e-6, 10e9}, {15e-6, 5e9},  {20e-6, 2e9}};
   Fixture f(profiles, links);
   const int32_t c = f.table.class_of("net1", 64, 4);
   EXPECT_EQ(f.rate(c, kV100, 4, Tier::kIsland, 1), 1) << "asked for where it is fastest";
@@ -221,8 +221,8 @@ TEST(SpeedTable, MonotoneInBandwidth) {
   const Profiles profiles = measured();
   double before = 0;
   for (double pod = 1e8; pod < 1e12; pod *= 4) {
-    const TierLinks links = {
-        Link{1e-6, 200e9}, {1e-6, 200e9}, {10e-6, 10e9}, {10e-6, pod}, {10e-6, pod}};
+    const TierLinks links = {Link{},        {1e-6, 200e9}, {1e-6, 200e9},
+                             {10e-6, 10e9}, {10e-6, pod},  {10e-6, pod}};
     Fixture f(profiles, links);
     const int32_t c = f.table.class_of("net1", 64, 8);
     const double rate = f.rate(c, kV100, 8, Tier::kPod, 2);
@@ -234,7 +234,7 @@ TEST(SpeedTable, MonotoneInBandwidth) {
 TEST(SpeedTable, WhatWasMeasuredInsideAloneIsCarriedAcross) {
   Profiles p = measured();
   std::erase_if(p.models[0].runs, [](const MeasuredRun& run) { return run.nodes() > 1; });
-  const TierLinks links = {Link{1e-6, 100e9}, {1e-6, 100e9}, {10e-6, 1e9}, {}, {}};
+  const TierLinks links = {Link{}, {1e-6, 100e9}, {1e-6, 100e9}, {10e-6, 1e9}, {}, {}};
   Fixture f(p, links);
   const int32_t c = f.table.class_of("net1", 64, 4);
   EXPECT_LT(f.rate(c, kV100, 4, Tier::kRack, 2), 1) << "0.4 GB over 1 GB/s";

@@ -1,10 +1,9 @@
-// Readers: every registered one by its example, the two formats by their oddities, bad rows by what
-// is said of them, and the real files by what their publishers say.
+// Readers: every registered one by its example and settings, bad rows by what is said of them, jobs
+// that a cluster cannot run. The real files are read in trace_files_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "env/base/error.h"
@@ -12,9 +11,9 @@
 #include "env/base/registry.h"
 #include "env/cluster/spec.h"
 #include "env/sim/fits.h"
+#include "env/trace/own.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
-#include "tests/support/require.h"
 
 namespace yard {
 namespace {
@@ -46,11 +45,26 @@ TEST(EveryReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
     for (const Job& job : trace.jobs) {
       EXPECT_FALSE(job.id.empty());
       EXPECT_GE(job.submit_us, 0);
-      // Where the run time is not in the file, what it runs is.
-      EXPECT_GE(job.run_us, job.model.empty() ? 0 : Job::kFromProfile);
-      EXPECT_GE(job.gpus, 1);
+      EXPECT_GE(job.run_us, Job::kFromProfile);
+      EXPECT_GE(job.gpus, job.groups.empty() ? 1 : 0);
       EXPECT_TRUE(job.scored);
     }
+  }
+}
+
+TEST(EveryReader, ReadsUnderTheSettingsThatItDeclaresAndRefusesOthers) {
+  for (const std::string& name : Registry<TraceReader>::names()) {
+    SCOPED_TRACE(name);
+    const std::string example = Registry<TraceReader>::make(name, {})->example();
+    const std::string plain = to_own_csv(parse_trace(example, "example", {}));
+    LoadOptions defaults{.format = name};
+    for (const Field& field : Registry<TraceReader>::info(name).fields()) {
+      EXPECT_FALSE(field.help.empty()) << field.key;
+      defaults.settings.set(field.key, field.value, "test");
+    }
+    EXPECT_EQ(to_own_csv(parse_trace(example, "example", defaults)), plain);
+    defaults.settings.set("nonesuch", "1", "test");
+    EXPECT_THROW(parse_trace(example, "example", defaults), InputError);
   }
 }
 
@@ -78,7 +92,7 @@ TEST(EveryReader, SurvivesExamplesCutAndBent) {
     const auto load = [&](const std::string& text, bool skip) {
       try {
         const Trace trace = parse_trace(text, "bent", {.format = name, .skip_unusable = skip});
-        for (const Job& job : trace.jobs) ASSERT_GE(job.gpus, 1);
+        for (const Job& job : trace.jobs) ASSERT_GE(job.gpus, 0);
         ++read;
       } catch (const InputError&) {
         ++refused;
@@ -151,6 +165,7 @@ TEST(Trace, HashIsOfTheText) {
 struct Bad {
   const char* name;
   const char* row;
+  const char* place;  // in the row
   const char* expected;
   const char* reason;
 };
@@ -163,7 +178,7 @@ TEST_P(BadRow, IsNamedWithTheNumberOfAllAndCountedWhereAllowed) {
   const std::string text = std::string(kItpHeader) + "good,0,10,1\n" + bad.row +
                            "\nb,1,10,one\nlast,5,20,2\nc,1,10,two\n";
   EXPECT_THAT(error_of(text),
-              AllOf(HasSubstr(std::string("jobs.csv:3: expected ") + bad.expected),
+              AllOf(HasSubstr(std::string("jobs.csv:3: ") + bad.place + "expected " + bad.expected),
                     HasSubstr("first of 3 unusable rows"), HasSubstr("--skip-unusable")));
 
   const Trace trace = parse_trace(text, "jobs.csv", {.skip_unusable = true});
@@ -180,25 +195,31 @@ TEST_P(BadRow, IsNamedWithTheNumberOfAllAndCountedWhereAllowed) {
 INSTANTIATE_TEST_SUITE_P(
     Trace, BadRow,
     ::testing::Values(
-        Bad{"duration", "a,1,-5,1", "duration of at least 0 s, got -5", "duration is negative"},
-        Bad{"fraction", "a,1,-0.5,1", "duration of at least 0 s, got -0.5", "duration is negative"},
-        Bad{"submission", "a,-1,5,1", "submission_time of at least 0 s, got -1",
-            "submission_time is negative"},
-        Bad{"text", "a,1,long,1", "duration in seconds, got 'long'", "duration is not a number"},
-        Bad{"nothing", "a,1,,1", "duration in seconds, got ''", "duration is not a number"},
-        Bad{"nan", "a,nan,5,1", "submission_time in seconds, got 'nan'",
-            "submission_time is not a number"},
-        Bad{"far", "a,1,100000000001,1", "duration of at most 100000000000 s",
-            "duration is too large"},
-        Bad{"no_gpus", "a,1,5,0", "1 to 1048576 GPUs, got 0", "no GPUs"},
-        Bad{"minus_gpus", "a,1,5,-1", "1 to 1048576 GPUs, got -1", "no GPUs"},
-        Bad{"gpus", "a,1,5,9999999", "1 to 1048576 GPUs, got 9999999", "too many GPUs"},
-        Bad{"half_gpu", "a,1,5,0.5", "a whole number of GPUs, got '0.5'",
+        Bad{"duration", "a,1,-5,1", "column 3 (duration): ", "duration of at least 0 s, got -5",
+            "duration is negative"},
+        Bad{"fraction", "a,1,-0.5,1", "column 3 (duration): ", "duration of at least 0 s, got -0.5",
+            "duration is negative"},
+        Bad{"submission", "a,-1,5,1", "column 2 (submission_time): ",
+            "submission_time of at least 0 s, got -1", "submission_time is negative"},
+        Bad{"text", "a,1,long,1", "column 3 (duration): ", "duration in seconds, got 'long'",
+            "duration is not a number"},
+        Bad{"nothing", "a,1,,1", "column 3 (duration): ", "duration in seconds, got ''",
+            "duration is not a number"},
+        Bad{"nan", "a,nan,5,1", "column 2 (submission_time): ",
+            "submission_time in seconds, got 'nan'", "submission_time is not a number"},
+        Bad{"far", "a,1,100000000001,1",
+            "column 3 (duration): ", "duration of at most 100000000000 s", "duration is too large"},
+        Bad{"no_gpus", "a,1,5,0", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 0", "no GPUs"},
+        Bad{"minus_gpus", "a,1,5,-1", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got -1",
+            "number of GPUs is negative"},
+        Bad{"gpus", "a,1,5,9999999", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 9999999",
+            "too many GPUs"},
+        Bad{"half_gpu", "a,1,5,0.5", "column 4 (num_gpu): ", "a whole number of GPUs, got '0.5'",
             "number of GPUs is not a whole number"},
-        Bad{"short", "a,1,5", "4 fields, got 3", "wrong number of fields"},
-        Bad{"long", "a,1,5,1,", "4 fields, got 5", "wrong number of fields"},
-        Bad{"no_id", ",1,5,1", "a job_id, got nothing", "job_id is empty"},
-        Bad{"again", "good,1,5,1", "a job id that is not used before, got 'good' as on line 2",
+        Bad{"short", "a,1,5", "", "4 fields, got 3", "wrong number of fields"},
+        Bad{"long", "a,1,5,1,", "", "4 fields, got 5", "wrong number of fields"},
+        Bad{"no_id", ",1,5,1", "column 1 (job_id): ", "a job_id, got nothing", "job_id is empty"},
+        Bad{"again", "good,1,5,1", "", "a job id that is not used before, got 'good' as on line 2",
             "duplicate job id"}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -259,43 +280,23 @@ TEST(Trace, SourcesAreListedWithTheirHelp) {
               ::testing::IsSupersetOf({"itp", "tiresias", "synthetic:habits", "synthetic:xv"}));
 }
 
-struct RealFile {
-  const char* path;
-  const char* format;
-  size_t jobs;
-  int64_t gpu_s;  // GPUs times seconds, summed
-  int largest;
-};
-
-// Sums that were taken with another program from the same files.
-const RealFile kRealFiles[] = {
-    {"tiresias/60_job.csv.gz", "tiresias", 60, 26624, 8},
-    {"microsoft-itp-2021/raw/cluster01.csv.gz", "itp", 1595, 81864453, 64},
-    {"microsoft-itp-2021/raw/cluster02.csv.gz", "itp", 5778, 445494106, 64},
-    {"microsoft-itp-2021/raw/cluster04.csv.gz", "itp", 15802, 2540458386, 64},
-    {"microsoft-itp-2021/raw/cluster05.csv.gz", "itp", 3629, 51491311, 8},
-    {"microsoft-itp-2021/raw/cluster08.csv.gz", "itp", 13047, 241559936, 32},
-    {"microsoft-itp-2021/raw/cluster09.csv.gz", "itp", 11134, 140402737, 1},
-    {"microsoft-itp-2021/raw/cluster10.csv.gz", "itp", 260, 14484569, 16},
-};
-
-TEST(Trace, RealFilesAreReadWhole) {
-  YARD_NEEDS_TRACES();
-  for (const RealFile& file : kRealFiles) {
-    SCOPED_TRACE(file.path);
-    const Trace trace = load_trace(testing::traces_dir() / file.path, {});
-    EXPECT_EQ(trace.format, file.format);
-    EXPECT_EQ(trace.jobs.size(), file.jobs);
-    EXPECT_TRUE(trace.skipped.empty());
-    int64_t gpu_us = 0;
-    int largest = 0;
-    for (const Job& job : trace.jobs) {
-      gpu_us += job.gpus * job.run_us;
-      largest = std::max(largest, job.gpus);
-    }
-    EXPECT_EQ(gpu_us, file.gpu_s * kUsPerS);
-    EXPECT_EQ(largest, file.largest);
+TEST(Trace, JobsThatAskForNothingAreNamedOrCounted) {
+  const std::string text = "job_id,submit_s,run_s,gpus\na,1,5,8\nb,9,5,0\nc,2,5,0\nd,3,5,12\n";
+  Trace trace = parse_trace(text, "jobs.csv", {});
+  ASSERT_EQ(trace.jobs.size(), 4u);
+  try {
+    check_fits(trace, load_cluster("1x8"), false);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("jobs.csv:3: expected GPUs or CPUs, got neither"),
+                                    HasSubstr("job 'b' (first of 2 such jobs")));
   }
+  check_fits(trace, load_cluster("1x8"), true);
+  ASSERT_EQ(trace.jobs.size(), 1u);
+  ASSERT_EQ(trace.skipped.size(), 2u);
+  EXPECT_EQ(trace.skipped[0].reason, "asks for nothing");
+  EXPECT_EQ(trace.skipped[0].count, 2);
+  EXPECT_EQ(trace.skipped[1].reason, "larger than the cluster");
 }
 
 }  // namespace

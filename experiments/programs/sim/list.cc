@@ -71,7 +71,8 @@ Json list_traces() {
                    {"information", "-"},
                    {"source", source.help},
                    {"fidelity", "-"},
-                   {"about", source.help}});
+                   {"about", source.help},
+                   {"settings", settings_json(source.fields)}});
   }
   return out;
 }

@@ -1,0 +1,241 @@
+#include "env/trace/own_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kUsPerS = 1'000'000;
+constexpr int64_t kLongestS = 100'000'000'000;
+constexpr size_t kShown = 60;  // of a value that may be anything
+
+std::string shown(const Json& value) {
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+  return text;
+}
+
+std::string at(const std::string& place, size_t index) {
+  return place + "[" + std::to_string(index) + "]";
+}
+
+// Calls `f` with the name and value of each whole number of a group but its `after`.
+template <class G, class F>
+void visit_group(G& group, F&& f) {
+  f("count", group.count, RoleGroup{}.count);
+  f("min_count", group.min_count, 0);
+  f("max_count", group.max_count, 0);
+  f("gpus", group.task.gpus, 0);
+  f("gpu_milli", group.task.gpu_milli, 0);
+  f("gpu_mem_gib", group.task.gpu_mem_gib, 0);
+  f("cpu_milli", group.task.cpu_milli, 0);
+  f("mem_mib", group.task.mem_mib, 0);
+  f("nic_gbps", group.task.nic_gbps, 0);
+}
+
+}  // namespace
+
+std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    flaw = {"byte " + std::to_string(error.byte), "not JSON", "JSON", "something else"};
+  } catch (const Json::out_of_range&) {
+    flaw = {"", "not JSON", "numbers that a double can hold", "a larger one"};
+  }
+  return std::nullopt;
+}
+
+std::string dump_json(const Json& json, const std::string& where) {
+  try {
+    return json.dump();
+  } catch (const Json::type_error&) {
+    throw InputError(where, "texts in UTF-8, as JSON needs them",
+                     json.dump(-1, ' ', true, Json::error_handler_t::replace));
+  }
+}
+
+Json seconds_json(int64_t us) {
+  if (us % kUsPerS == 0) return us / kUsPerS;
+  const double s = static_cast<double>(us) / 1e6;
+  if (std::llround(s * 1e6) == us) return s;
+  return format_seconds(us);
+}
+
+void JsonTaker::fail(std::string place, std::string reason, std::string expected, std::string got) {
+  if (!flaw_) {
+    flaw_ = Flaw{std::move(place), std::move(reason), std::move(expected), std::move(got)};
+  }
+}
+
+bool JsonTaker::array(const std::string& place, const Json& value) {
+  if (!value.is_array() && !value.is_null()) fail(place, "no list", "a list", shown(value));
+  return value.is_array() && !flaw_;
+}
+
+bool JsonTaker::object(const std::string& place, const Json& value) {
+  if (!value.is_object()) fail(place, "no object", "an object", shown(value));
+  return value.is_object() && !flaw_;
+}
+
+void JsonTaker::text(const std::string& place, const Json& value, std::string& out) {
+  if (value.is_null() || flaw_) return;
+  if (!value.is_string()) return fail(place, "no text", "a text", shown(value));
+  out = value.get_ref<const std::string&>();
+}
+
+void JsonTaker::seconds(const std::string& place, const Json& value, int64_t& out_us) {
+  if (value.is_null() || flaw_) return;
+  std::optional<int64_t> us;
+  if (value.is_number_integer() || value.is_number_unsigned()) {
+    const auto s = value.get<double>();  // roughly, for the range
+    if (s >= 0 && s <= static_cast<double>(kLongestS)) us = value.get<int64_t>() * kUsPerS;
+  } else if (value.is_number()) {
+    const auto s = value.get<double>();
+    if (s >= 0 && s <= static_cast<double>(kLongestS)) us = std::llround(s * 1e6);
+  } else if (value.is_string()) {
+    us = parse_seconds_us(value.get_ref<const std::string&>());
+  }
+  if (!us || *us < 0 || *us > kLongestS * kUsPerS) {
+    return fail(place, "no time", "0 to " + std::to_string(kLongestS) + " s", shown(value));
+  }
+  out_us = *us;
+}
+
+void JsonTaker::whole(const std::string& place, const Json& value, int64_t least, int64_t most,
+                      int64_t& out) {
+  if (value.is_null() || flaw_) return;
+  std::optional<int64_t> number;
+  if (value.is_number_unsigned()) {
+    const auto wide = value.get<uint64_t>();
+    if (wide <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      number = static_cast<int64_t>(wide);
+    }
+  } else if (value.is_number_integer()) {
+    number = value.get<int64_t>();
+  } else if (value.is_number()) {
+    const auto real = value.get<double>();
+    if (std::abs(real) < 0x1p53 && real == std::trunc(real)) number = static_cast<int64_t>(real);
+  }
+  if (!number || *number < least || *number > most) {
+    return fail(place, "no such number",
+                "a whole number, " + std::to_string(least) + " to " + std::to_string(most),
+                shown(value));
+  }
+  out = *number;
+}
+
+void JsonTaker::whole(const std::string& place, const Json& value, int32_t least, int32_t& out) {
+  int64_t wide = out;
+  whole(place, value, least, std::numeric_limits<int32_t>::max(), wide);
+  out = static_cast<int32_t>(wide);
+}
+
+void JsonTaker::number(const std::string& place, const Json& value, double least, double& out) {
+  if (value.is_null() || flaw_) return;
+  const double real = value.is_number() ? value.get<double>() : std::nan("");
+  if (!std::isfinite(real) || real < least) {
+    return fail(place, "no such number",
+                least > std::numeric_limits<double>::lowest()
+                    ? "a number of at least " + shortest(least)
+                    : "a number",
+                shown(value));
+  }
+  out = real;
+}
+
+void JsonTaker::texts(const std::string& place, const Json& value, std::vector<std::string>& out) {
+  if (!array(place, value)) return;
+  for (size_t i = 0; i < value.size(); ++i) {
+    std::string one;
+    text(at(place, i), value[i], one);
+    if (one.empty()) fail(at(place, i), "no text", "a text that is not empty", shown(value[i]));
+    out.push_back(std::move(one));
+  }
+}
+
+void JsonTaker::dues(const std::string& place, const Json& value, std::vector<Due>& out) {
+  if (!array(place, value)) return;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (!object(at(place, i), value[i])) return;
+    Due due{.within_us = -1};
+    for (const auto& [key, said] : value[i].items()) {
+      const std::string where = at(place, i) + "." + key;
+      if (key == "within_s") {
+        seconds(where, said, due.within_us);
+      } else if (key == "value") {
+        number(where, said, std::numeric_limits<double>::lowest(), due.value);
+      } else {
+        fail(where, "unknown key", "within_s or value", "'" + key + "'");
+      }
+    }
+    if (due.within_us < 0) fail(at(place, i), "no time", "a key within_s", shown(value[i]));
+    out.push_back(due);
+  }
+}
+
+void JsonTaker::groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out) {
+  if (!array(place, value)) return;
+  for (size_t g = 0; g < value.size(); ++g) {
+    if (!object(at(place, g), value[g])) return;
+    RoleGroup group;
+    for (const auto& [key, said] : value[g].items()) {
+      const std::string where = at(place, g) + "." + key;
+      bool known = key == "role" || key == "after";
+      if (key == "role") text(where, said, group.role);
+      if (key == "after" && array(where, said)) {
+        for (size_t i = 0; i < said.size(); ++i) {
+          int32_t before = -1;
+          whole(at(where, i), said[i], 0, before);
+          group.after.push_back(before);
+        }
+      }
+      visit_group(group, [&, &key = key, &said = said](const char* name, auto& number, auto) {
+        if (key != name) return;
+        known = true;
+        using Number = std::remove_cvref_t<decltype(number)>;
+        if constexpr (std::is_same_v<Number, double>) {
+          this->number(where, said, 0, number);
+        } else if constexpr (std::is_same_v<Number, int64_t>) {
+          whole(where, said, 0, std::numeric_limits<int64_t>::max(), number);
+        } else {
+          const bool share = key == "gpu_milli";
+          int64_t wide = number;
+          whole(where, said, 0, share ? 999 : std::numeric_limits<int32_t>::max(), wide);
+          number = static_cast<int32_t>(wide);
+        }
+      });
+      if (!known) fail(where, "unknown key", "a key of a group", "'" + key + "'");
+    }
+    out.push_back(std::move(group));
+  }
+}
+
+Json dues_json(const std::vector<Due>& dues) {
+  Json out = Json::array();
+  for (const Due& due : dues) {
+    out.push_back({{"within_s", seconds_json(due.within_us)}, {"value", due.value}});
+  }
+  return out;
+}
+
+Json groups_json(const std::vector<RoleGroup>& groups) {
+  Json out = Json::array();
+  for (const RoleGroup& group : groups) {
+    Json one = Json::object();
+    one["role"] = group.role;
+    visit_group(group, [&](const char* name, const auto& number, auto unsaid) {
+      if (number != unsaid || std::string_view(name) == "count") one[name] = number;
+    });
+    if (!group.after.empty()) one["after"] = group.after;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,31 @@
+#!/bin/sh
+# fuzz.sh [SECONDS] [FORMAT...]: runs libFuzzer for so long (default 60) on each trace format, or on
+# those named, one after the other. What it finds interesting is kept in build/fuzz/corpus; what
+# breaks a reader in build/fuzz/found/FORMAT-crash-*, and makes this fail. A mended one belongs into
+# tests/fuzz/corpus/FORMAT, where the tests read it for good.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+[ $# -eq 0 ] || shift
+scripts/build.sh fuzz "$(nproc)" >/dev/null
+fuzz=build/fuzz/bin/fuzz_trace
+formats=$("$fuzz" --examples build/fuzz/corpus)
+[ $# -eq 0 ] || formats=$*
+mkdir -p build/fuzz/found
+failed=0
+for format in $formats; do
+  kept=tests/fuzz/corpus/$format
+  [ -d "$kept" ] || kept=
+  # shellcheck disable=SC2086  # $kept is one folder or nothing
+  if "$fuzz" --format "$format" "build/fuzz/corpus/$format" $kept -max_total_time="$seconds" \
+    -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/found/$format-" >build/fuzz/log 2>&1; then
+    runs=$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz/log)
+    echo "$format: ok, $runs inputs"
+  else
+    failed=1
+    echo "$format: FAILED"
+    grep -m 3 -E 'ERROR|what\(\)|check' build/fuzz/log || tail -n 5 build/fuzz/log
+  fi
+done
+exit "$failed"

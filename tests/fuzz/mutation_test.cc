@@ -1,0 +1,115 @@
+// Fuzzing without libFuzzer: inputs that were once found to break something, and each format's
+// example changed at random, always the same way.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "env/base/file.h"
+#include "env/base/registry.h"
+#include "env/base/rng.h"
+#include "env/trace/reader.h"
+#include "tests/fuzz/trace_target.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kMutants = 3000;  // of each format
+
+// What is apt to be read differently than meant.
+const std::vector<std::string> kOdd = {"",
+                                       "-1",
+                                       "0",
+                                       "1e9",
+                                       "1e400",
+                                       "nan",
+                                       "-0",
+                                       "99999999999999999999",
+                                       "\"",
+                                       "\"\"",
+                                       "'",
+                                       "|",
+                                       ",",
+                                       "\t",
+                                       "\r\n",
+                                       "\n",
+                                       "\xff",
+                                       "é",
+                                       "\\",
+                                       "{",
+                                       "[[",
+                                       "]}",
+                                       "null",
+                                       "2023-03-12T02:30:00",
+                                       "#",
+                                       ":",
+                                       "1970-01-01",
+                                       "9223372036854775807",
+                                       "-9223372036854775808",
+                                       "0.0000001",
+                                       std::string(1, '\0'),
+                                       std::string(70, '9')};
+
+std::string mutated(std::string text, Rng& rng) {
+  for (uint32_t n = 1 + rng.below(4); n > 0 && !text.empty(); --n) {
+    const size_t at = rng.below(static_cast<uint32_t>(text.size()));
+    const size_t other = rng.below(static_cast<uint32_t>(text.size()));
+    const size_t length = std::min<size_t>(1 + rng.below(12), text.size() - at);
+    switch (rng.below(6)) {
+      case 0:
+        text[at] = static_cast<char>(rng.below(256));
+        break;
+      case 1:
+        text.erase(at, length);
+        break;
+      case 2:
+        text.insert(at, kOdd[rng.below(static_cast<uint32_t>(kOdd.size()))]);
+        break;
+      case 3:
+        text.replace(at, length, kOdd[rng.below(static_cast<uint32_t>(kOdd.size()))]);
+        break;
+      case 4:
+        text.insert(other, text.substr(at, length));
+        break;
+      default:
+        text[at] = text[other];
+        break;
+    }
+  }
+  return text;
+}
+
+TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
+  for (const std::string& name : Registry<TraceReader>::names()) {
+    SCOPED_TRACE(name);
+    const std::string example = Registry<TraceReader>::make(name, {})->example();
+    ASSERT_TRUE(try_trace(name, example));
+    const size_t body = example.find('\n') + 1;
+    int read = 0;
+    for (int m = 0; m < kMutants; ++m) {
+      Rng rng = Rng{1}.split(static_cast<uint64_t>(m));
+      // Mostly of the rows: behind broken names of columns nothing is read.
+      const bool rows = m % 8 != 0;
+      read += try_trace(name, rows ? example.substr(0, body) + mutated(example.substr(body), rng)
+                                   : mutated(example, rng));
+    }
+    EXPECT_GT(read, kMutants / 10);
+    EXPECT_LT(read, kMutants);
+  }
+}
+
+// tests/fuzz/corpus/FORMAT/*: each broke something once.
+TEST(Fuzz, WhatWasFoundOnceStaysMended) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/fuzz/corpus")) {
+    if (!entry.is_regular_file()) continue;
+    SCOPED_TRACE(entry.path().string());
+    try_trace(entry.path().parent_path().filename(), read_file(entry.path()));
+    ++files;
+  }
+  EXPECT_GT(files, 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,73 @@
+#include "tests/fuzz/trace_target.h"
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "env/base/check.h"
+#include "env/base/error.h"
+#include "env/trace/own.h"
+#include "env/trace/own_fields.h"
+#include "env/trace/reader.h"
+
+namespace yard::testing {
+namespace {
+
+std::optional<Trace> parsed(const std::string& format, std::string_view text, bool skip) {
+  try {
+    return parse_trace(text, "fuzz", {.format = format, .skip_unusable = skip});
+  } catch (const InputError& error) {
+    YARD_CHECK(std::string_view(error.what()).starts_with("fuzz"),
+               "no place in: " + std::string(error.what()));
+    return std::nullopt;
+  }
+}
+
+void check_jobs(const Trace& trace) {
+  YARD_CHECK(!trace.jobs.empty(), "a trace without jobs");
+  std::set<std::string_view> ids;
+  int64_t before_us = 0;
+  for (const Job& job : trace.jobs) {
+    YARD_CHECK(!job.id.empty() && ids.insert(job.id).second, "an id twice, or none");
+    YARD_CHECK(job.submit_us >= before_us, "jobs out of order");
+    before_us = job.submit_us;
+    YARD_CHECK(job.run_us >= Job::kFromProfile, "a negative run time");
+    YARD_CHECK(job.limit_us >= -1, "a negative limit");
+    YARD_CHECK(job.gpus >= 0, "a negative number of GPUs");
+    const std::optional<Flaw> flaw = check_own(job);
+    YARD_CHECK(!flaw, flaw ? flaw->place + ": " + flaw->reason : "");
+  }
+  for (const Skipped& skipped : trace.skipped) {
+    YARD_CHECK(skipped.count > 0 && !skipped.reason.empty(), "nothing left out for no reason");
+    YARD_CHECK(skipped.first.starts_with("fuzz:"), "no place in: " + skipped.first);
+  }
+}
+
+// Both forms say the same, and say it again.
+void check_forms(const Trace& trace) {
+  std::string csv, jsonl;
+  try {
+    csv = to_own_csv(trace);
+    jsonl = to_own_jsonl(trace);
+  } catch (const InputError&) {
+    if (csv.empty()) return;  // texts that are not UTF-8
+  }
+  YARD_CHECK(to_own_csv(parse_trace(csv, "csv", {})) == csv, "the CSV does not come back");
+  if (jsonl.empty()) return;
+  YARD_CHECK(to_own_csv(parse_trace(jsonl, "jsonl", {})) == csv, "the JSONL says something else");
+}
+
+}  // namespace
+
+bool try_trace(const std::string& format, std::string_view text) {
+  const std::optional<Trace> strict = parsed(format, text, false);
+  const std::optional<Trace> lenient = parsed(format, text, true);
+  YARD_CHECK(lenient || !strict, "what is read strictly is refused otherwise");
+  if (!lenient) return false;
+  check_jobs(*lenient);
+  check_forms(*lenient);
+  if (strict) YARD_CHECK(strict->jobs.size() == lenient->jobs.size(), "a usable row is skipped");
+  return true;
+}
+
+}  // namespace yard::testing
