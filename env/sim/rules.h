@@ -172,8 +172,9 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
       }
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
-    // A gang moves at the speed of its slowest member.
-    if (speed == 0 || f.spec.node_speed[node] < speed) speed = f.spec.node_speed[node];
+    // A gang moves at the speed of its slowest GPU.
+    const double here = f.spec.node_speed[node];
+    if (mask != 0 && (speed == 0 || here < speed)) speed = here;
   };
   const bool plain = s.shape[slot] == kNone;
   for (int32_t i = num_pieces - 1; plain && i >= 0; --i) {
@@ -200,6 +201,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   }
   if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
   s.first_part[slot] = chain;
+  if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = plain ? speed : speed * share_of_asked(f, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
