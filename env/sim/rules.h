@@ -421,8 +421,8 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
-    const double lost_us = s.done_us[slot] - s.kept_us[slot];
-    s.head->lost_time_us += static_cast<int64_t>(lost_us / s.rate[slot]) * held_gpus(f, s, slot);
+    const int64_t lost_us = (now_us - s.stint_us[slot]) % f.costs.checkpoint_us;
+    s.head->lost_time_us += lost_us * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
   release(f, s, slot, now_us);
