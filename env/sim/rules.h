@@ -405,12 +405,9 @@ YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
 
 // Whole GPUs that a job holds; shares count as none.
 YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t slot) {
-  if (s.shape[slot] == kNone) return s.first_part[slot] == kNone ? 0 : s.gpus[slot];
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (need_of(f.jobs.shapes, s.shape[slot], s.part_group[p]).gpu_milli == 0) {
-      gpus += count_bits(s.part_mask[p]);
-    }
+    if (!is_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
   }
   return gpus;
 }
