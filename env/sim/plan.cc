@@ -255,6 +255,11 @@ void Draft::undo_preempt(const Undo& u) {
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
+    if (fixed_->faults) {  // those that are down went to nobody when it left them
+      const uint64_t idle = part.mask & s.idle_down_mask[part.node];
+      s.idle_down_mask[part.node] &= ~idle;
+      s.head->down_gpus -= count_bits(idle);
+    }
     // Whole GPUs are the job's own again: nobody is still leaving them once it runs.
     if (u.phase == Phase::kRunning) {
       for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
