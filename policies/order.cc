@@ -1,7 +1,6 @@
 #include "policies/order.h"
 
 #include <limits>
-#include <vector>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -45,47 +44,57 @@ class FirstInOrder {
                Draft& draft)
       : view_(view), ranked_(ranked), held_(held), rule_(rule), draft_(draft) {}
 
+  // Nobody is stopped for a job that then finds no place: it is passed over, with all that ask for
+  // the same, and all is tried again.
   void run() {
-    choose();
-    for (const Claim& claim : losers_) stop(claim);
-    for (const Claim& claim : winners_) {
-      if (!start(claim.slot) && !make_room(claim)) refused_.push_back(claim);
+    std::vector<char> passed(static_cast<size_t>(view_.num_classes()), 0);
+    const size_t begin = draft_.mark();
+    for (choose(passed); !give_out(passed); choose(passed)) {
+      draft_.undo_to(begin);
+      for (const Claim& claim : winners_) push(claim.slot, claim.key);
     }
-    for (const Claim& c : refused_) ranked_.push(view_.size_class(c.slot), c.slot, c.key);
+    // A job with nothing to save waits again at once, and no news of it will come.
+    for (const Claim& claim : held_) {
+      if (view_.phase(claim.slot) != Phase::kWaiting) continue;
+      push(claim.slot, {claim.waiting_value, claim.key.serial});
+    }
     fill();
   }
 
  private:
+  void push(int32_t slot, Key key) { ranked_.push(view_.size_class(slot), slot, key); }
+
   // Walks holders and waiting jobs in one order and gives out GPUs by number.
-  void choose() {
-    int32_t left = view_.usable_gpus();
+  void choose(std::span<const char> passed) {
+    std::vector<char> skip(passed.begin(), passed.end());  // also those that ask for too many
+    int64_t left_milli = int64_t{kWholeGpu} * view_.usable_gpus();
     const SpecColumns& spec = view_.spec();
     std::vector<int32_t> room(spec.tenant_limit, spec.tenant_limit + spec.num_tenants);
+    winners_.clear();
+    losers_.clear();
     size_t i = 0;
-    while (left > 0) {
-      const int32_t k = ranked_.first_class(view_, left);
-      const bool none_waits = k == kNone;
-      if (i == held_.size() && none_waits) break;
-      const int32_t slot = none_waits ? kNone : ranked_.top(k);
-      if (i < held_.size() && (none_waits || held_[i].key < ranked_.key(slot))) {
+    for (;;) {
+      const int32_t k =
+          ranked_.first_class(view_, static_cast<int32_t>(left_milli / kWholeGpu), skip);
+      const int32_t slot = k == kNone ? kNone : ranked_.top(k);
+      if (i < held_.size() && (k == kNone || held_[i].key < ranked_.key(slot))) {
         const Claim& claim = held_[i++];
-        if (view_.gpus(claim.slot) > left || !take_room(room, claim.slot)) {
+        if (view_.gpu_milli(claim.slot) > left_milli || !take_room(room, claim.slot)) {
           losers_.push_back(claim);
         } else {
-          left -= view_.gpus(claim.slot);
+          left_milli -= view_.gpu_milli(claim.slot);
         }
         continue;
       }
-      const Claim claim{ranked_.key(slot), slot};
-      ranked_.pop(k);
-      if (!take_room(room, slot)) {
-        refused_.push_back(claim);
+      if (k == kNone) return;
+      if (view_.gpu_milli(slot) > left_milli || !take_room(room, slot)) {
+        skip[static_cast<size_t>(k)] = 1;
         continue;
       }
-      winners_.push_back(claim);
-      left -= view_.gpus(slot);
+      winners_.push_back({ranked_.key(slot), slot});
+      ranked_.pop(k);
+      left_milli -= view_.gpu_milli(slot);
     }
-    for (; i < held_.size(); ++i) losers_.push_back(held_[i]);
   }
 
   // Takes a job's GPUs from what its tenant may hold; false where that is not enough.
@@ -98,11 +107,17 @@ class FirstInOrder {
     return true;
   }
 
-  // A job with nothing to save waits again at once, and no news of it will come.
-  void stop(const Claim& claim) {
-    draft_.preempt(claim.slot);
-    if (view_.phase(claim.slot) != Phase::kWaiting) return;
-    ranked_.push(view_.size_class(claim.slot), claim.slot, {claim.waiting_value, claim.key.serial});
+  // Stops the losers and starts the winners. Returns whether all of these found a place; marks the
+  // classes of those that did not.
+  bool give_out(std::vector<char>& passed) {
+    for (const Claim& claim : losers_) draft_.preempt(claim.slot);
+    bool all = true;
+    for (const Claim& claim : winners_) {
+      if (start(claim.slot) || make_room(claim)) continue;
+      passed[static_cast<size_t>(view_.size_class(claim.slot))] = 1;
+      all = false;
+    }
+    return all;
   }
 
   bool start(int32_t slot) {
@@ -125,34 +140,45 @@ class FirstInOrder {
     int32_t best = kNone, best_cost = INT32_MAX;
     for (int32_t node = 0; node < view_.spec().num_nodes; ++node) {
       if (view_.spec().node_gpus[node] < want) continue;
-      const int32_t cost = clear(later, node, want, false);
-      if (cost < best_cost) {
+      const size_t mark = draft_.mark();
+      const int32_t cost = clear(later, node, want);
+      if (view_.node_free(node) >= want && cost < best_cost) {
         best = node;
         best_cost = cost;
       }
+      draft_.undo_to(mark);
     }
     if (best == kNone) return false;
-    clear(later, best, want, true);
+    clear(later, best, want);
     const Piece piece{best, want};
     return draft_.start(claim.slot, &piece, 1);
   }
 
-  // Returns how many GPUs have to be taken from others, the last in order first, until `want` are
-  // free on the node; INT32_MAX if that cannot be.
-  int32_t clear(const std::vector<Claim>& later, int32_t node, int32_t want, bool really) {
-    int32_t free = view_.node_free(node), cost = 0;
-    for (size_t i = later.size(); i-- > 0 && free < want;) {
+  // Stops those whose stop frees GPUs of the node, the last in order first, until `want` are free.
+  // Returns how many GPUs they had asked for. (A GPU that drains is not freed, nor one that others
+  // have a share of.)
+  int32_t clear(const std::vector<Claim>& later, int32_t node, int32_t want) {
+    int32_t cost = 0;
+    for (size_t i = later.size(); i-- > 0 && view_.node_free(node) < want;) {
       const int32_t slot = later[i].slot;
-      int32_t here = 0;
-      for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-        if (view_.part_node(p) == node) here += count_bits(view_.part_mask(p));
+      if (!holds_on(slot, node)) continue;
+      const int32_t free = view_.node_free(node);
+      const size_t mark = draft_.mark();
+      draft_.preempt(slot);
+      if (view_.node_free(node) == free) {
+        draft_.undo_to(mark);
+      } else {
+        cost += view_.gpus(slot);
       }
-      if (here == 0) continue;
-      free += here;
-      cost += view_.gpus(slot);
-      if (really) stop(later[i]);
     }
-    return free >= want ? cost : INT32_MAX;
+    return cost;
+  }
+
+  bool holds_on(int32_t slot, int32_t node) const {
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      if (view_.part_node(p) == node && view_.part_mask(p) != 0) return true;
+    }
+    return false;
   }
 
   // GPUs that no winner could use go to the next jobs in order that fit where they lie.
@@ -163,7 +189,7 @@ class FirstInOrder {
   std::span<Claim> held_;
   const PreemptionRule& rule_;
   Draft& draft_;
-  std::vector<Claim> winners_, losers_, refused_;
+  std::vector<Claim> winners_, losers_;
 };
 
 }  // namespace

@@ -46,9 +46,10 @@ struct PreemptionRule {
 // fit; what runs and is not among them is preempted. `held` are the jobs that hold GPUs now; sorted
 // here.
 //
-// Where enough GPUs are free but a placement refuses them as they lie (only `consolidate` can), the
-// job takes the node on which the fewest GPUs of later jobs have to leave, if there is one;
-// otherwise it waits and the next in order may go ahead.
+// Where enough GPUs are free but not where the job could use them (`consolidate` refuses to spread
+// it, others have shares of them), a job of whole GPUs takes the node on which the fewest GPUs of
+// later jobs have to leave, if there is one; otherwise it waits, nobody is stopped for it, and the
+// next in order may go ahead.
 void run_first_in_order(const View& view, Ranked& ranked, std::span<Claim> held,
                         const PreemptionRule& rule, Draft& draft);
 

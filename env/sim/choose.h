@@ -132,7 +132,8 @@ class Placer {
       if (tasks == 0) continue;
       // Tight: few whole GPUs left over; where they are as many, little of the shared ones.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
-      for (uint64_t rest = ledger.touched; rest != 0; rest &= rest - 1) {
+      for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
+        ledger.look(fixed_, s_, lowest_bit(rest));
         slack += ledger.milli[lowest_bit(rest)];
       }
       if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {

@@ -168,9 +168,7 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
     int32_t sum = 0;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       uint64_t& node = owned[static_cast<size_t>(s.part_node[p])];
-      const bool share = s.shape[slot] != kNone &&
-                         need_of(fixed.jobs.shapes, s.shape[slot], s.part_group[p]).gpu_milli > 0;
-      if (!share && (node & s.part_mask[p]) != 0)
+      if (!is_share(fixed, s, slot, p) && (node & s.part_mask[p]) != 0)
         return at("a GPU is held twice on node ", s.part_node[p]);
       node |= s.part_mask[p];
       sum += count_bits(s.part_mask[p]);

@@ -159,15 +159,13 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
 void Draft::record_pieces(int32_t slot) {
   const ClusterState& s = *state_;
   const auto first = static_cast<std::ptrdiff_t>(plan_.pieces.size());
-  const int32_t shape = s.shape[slot];
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    const bool share =
-        shape != kNone && need_of(fixed_->jobs.shapes, shape, s.part_group[p]).gpu_milli > 0;
+    const bool share = is_share(*fixed_, s, slot, p);
     plan_.pieces.push_back({s.part_node[p], share ? 0 : count_bits(s.part_mask[p]), s.part_group[p],
                             s.part_tasks[p], s.part_mask[p]});
   }
   // The parts of a job with a shape are chained from the last to the first.
-  if (shape != kNone) std::reverse(plan_.pieces.begin() + first, plan_.pieces.end());
+  if (s.shape[slot] != kNone) std::reverse(plan_.pieces.begin() + first, plan_.pieces.end());
 }
 
 bool Draft::preempt(int32_t slot) {
@@ -175,7 +173,10 @@ bool Draft::preempt(int32_t slot) {
   if (!legal_preempt(s, slot) || begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p]});
+    const bool share = is_share(*fixed_, s, slot, p);
+    const int32_t gpu0 = fixed_->spec.node_gpu0[s.part_node[p]];
+    parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
+                      share ? s.gpu_ready_us[gpu0 + lowest_bit(s.part_mask[p])] : 0});
   }
   journal_.push_back({slot,
                       s.phase[slot],
@@ -261,10 +262,15 @@ void Draft::undo_preempt(const Undo& u) {
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
-    // Its GPUs are the job's own again: nobody is still leaving them once it runs.
+    if (fixed_->faults) {  // those that are down went to nobody when it left them
+      const uint64_t idle = part.mask & s.idle_down_mask[part.node];
+      s.idle_down_mask[part.node] &= ~idle;
+      s.head->down_gpus -= count_bits(idle);
+    }
+    // Whole GPUs are the job's own again: nobody is still leaving them once it runs.
     if (u.phase == Phase::kRunning) {
       for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
-        s.gpu_ready_us[fixed_->spec.node_gpu0[part.node] + lowest_bit(rest)] = 0;
+        s.gpu_ready_us[fixed_->spec.node_gpu0[part.node] + lowest_bit(rest)] = part.ready_us;
       }
     }
     chain = hold_part(*fixed_, s, u.slot, part.node, part.mask, part.group, part.tasks, chain);

@@ -83,6 +83,7 @@ class Draft {
     int32_t node;
     uint64_t mask;
     int32_t group, tasks;
+    int64_t ready_us;  // of a shared GPU: others may still be leaving it
   };
 
   const Fixed* fixed_;

@@ -169,8 +169,9 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
       }
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
-    // A gang moves at the speed of its slowest member.
-    if (speed == 0 || f.spec.node_speed[node] < speed) speed = f.spec.node_speed[node];
+    // A gang moves at the speed of its slowest GPU.
+    const double here = f.spec.node_speed[node];
+    if (mask != 0 && (speed == 0 || here < speed)) speed = here;
   };
   const bool plain = s.shape[slot] == kNone;
   for (int32_t i = num_pieces - 1; plain && i >= 0; --i) {
@@ -197,6 +198,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   }
   if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
   s.first_part[slot] = chain;
+  if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? rate_alone(f, s, slot, footing_of(f, s, slot)).rate
                  : plain ? speed
                          : speed * share_of_asked(f.jobs.shapes, s, slot);
@@ -436,12 +438,9 @@ YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
 
 // Whole GPUs that a job holds; shares count as none.
 YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t slot) {
-  if (s.shape[slot] == kNone) return s.first_part[slot] == kNone ? 0 : s.gpus[slot];
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (need_of(f.jobs.shapes, s.shape[slot], s.part_group[p]).gpu_milli == 0) {
-      gpus += count_bits(s.part_mask[p]);
-    }
+    if (!is_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
   }
   return gpus;
 }
@@ -452,8 +451,8 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
-    const double lost_us = s.done_us[slot] - s.kept_us[slot];
-    s.head->lost_time_us += static_cast<int64_t>(lost_us / s.rate[slot]) * held_gpus(f, s, slot);
+    const int64_t lost_us = (now_us - s.stint_us[slot]) % f.costs.checkpoint_us;
+    s.head->lost_time_us += lost_us * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
   release(f, s, slot, now_us);

@@ -48,6 +48,12 @@ YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& 
   return given == asked ? 1.0 : static_cast<double>(given) / asked;
 }
 
+// Whether what a job holds there is a share of one GPU.
+YARD_HD inline bool is_share(const Fixed& f, const ClusterState& s, int32_t slot, int32_t part) {
+  const int32_t shape = s.shape[slot];
+  return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
+}
+
 struct NodeLedger {
   int32_t node;
   uint64_t free;         // whole GPUs

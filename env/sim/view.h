@@ -59,7 +59,18 @@ class View {
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
-  // The same where orders weigh by it: a job of CPUs alone counts as one GPU.
+  // Thousandths of GPUs: a share counts as what it is.
+  YARD_HD int64_t gpu_milli(int32_t slot) const {
+    const int32_t shape = state_->shape[slot];
+    if (shape == kNone) return int64_t{kWholeGpu} * gpus(slot);
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    int64_t sum = 0;
+    for (int32_t r = h.first_group[shape]; r < h.first_group[shape + 1]; ++r) {
+      sum += h.tasks[r] * (int64_t{kWholeGpu} * h.gpus[r] + h.gpu_milli[r]);
+    }
+    return sum;
+  }
+  // The number of GPUs where orders weigh by it: a job of CPUs alone counts as one GPU.
   YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
   // Whether it asks for more than a number of GPUs: then place() and the rules go by its shape.

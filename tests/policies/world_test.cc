@@ -76,6 +76,18 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
   EXPECT_EQ(s.head->free_gpus, 2);
 }
 
+TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
+  const Scene scene("1x2", {share_of("a", 300, 100), share_of("b", 300, 100),
+                            share_of("c", 300, 100)});
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  EXPECT_EQ(player.state().head->held, 2);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[2].start_us, 100 * kSecond);
+}
+
 TEST(Shares, CanBePutOnANamedGpu) {
   const Scene scene(parted("1x4"), {share_of("a", 500, 100), share_of("b", 500, 100)});
   World world(scene.fixed(), 2);

@@ -1,6 +1,8 @@
 #include "tests/support/random_world.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 
 #include "env/sim/fits.h"
@@ -12,20 +14,33 @@ namespace {
 
 ClusterSpec random_cluster(Rng& rng) {
   static const char* const kTexts[] = {"2x4:v100+2x8:a100+1x2:t4", "3x4:v100+1x8:a100",
-                                       "1x8:a100+4x2:v100+2x1:t4"};
-  ClusterSpec spec = load_cluster(kTexts[rng.below(3)]);
+                                       "1x8:a100+4x2:v100+2x1:t4", "2x4:v100+1x2:t4", "3x4:v100"};
+  ClusterSpec spec = load_cluster(kTexts[rng.below(5)]);
+  const bool limits = rng.below(8) != 0;  // else CPUs and memory are no matter
   const double cores_a_gpu = rng.below(2) == 0 ? 4 : 8;
   for (Node& node : spec.nodes) {
-    node.cpus = static_cast<int32_t>(cores_a_gpu * node.gpus);
-    node.mem_gib = 16.0 * node.gpus;
+    node.cpus = limits ? static_cast<int32_t>(cores_a_gpu * node.gpus) : 0;
+    node.mem_gib = limits ? 16.0 * node.gpus : 0;
   }
+  const bool odd = rng.below(3) == 0;  // speeds that no binary fraction holds
   for (GpuType& type : spec.types) {
     type.mem_gib = type.name == "a100" ? 40 : 16;
-    if (type.name != "t4") type.shares = Shares::kMilli;
-    if (type.name == "t4") type.speed = 0.5;
-    if (type.name == "a100") type.speed = 1.5;
+    type.shares = Shares::kMilli;
+    if (type.name == "t4") type.speed = odd ? 0.3 : 0.5;
+    if (type.name == "a100") type.speed = odd ? 1.7 : 1.5;
   }
   return spec;
+}
+
+Costs random_costs(Rng& rng) {
+  Costs costs;
+  const int64_t scale = std::array{0, 1, 1, 1, 4}[rng.below(5)];
+  costs.save_us *= scale;
+  costs.restore_us *= scale;
+  costs.restore_large_us *= scale;
+  costs.small_gpus = rng.below(4) == 0 ? 2 : 8;
+  costs.checkpoint_us = kSecond * std::array{60, 300, 1800}[rng.below(3)];
+  return costs;
 }
 
 int32_t gpus_of(const std::vector<RoleGroup>& groups) {
@@ -34,9 +49,15 @@ int32_t gpus_of(const std::vector<RoleGroup>& groups) {
   return (milli + 999) / 1000;
 }
 
+// With any number of tasks around the one asked for.
+void make_elastic(Rng& rng, RoleGroup& group) {
+  group.min_count = 1 + static_cast<int32_t>(rng.below(static_cast<uint32_t>(group.count)));
+  group.max_count = group.count + static_cast<int32_t>(rng.below(3));
+}
+
 void give_shape(Rng& rng, Job& job) {
-  const auto up_to = [&](int32_t most) { return static_cast<int32_t>(1 + rng.below(most)); };
-  switch (rng.below(6)) {
+  const auto up_to = [&](uint32_t most) { return static_cast<int32_t>(1 + rng.below(most)); };
+  switch (rng.below(8)) {
     case 0:  // plain
       return;
     case 1:  // plain, of certain types
@@ -52,26 +73,53 @@ void give_shape(Rng& rng, Job& job) {
       job.groups = {group_of(up_to(3), 2, 0, 4000, 8192), group_of(up_to(2), 0, 0, 2000, 4096)};
       job.groups[1].role = "ps";
       break;
+    case 5:  // workers beside one that evaluates on a share
+      job.groups = {group_of(up_to(3), 1, 0, 2000, 4096), group_of(1, 0, 400, 1000, 1024)};
+      job.groups[1].role = "evaluator";
+      if (rng.below(3) == 0) job.gpu_types = {"a100", "t4"};
+      break;
+    case 6:
+      job.groups = {group_of(up_to(4), up_to(2), 0, 1000, 2048)};
+      make_elastic(rng, job.groups[0]);
+      break;
     default:  // CPUs alone
       job.groups = {group_of(up_to(3), 0, 0, 6000, 2048)};
   }
   job.gpus = gpus_of(job.groups);
 }
 
-std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, int64_t span_us) {
+// Half of them soon after another on the same node: while its jobs save, restore, or run elsewhere.
+std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s) {
   std::vector<Fault> faults;
-  const auto count = rng.below(12);
-  for (uint64_t i = 0; i < count; ++i) {
+  const uint32_t count = rng.below(24);
+  for (uint32_t i = 0; i < count; ++i) {
     Fault fault;
-    fault.at_us = static_cast<int64_t>(rng.below(static_cast<uint64_t>(span_us)));
-    fault.until_us = fault.at_us + kSecond * static_cast<int64_t>(1 + rng.below(4000));
-    fault.node = static_cast<int32_t>(rng.below(spec.nodes.size()));
-    const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(fault.node)].gpus);
-    fault.mask = rng.below(2) == 0 ? all : uint64_t{1} << rng.below(count_bits(all));
+    fault.at_us = std::llround(rng.uniform() * span_s * kSecond);
+    fault.node = static_cast<int32_t>(rng.below(static_cast<uint32_t>(spec.nodes.size())));
+    if (!faults.empty() && rng.below(2) == 0) {
+      fault.at_us = faults.back().at_us + std::llround(rng.uniform() * 60) * kSecond;
+      if (rng.below(2) == 0) fault.node = faults.back().node;
+    }
+    const double down_s = rng.below(3) == 0 ? 20 : 2000;
+    fault.until_us = fault.at_us + 10 * kSecond + std::llround(rng.uniform() * down_s * kSecond);
+    const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
+    fault.mask = low_mask(gpus);
+    if (rng.below(2) == 0) {
+      fault.mask = uint64_t{1} << rng.below(static_cast<uint32_t>(gpus));
+      if (rng.below(20) == 0) fault.until_us = kNever;
+    }
     fault.kind = static_cast<FaultKind>(rng.below(3));
     faults.push_back(fault);
   }
   return faults;
+}
+
+void to_steps(RandomWorld& world) {
+  const auto step = [](int64_t& us) {
+    if (us != kNever) us = us / (10 * kSecond) * (10 * kSecond);
+  };
+  for (Job& job : world.jobs) step(job.submit_us), step(job.run_us);
+  for (Fault& fault : world.faults) step(fault.at_us), step(fault.until_us);
 }
 
 }  // namespace
@@ -88,13 +136,18 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   RandomWorld world;
   Rng kind = rng.split(1), shape = rng.split(2), after = rng.split(3);
   world.cluster = random_cluster(kind);
-  world.jobs = random_jobs(rng.split(4), {.count = options.jobs, .mean_gap_s = 60});
+  world.costs = random_costs(kind);
+  RandomJobs jobs{.count = options.jobs};
+  jobs.mean_gap_s = std::array{5, 30, 60, 150}[kind.below(4)];
+  jobs.mean_run_s = kind.below(2) == 0 ? 300 : 1500;
+  world.jobs = random_jobs(rng.split(4), jobs);
   for (size_t j = 0; j < world.jobs.size(); ++j) {
     Job& job = world.jobs[j];
     if (options.shapes) give_shape(shape, job);
-    for (uint64_t n = options.after && j > 0 && after.below(4) == 0 ? 1 + after.below(2) : 0; n > 0;
-         --n) {
-      job.after.push_back(world.jobs[after.below(j)].id);
+    if (shape.below(16) == 0) job.run_us = 0;
+    const bool later = options.after && j > 0 && after.below(4) == 0;
+    for (uint32_t n = later ? 1 + after.below(2) : 0; n > 0; --n) {
+      job.after.push_back(world.jobs[after.below(static_cast<uint32_t>(j))].id);
     }
   }
   Trace trace;
@@ -103,9 +156,10 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   check_fits(trace, world.cluster, true);
   world.jobs = std::move(trace.jobs);
   if (options.faults) {
-    world.faults =
-        random_faults(rng.split(5), world.cluster, world.jobs.back().submit_us + 3000 * kSecond);
+    const auto last_s = static_cast<double>(world.jobs.back().submit_us / kSecond);
+    world.faults = random_faults(rng.split(5), world.cluster, last_s + 3000);
   }
+  if (kind.below(2) == 0) to_steps(world);
   return world;
 }
 

@@ -1,11 +1,12 @@
 // Small worlds with every feature on: mixed nodes, tasks with needs of their own, jobs that wait
-// for others, GPUs that fail, drain and are reclaimed.
+// for others, GPUs that fail, drain and are reclaimed, all of it close together.
 #pragma once
 
 #include <vector>
 
 #include "env/base/rng.h"
 #include "env/cluster/spec.h"
+#include "env/sim/columns.h"
 #include "env/sim/truth.h"
 #include "env/trace/job.h"
 
@@ -13,17 +14,19 @@ namespace yard::testing {
 
 struct RandomWorld {
   ClusterSpec cluster;
+  Costs costs;
   std::vector<Job> jobs;
   std::vector<Fault> faults;
 };
 
 struct RandomWorldOptions {
   int32_t jobs = 60;
-  bool shapes = true;
+  bool shapes = true;  // tasks with needs of their own, elastic groups among them
   bool after = true;
   bool faults = true;
 };
 
+// Half of the worlds count in steps of 10 s, so that ends, saves, faults and arrivals meet.
 // Requires nothing of `rng`: the same one makes the same world.
 RandomWorld random_world(Rng rng, const RandomWorldOptions& options = {});
 

@@ -1,0 +1,146 @@
+// The `default` rules with every feature on against a slow simulator that shares no code with them:
+// on random small worlds every job starts, ends, is stopped and fails alike, and the totals agree.
+// YARD_WORLDS says how many worlds (scripts/check_deep.sh: 10,000).
+#include "tests/reference/world_reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/sim/pacing.h"
+#include "policies/policy.h"
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+using reference::JobEnd;
+using reference::WorldEnd;
+
+reference::SlowWorld slow(const RandomWorld& world) {
+  const Costs& c = world.costs;
+  reference::SlowWorld out{
+      world.cluster,
+      world.jobs,
+      {},
+      {c.save_us, c.restore_us, c.restore_large_us, c.small_gpus, c.checkpoint_us}};
+  for (const Fault& f : world.faults) {
+    out.outages.push_back(
+        {f.at_us, f.until_us, f.node, f.mask, static_cast<reference::Outage::Kind>(f.kind)});
+  }
+  return out;
+}
+
+WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
+                   const std::string& placement) {
+  Scene scene(world.cluster, world.jobs, world.costs);
+  if (!world.faults.empty()) scene.set_faults(world.faults);
+  const auto scheduler = make_policy(policy + " placement=" + placement);
+  PolicyDecider decider(*scheduler);
+  WorldEnd out;
+  out.jobs.resize(world.jobs.size());
+  const auto watch = [&](const ClusterState& s) {
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      if (s.phase[slot] == Phase::kFree) continue;
+      out.jobs[static_cast<size_t>(s.job[slot])] = {
+          s.first_start_us[slot], s.phase[slot] == Phase::kDone ? s.head->now_us : -1,
+          s.preempted[slot], s.started[slot], scene.fixed().faults ? s.failed[slot] : 0};
+    }
+    const Head& h = *s.head;
+    out.end_us = h.now_us;
+    out.job_time_us = h.job_time_us;
+    out.held_time_us = h.held_time_us;
+    out.down_time_us = h.down_time_us;
+    out.lost_time_us = h.lost_time_us;
+  };
+  try {
+    PacingRegistry::make("default", {})
+        ->replay({.fixed = scene.fixed(),
+                  .workload = scene.workload(),
+                  .first_job = 0,
+                  .end_job = scene.size(),
+                  .policy = policy,
+                  .placement = "",
+                  .settings = {},
+                  .decider = &decider,
+                  .watch = watch});
+  } catch (const RunError&) {
+    out.end_us = -1;  // jobs wait for ever
+  }
+  return out;
+}
+
+std::string text_of(const JobEnd& job) {
+  return "start " + std::to_string(job.start_us) + " end " + std::to_string(job.end_us) +
+         " preemptions " + std::to_string(job.preemptions) + " starts " +
+         std::to_string(job.starts) + " failures " + std::to_string(job.failures);
+}
+
+bool same(const JobEnd& a, const JobEnd& b) { return text_of(a) == text_of(b); }
+
+// "" where both agree; of jobs that differ the one whose story differs first.
+std::string difference(const WorldEnd& fast, const WorldEnd& slow) {
+  const auto when = [&](size_t j) {
+    const JobEnd &f = fast.jobs[j], &s = slow.jobs[j];
+    if (f.start_us != s.start_us) return std::min<uint64_t>(f.start_us, s.start_us);
+    return std::min<uint64_t>(f.end_us, s.end_us);
+  };
+  size_t first = fast.jobs.size();
+  for (size_t j = 0; j < fast.jobs.size(); ++j) {
+    if (same(fast.jobs[j], slow.jobs[j])) continue;
+    if (first == fast.jobs.size() || when(j) < when(first)) first = j;
+  }
+  if (first < fast.jobs.size()) {
+    return "job " + std::to_string(first) + "\n  fast: " + text_of(fast.jobs[first]) +
+           "\n  slow: " + text_of(slow.jobs[first]);
+  }
+  const auto total = [](const char* name, int64_t f, int64_t s) {
+    return f == s ? ""
+                  : std::string(name) + " fast " + std::to_string(f) + " slow " +
+                        std::to_string(s) + "\n";
+  };
+  if (fast.end_us < 0 && slow.end_us < 0) return "";
+  return total("end", fast.end_us, slow.end_us) +
+         total("time of jobs", fast.job_time_us, slow.job_time_us) +
+         total("time held", fast.held_time_us, slow.held_time_us) +
+         total("time down", fast.down_time_us, slow.down_time_us) +
+         total("time lost", fast.lost_time_us, slow.lost_time_us);
+}
+
+uint64_t worlds() {
+  const char* text = std::getenv("YARD_WORLDS");
+  return text == nullptr ? 40 : std::strtoull(text, nullptr, 10);
+}
+
+class WorldReference : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(WorldReference, TheSlowSimulatorAgrees) {
+  const std::string policy = GetParam();
+  int64_t preemptions = 0, failures = 0;
+  for (uint64_t seed = 1; seed <= worlds(); ++seed) {
+    Rng rng = Rng{seed}.split(6);
+    RandomWorldOptions options{.jobs = 10 + static_cast<int32_t>(rng.below(30))};
+    options.shapes = rng.below(8) != 0;
+    options.after = rng.below(4) != 0;
+    options.faults = rng.below(4) != 0;
+    const RandomWorld world = random_world(Rng(seed), options);
+    const std::string placement = kPlacementNames[rng.below(3)];
+    const WorldEnd ours = play_fast(world, policy, placement);
+    ASSERT_EQ(difference(ours, reference::play_world(slow(world), policy, placement)), "")
+        << "seed " << seed << ": " << policy << " " << placement;
+    for (const JobEnd& job : ours.jobs) preemptions += job.preemptions, failures += job.failures;
+  }
+  EXPECT_GT(preemptions, 0);
+  EXPECT_GT(failures, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WorldReference,
+                         ::testing::Values("fifo", "backfill", "sjf", "srtf", "srsf", "las"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,331 @@
+#include "tests/reference/cluster_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace yard::reference {
+namespace {
+
+constexpr int64_t kPlenty = int64_t{1} << 50;
+
+int64_t mib(double gib) { return std::llround(gib * 1024); }
+
+bool has(const std::vector<int>& list, int what) {
+  return std::find(list.begin(), list.end(), what) != list.end();
+}
+
+bool same_group(const RoleGroup& a, const RoleGroup& b) {
+  return a.count == b.count && a.min_count == b.min_count && a.max_count == b.max_count &&
+         a.task == b.task;
+}
+
+}  // namespace
+
+int64_t Request::milli() const {
+  int64_t sum = 0;
+  for (const RoleGroup& g : groups) sum += g.count * (1000 * g.task.gpus + g.task.gpu_milli);
+  return sum;
+}
+
+bool Request::alike(const Request& other) const {
+  return plain == other.plain && gpus == other.gpus && runs_on == other.runs_on &&
+         std::equal(groups.begin(), groups.end(), other.groups.begin(), other.groups.end(),
+                    same_group);
+}
+
+Request request_of(const Job& job, const ClusterSpec& spec) {
+  Request request;
+  request.gpus = job.gpus;
+  bool any_type = true;
+  for (const GpuType& type : spec.types) {
+    const auto& wanted = job.gpu_types;
+    request.runs_on.push_back(wanted.empty() ||
+                              std::find(wanted.begin(), wanted.end(), type.name) != wanted.end());
+    any_type = any_type && request.runs_on.back();
+  }
+  request.groups = job.groups;
+  if (job.groups.empty()) {
+    request.plain = any_type;
+    RoleGroup one_by_one;
+    one_by_one.count = job.gpus;
+    one_by_one.task.gpus = 1;
+    request.groups = {one_by_one};
+  }
+  return request;
+}
+
+Cluster::Cluster(const ClusterSpec& spec) : spec_(&spec) {
+  for (const Node& node : spec.nodes) nodes.emplace_back(static_cast<size_t>(node.gpus));
+}
+
+bool Cluster::down(int node, int gpu) const {
+  return nodes[static_cast<size_t>(node)][static_cast<size_t>(gpu)].down_until_us > now_us;
+}
+
+bool Cluster::used(int node, int gpu) const {
+  for (const Task& task : tasks) {
+    if (task.node == node && has(task.gpus, gpu)) return true;
+  }
+  return false;
+}
+
+int Cluster::free_on(int node) const {
+  int free = 0;
+  const int gpus = static_cast<int>(nodes[static_cast<size_t>(node)].size());
+  for (int g = 0; g < gpus; ++g) free += !used(node, g) && !down(node, g);
+  return free;
+}
+
+int Cluster::idle_and_down() const {
+  int sum = 0;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) {
+    const int gpus = static_cast<int>(nodes[static_cast<size_t>(m)].size());
+    for (int g = 0; g < gpus; ++g) sum += !used(m, g) && down(m, g);
+  }
+  return sum;
+}
+
+int Cluster::total() const {
+  size_t sum = 0;
+  for (const std::vector<Gpu>& gpus : nodes) sum += gpus.size();
+  return static_cast<int>(sum);
+}
+
+// --- what fits
+// ------------------------------------------------------------------------------------
+
+struct Cluster::Left {
+  struct Part {
+    int64_t milli = 1000;
+    int64_t mem_mib = 0;
+    bool down = false;
+    int64_t wait_us = 0;  // until it is vacated
+  };
+  std::vector<Part> gpus;
+  int64_t cpu_milli = 0;
+  int64_t mem_mib = 0;
+};
+
+Cluster::Left Cluster::left_on(int node) const {
+  const Node& what = spec_->nodes[static_cast<size_t>(node)];
+  const GpuType& type = spec_->types[static_cast<size_t>(what.type)];
+  Left left;
+  left.cpu_milli = what.cpus > 0 ? int64_t{1000} * what.cpus : kPlenty;
+  left.mem_mib = what.mem_gib > 0 ? mib(what.mem_gib) : kPlenty;
+  for (const Gpu& gpu : nodes[static_cast<size_t>(node)]) {
+    left.gpus.push_back({1000, type.mem_gib > 0 ? mib(type.mem_gib) : kPlenty,
+                         gpu.down_until_us > now_us,
+                         std::max<int64_t>(gpu.vacated_us - now_us, 0)});
+  }
+  for (const Task& task : tasks) {
+    if (task.node != node) continue;
+    left.cpu_milli -= task.need.cpu_milli;
+    left.mem_mib -= task.need.mem_mib;
+    for (const int g : task.gpus) {
+      Left::Part& gpu = left.gpus[static_cast<size_t>(g)];
+      gpu.milli -= task.need.gpu_milli > 0 ? task.need.gpu_milli : 1000;
+      gpu.mem_mib -= mib(task.need.gpu_mem_gib);
+    }
+  }
+  return left;
+}
+
+// Is the node of a kind that the task runs on at all?
+bool Cluster::suits(const Request& request, const Resources& need, int node) const {
+  if (need.gpus == 0 && need.gpu_milli == 0) return true;
+  const auto type = static_cast<size_t>(spec_->nodes[static_cast<size_t>(node)].type);
+  const double has_gib = spec_->types[type].mem_gib;
+  return request.runs_on[type] && (has_gib == 0 || mib(need.gpu_mem_gib) <= mib(has_gib));
+}
+
+// The GPUs that one more task would get, nothing where it does not fit. A share goes to the fullest
+// GPU in use that has room for it; whole GPUs are those that are vacated first.
+std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources& need) const {
+  if (need.cpu_milli > left.cpu_milli || need.mem_mib > left.mem_mib) return {};
+  int best = -1;
+  for (size_t g = 0; need.gpu_milli > 0 && g < left.gpus.size(); ++g) {
+    const Left::Part& gpu = left.gpus[g];
+    const bool room = gpu.milli >= need.gpu_milli && gpu.mem_mib >= mib(need.gpu_mem_gib);
+    if (gpu.milli == 1000 || gpu.down || !room) continue;
+    if (best < 0 || gpu.milli < left.gpus[static_cast<size_t>(best)].milli) {
+      best = static_cast<int>(g);
+    }
+  }
+  if (best >= 0) return std::vector<int>{best};
+  const int wanted = need.gpu_milli > 0 ? 1 : need.gpus;
+  std::vector<int> whole;
+  for (size_t g = 0; g < left.gpus.size(); ++g) {
+    if (left.gpus[g].milli == 1000 && !left.gpus[g].down) whole.push_back(static_cast<int>(g));
+  }
+  if (static_cast<int>(whole.size()) < wanted) return {};
+  std::stable_sort(whole.begin(), whole.end(), [&](int a, int b) {
+    return left.gpus[static_cast<size_t>(a)].wait_us < left.gpus[static_cast<size_t>(b)].wait_us;
+  });
+  whole.resize(static_cast<size_t>(wanted));
+  return whole;
+}
+
+bool Cluster::take(Left& left, const Resources& need) const {
+  const auto gpus = pick(left, need);
+  if (!gpus) return false;
+  left.cpu_milli -= need.cpu_milli;
+  left.mem_mib -= need.mem_mib;
+  for (const int g : *gpus) {
+    left.gpus[static_cast<size_t>(g)].milli -= need.gpu_milli > 0 ? need.gpu_milli : 1000;
+    left.gpus[static_cast<size_t>(g)].mem_mib -= mib(need.gpu_mem_gib);
+  }
+  return true;
+}
+
+int Cluster::fits(Left& left, const Resources& need, int most) const {
+  int n = 0;
+  while (n < most && take(left, need)) ++n;
+  return n;
+}
+
+// --- placements
+// -----------------------------------------------------------------------------------
+
+std::optional<std::vector<Seats>> Cluster::place(const Request& request,
+                                                 const std::string& placement) const {
+  if (request.plain) return place_gpus(request.gpus, placement);
+  return place_groups(request, placement == "first-fit");
+}
+
+// One node if any holds it: the first, or the one with the fewest free GPUs. Else first-fit splits
+// it in the order of the nodes; the others fill the emptiest nodes, and put the rest where it
+// leaves least. consolidate waits rather than span more nodes than it would in an empty cluster.
+std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
+                                                      const std::string& placement) const {
+  const bool first_fit = placement == "first-fit";
+  const int num = static_cast<int>(nodes.size());
+  std::vector<int> free;
+  for (int m = 0; m < num; ++m) free.push_back(free_on(m));
+  const auto free_of = [&](int m) { return free[static_cast<size_t>(m)]; };
+  std::vector<Seats> seats;
+  const auto take_from = [&](int m, int n) {
+    seats.push_back({0, m, n});
+    free[static_cast<size_t>(m)] = 0;
+  };
+  int left = gpus;
+  while (left > 0) {
+    int tightest = -1, emptiest = -1, first = -1;
+    for (int m = 0; m < num; ++m) {
+      if (free_of(m) == 0) continue;
+      if (first < 0) first = m;
+      if (emptiest < 0 || free_of(m) > free_of(emptiest)) emptiest = m;
+      const bool whole = free_of(m) >= left;
+      const bool better = tightest < 0 || (!first_fit && free_of(m) < free_of(tightest));
+      if (whole && better) tightest = m;
+    }
+    if (first < 0) return {};
+    if (tightest >= 0 && !(first_fit && left < gpus)) {
+      take_from(tightest, left);
+      left = 0;
+    } else {
+      const int m = first_fit ? first : emptiest;
+      const int n = std::min(left, free_of(m));
+      take_from(m, n);
+      left -= n;
+    }
+  }
+  if (placement == "consolidate") {
+    std::vector<int> sizes;
+    for (const std::vector<Gpu>& node : nodes) sizes.push_back(static_cast<int>(node.size()));
+    std::sort(sizes.rbegin(), sizes.rend());
+    size_t least = 0;
+    for (int n = 0; n < gpus; ++least) n += sizes[least];
+    if (seats.size() > least) return {};
+  }
+  return seats;
+}
+
+// Group by group. first-fit fills the nodes in their order. Otherwise the next node is the one that
+// takes most of the tasks that are left; among those the tightest: few whole GPUs left over, then
+// little of the shared ones.
+std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
+                                                        bool first_fit) const {
+  std::vector<Left> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
+  std::vector<Seats> seats;
+  for (int g = 0; g < static_cast<int>(request.groups.size()); ++g) {
+    const RoleGroup& group = request.groups[static_cast<size_t>(g)];
+    std::vector<int> full;
+    for (int open = group.count; open > 0;) {
+      Seats best;
+      int64_t best_whole = 0, best_shared = 0;
+      for (int m = 0; m < static_cast<int>(nodes.size()); ++m) {
+        if (has(full, m) || !suits(request, group.task, m)) continue;
+        Left trial = left[static_cast<size_t>(m)];
+        const int n = fits(trial, group.task, open);
+        if (n == 0) continue;
+        int64_t whole = 0, shared = 0;
+        for (const Left::Part& gpu : trial.gpus) {
+          if (!gpu.down) (gpu.milli == 1000 ? whole : shared) += gpu.milli;
+        }
+        const bool tighter = whole < best_whole || (whole == best_whole && shared < best_shared);
+        if (n > best.tasks || (n == best.tasks && tighter)) {
+          best = {g, m, n};
+          best_whole = whole;
+          best_shared = shared;
+        }
+        if (first_fit) break;
+      }
+      if (best.tasks == 0) return {};
+      fits(left[static_cast<size_t>(best.node)], group.task, best.tasks);
+      seats.push_back(best);
+      full.push_back(best.node);
+      open -= best.tasks;
+    }
+  }
+  return seats;
+}
+
+// --- coming and going
+// -----------------------------------------------------------------------------
+
+int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& seats) {
+  int64_t vacated_us = now_us;
+  for (const Seats& seat : seats) {
+    const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
+    for (int i = 0; i < seat.tasks; ++i) {
+      const std::vector<int> gpus = pick(left_on(seat.node), need).value();
+      for (const int g : gpus) {
+        const Gpu& gpu = nodes[static_cast<size_t>(seat.node)][static_cast<size_t>(g)];
+        vacated_us = std::max(vacated_us, gpu.vacated_us);
+      }
+      tasks.push_back({job, seat.node, gpus, need});
+    }
+  }
+  return vacated_us;
+}
+
+void Cluster::leave(int job, int64_t vacated_us) {
+  for (const Task& task : tasks) {
+    if (task.job != job) continue;
+    for (const int g : task.gpus) {
+      Gpu& gpu = nodes[static_cast<size_t>(task.node)][static_cast<size_t>(g)];
+      gpu.vacated_us = std::max(gpu.vacated_us, vacated_us);
+    }
+  }
+  std::erase_if(tasks, [job](const Task& task) { return task.job == job; });
+}
+
+double Cluster::speed(int job) const {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const Task& task : tasks) {
+    if (task.job != job || task.gpus.empty()) continue;
+    const auto type = static_cast<size_t>(spec_->nodes[static_cast<size_t>(task.node)].type);
+    slowest = std::min(slowest, spec_->types[type].speed);
+  }
+  return std::isinf(slowest) ? 1 : slowest;
+}
+
+int Cluster::whole_gpus(int job) const {
+  int sum = 0;
+  for (const Task& task : tasks) sum += task.job == job ? task.need.gpus : 0;
+  return sum;
+}
+
+}  // namespace yard::reference

@@ -1,0 +1,85 @@
+// What lies where, the slow way: one list of tasks and the GPUs they sit on. Whatever is asked is
+// found by walking it. Shares no code with the simulator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/cluster/spec.h"
+#include "env/trace/job.h"
+
+namespace yard::reference {
+
+// What a job asks for. A plain request is a number of whole GPUs, split over nodes as one likes.
+struct Request {
+  bool plain = false;
+  int gpus = 0;                      // shares rounded up
+  std::vector<RoleGroup> groups;     // of a plain request: one, with a task for each GPU
+  std::vector<bool> runs_on;         // by GPU type
+  int64_t milli() const;             // thousandths of GPUs, nothing rounded
+  bool alike(const Request&) const;  // do both ask for the same?
+};
+
+Request request_of(const Job& job, const ClusterSpec& spec);
+
+// So many tasks of a group on a node.
+struct Seats {
+  int group = 0;
+  int node = 0;
+  int tasks = 0;
+};
+
+struct Task {
+  int job = 0;
+  int node = 0;
+  std::vector<int> gpus;  // by their number on the node
+  Resources need;
+};
+
+struct Gpu {
+  int64_t vacated_us = 0;     // when the last to save on it has really left
+  int64_t down_until_us = 0;  // nobody gets it before
+};
+
+class Cluster {
+ public:
+  explicit Cluster(const ClusterSpec& spec);
+
+  int64_t now_us = 0;
+  std::vector<Task> tasks;              // of all jobs that hold anything
+  std::vector<std::vector<Gpu>> nodes;  // their GPUs
+
+  bool down(int node, int gpu) const;
+  bool used(int node, int gpu) const;  // by anybody, in whole or in part
+  int free_on(int node) const;         // whole GPUs that anybody may have
+  int idle_and_down() const;
+  int total() const;
+
+  // first-fit, best-fit or consolidate. Returns nothing where there is no place.
+  std::optional<std::vector<Seats>> place(const Request& request,
+                                          const std::string& placement) const;
+
+  // Returns when all GPUs that the job now has are vacated. Requires: the seats are there.
+  int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
+  void leave(int job, int64_t vacated_us);
+
+  double speed(int job) const;    // of its slowest GPU
+  int whole_gpus(int job) const;  // that it has, shares not counted
+
+ private:
+  struct Left;  // what one node has left
+
+  Left left_on(int node) const;
+  bool suits(const Request& request, const Resources& need, int node) const;
+  std::optional<std::vector<int>> pick(const Left& left, const Resources& need) const;
+  bool take(Left& left, const Resources& need) const;
+  int fits(Left& left, const Resources& need, int most) const;
+  std::optional<std::vector<Seats>> place_gpus(int gpus, const std::string& placement) const;
+  std::optional<std::vector<Seats>> place_groups(const Request& request, bool first_fit) const;
+
+  const ClusterSpec* spec_;
+};
+
+}  // namespace yard::reference

@@ -1,0 +1,227 @@
+// The clock and what may happen to a job.
+#include "tests/reference/world_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "tests/reference/world_reference_now.h"
+
+namespace yard::reference {
+
+WorldEnd play_world(const SlowWorld& world, const std::string& policy,
+                    const std::string& placement) {
+  return Game(world, policy, placement).play();
+}
+
+Game::Game(const SlowWorld& world, const std::string& policy, const std::string& placement)
+    : world_(world), policy_(policy), placement_(placement), now_(world.cluster) {
+  now_.jobs.resize(world.jobs.size());
+  now_.end.jobs.resize(world.jobs.size());
+  for (const Job& j : world.jobs) requests_.push_back(request_of(j, world.cluster));
+  now_.cluster.now_us = world.jobs.empty() ? 0 : world.jobs[0].submit_us;
+  for (const Outage& outage : world.outages) {
+    if (outage.at_us >= now_us()) outages_.push_back(outage);  // the others never happen
+  }
+  const auto place_in_line = [](const Outage& o) {
+    return std::tuple(o.at_us, o.node, o.gpus, o.kind, o.until_us);
+  };
+  std::sort(outages_.begin(), outages_.end(),
+            [&](const Outage& a, const Outage& b) { return place_in_line(a) < place_in_line(b); });
+}
+
+// At one moment: ends in the order of the jobs, then what befalls GPUs, then arrivals, then the
+// policy. GPUs whose time is over are back before anything else befalls them: `Cluster::down`.
+WorldEnd Game::play() {
+  while (!over()) {
+    const int64_t next = next_us();
+    if (next == kForever) break;  // somebody waits for ever
+    pass_time(next);
+    for (int j = 0; j < size(); ++j) {
+      while (phase_end_us(j) <= now_us()) end_phase(j);
+    }
+    while (now_.next_outage < outages_.size() && outages_[now_.next_outage].at_us <= now_us()) {
+      happen(outages_[now_.next_outage++]);
+    }
+    for (int j = 0; j < size(); ++j) {
+      if (at(j).is != Is::kToCome || job(j).submit_us > now_us()) continue;
+      at(j).is = Is::kBlocked;
+      if (ready(j)) queue(j);
+    }
+    if (now_.timer_us <= now_us()) now_.timer_us = kForever;
+    decide();
+  }
+  now_.end.end_us = over() ? now_us() : -1;
+  return now_.end;
+}
+
+// --- the clock
+// ------------------------------------------------------------------------------------
+
+bool Game::over() {
+  for (int j = 0; j < size(); ++j) {
+    if (at(j).is != Is::kDone) return false;
+  }
+  return true;
+}
+
+int64_t Game::phase_end_us(int j) {
+  const LiveJob& live = at(j);
+  if (live.is == Is::kStarting || live.is == Is::kSaving) return live.until_us;
+  if (live.is != Is::kRunning) return kForever;
+  const double wall = std::ceil((work(j) - live.done) / live.speed);
+  return live.since_us + static_cast<int64_t>(std::max(wall, 0.0));
+}
+
+int64_t Game::next_us() {
+  int64_t next = now_.timer_us;
+  for (int j = 0; j < size(); ++j) {
+    next = std::min(next, phase_end_us(j));
+    if (at(j).is == Is::kToCome) next = std::min(next, job(j).submit_us);
+  }
+  for (const Outage& outage : outages_) {
+    if (outage.until_us > now_us()) next = std::min(next, outage.until_us);
+  }
+  if (now_.next_outage < outages_.size()) {
+    next = std::min(next, outages_[now_.next_outage].at_us);
+  }
+  return next;
+}
+
+void Game::pass_time(int64_t to_us) {
+  const int64_t dt_us = to_us - now_us();
+  for (int j = 0; j < size(); ++j) {
+    const bool here = at(j).is != Is::kToCome && at(j).is != Is::kDone;
+    now_.end.job_time_us += here ? dt_us : 0;
+  }
+  const Cluster& cluster = now_.cluster;
+  int free = 0;
+  for (int m = 0; m < static_cast<int>(cluster.nodes.size()); ++m) free += cluster.free_on(m);
+  const int down = cluster.idle_and_down();
+  now_.end.held_time_us += dt_us * (cluster.total() - free - down);
+  now_.end.down_time_us += dt_us * down;
+  now_.cluster.now_us = to_us;
+}
+
+void Game::end_phase(int j) {
+  LiveJob& live = at(j);
+  if (live.is == Is::kSaving) return queue(j);
+  if (live.is == Is::kStarting) {
+    live.is = Is::kRunning;
+    live.since_us = now_us();
+    return;
+  }
+  now_.cluster.leave(j, 0);
+  live.is = Is::kDone;
+  end_of(j).end_us = now_us();
+  for (int k = 0; k < size(); ++k) {
+    if (at(k).is == Is::kBlocked && ready(k)) queue(k);
+  }
+}
+
+// Have all those ended that it comes after? Who is not among the jobs has.
+bool Game::ready(int j) {
+  for (int k = 0; k < size(); ++k) {
+    const auto& after = job(j).after;
+    const bool awaited = std::find(after.begin(), after.end(), job(k).id) != after.end();
+    if (awaited && at(k).is != Is::kDone) return false;
+  }
+  return true;
+}
+
+void Game::queue(int j) {
+  at(j).is = Is::kWaiting;
+  at(j).since_us = now_us();
+  at(j).queued = ++now_.entries;
+}
+
+// The first job that has any of the GPUs, -1 where nobody has.
+int Game::holder_of(const Outage& outage) {
+  int first = -1;
+  for (const Task& task : now_.cluster.tasks) {
+    if (task.node != outage.node) continue;
+    for (const int g : task.gpus) {
+      const bool hit = (outage.gpus >> g & 1) != 0;
+      if (hit && (first < 0 || task.job < first)) first = task.job;
+    }
+  }
+  return first;
+}
+
+void Game::happen(const Outage& outage) {
+  std::vector<Gpu>& gpus = now_.cluster.nodes[static_cast<size_t>(outage.node)];
+  for (size_t g = 0; g < gpus.size(); ++g) {
+    if ((outage.gpus >> g & 1) == 0) continue;
+    gpus[g].down_until_us = std::max(gpus[g].down_until_us, outage.until_us);
+  }
+  if (outage.kind == Outage::kDrain) return;
+  for (int j = holder_of(outage); j >= 0; j = holder_of(outage)) {
+    outage.kind == Outage::kFail ? fail(j) : preempt(j);
+  }
+}
+
+// --- what may happen to a job
+// ---------------------------------------------------------------------
+
+bool Game::start(int j) {
+  const auto seats = now_.cluster.place(asks(j), placement_);
+  if (seats) start_at(j, *seats);
+  return seats.has_value();
+}
+
+// It waits until all its GPUs are vacated and its own save is complete; who has work done restores.
+void Game::start_at(int j, const std::vector<Seats>& seats) {
+  LiveJob& live = at(j);
+  int64_t ready_us = std::max(live.saved_us, now_.cluster.sit(j, asks(j), seats));
+  live.speed = now_.cluster.speed(j);
+  const Charges& c = world_.charges;
+  if (live.done > 0) {
+    ready_us += asks(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
+  }
+  live.is = ready_us > now_us() ? Is::kStarting : Is::kRunning;
+  live.since_us = now_us();
+  live.until_us = ready_us;
+  if (end_of(j).start_us < 0) end_of(j).start_us = now_us();
+  ++end_of(j).starts;
+}
+
+// Without its GPUs it waits again, once a save of its that still goes on is complete.
+void Game::stop(int j, int64_t vacated_us) {
+  now_.cluster.leave(j, vacated_us);
+  if (at(j).saved_us <= now_us()) return queue(j);
+  at(j).is = Is::kSaving;
+  at(j).until_us = at(j).saved_us;
+}
+
+void Game::run_until_now(int j) {
+  LiveJob& live = at(j);
+  const int64_t ran_us = now_us() - live.since_us;
+  live.attained_us += ran_us;
+  live.done += static_cast<double>(ran_us) * live.speed;
+  live.since_us = now_us();
+}
+
+void Game::preempt(int j) {
+  ++end_of(j).preemptions;
+  if (at(j).is != Is::kRunning) return stop(j, 0);  // nothing new to save
+  run_until_now(j);
+  at(j).saved_us = now_us() + world_.charges.save_us;
+  stop(j, at(j).saved_us);
+}
+
+// What it did since its last checkpoint is lost.
+void Game::fail(int j) {
+  ++end_of(j).failures;
+  LiveJob& live = at(j);
+  if (live.is == Is::kRunning) {
+    const int64_t ran_us = now_us() - live.since_us;
+    const int64_t lost_us = ran_us % world_.charges.checkpoint_us;
+    const double kept = live.done + static_cast<double>(ran_us - lost_us) * live.speed;
+    run_until_now(j);
+    live.done = kept;
+    now_.end.lost_time_us += lost_us * now_.cluster.whole_gpus(j);
+  }
+  stop(j, 0);
+}
+
+}  // namespace yard::reference

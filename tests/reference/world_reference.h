@@ -1,0 +1,65 @@
+// Our own rules and heuristics a second time: slow and obvious, lists walked from the front at
+// every event, nothing kept that could be worked out again. Shares no code with the simulator; held
+// against it in tests/policies/world_reference_test.cc and default_reference_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "env/cluster/spec.h"
+#include "env/trace/job.h"
+
+namespace yard::reference {
+
+constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+
+// What befalls GPUs of one node. At one moment they come by node, GPUs, kind and end.
+struct Outage {
+  enum Kind { kFail, kReclaim, kDrain };
+  int64_t at_us = 0;
+  int64_t until_us = kForever;
+  int node = 0;
+  uint64_t gpus = 0;  // as bits
+  Kind kind = kFail;
+};
+
+struct Charges {
+  int64_t save_us = 0;
+  int64_t restore_us = 0;  // up to `small_gpus`
+  int64_t restore_large_us = 0;
+  int small_gpus = 0;
+  int64_t checkpoint_us = kForever;  // of running time
+};
+
+struct SlowWorld {
+  ClusterSpec cluster;
+  std::vector<Job> jobs;  // by submission
+  std::vector<Outage> outages;
+  Charges charges;
+};
+
+struct JobEnd {
+  int64_t start_us = -1;
+  int64_t end_us = -1;  // -1: never
+  int preemptions = 0;
+  int starts = 0;
+  int failures = 0;
+};
+
+struct WorldEnd {
+  std::vector<JobEnd> jobs;
+  int64_t end_us = 0;        // -1: jobs wait for ever
+  int64_t job_time_us = 0;   // of jobs in the system
+  int64_t held_time_us = 0;  // of GPUs that somebody has, in whole or in part
+  int64_t down_time_us = 0;  // of GPUs that are down and that nobody has
+  int64_t lost_time_us = 0;  // of GPUs, on work that failures lost
+};
+
+// Policies: fifo, backfill, sjf, srtf, srsf, las. Placements: first-fit, best-fit, consolidate.
+// Requires: every job fits the empty cluster.
+WorldEnd play_world(const SlowWorld& world, const std::string& policy,
+                    const std::string& placement);
+
+}  // namespace yard::reference
