@@ -69,7 +69,7 @@ Rows::Rows(Lines& lines, const Layout& layout) : lines_(&lines), layout_(layout)
     }
   }
   if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
-  seen_.assign(1 << 10, -1);
+  seen_.resize(1 << 10);
 }
 
 int Rows::optional_column(std::string_view name) const {
@@ -163,44 +163,46 @@ void Rows::left_out(const std::string& reason) { count(left_out_, reason, here()
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
   job.line = line_number();
-  if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(num_jobs_ == 0 ? 0 : kChunk);
+  if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(kChunk);
   chunks_.back().push_back(std::move(job));
   ++num_jobs_;
 }
 
 bool Rows::fresh_id(const std::string& id) {
+  const auto slot_of = [this](uint32_t hash) { return hash & (seen_.size() - 1); };
+  const auto after = [this](size_t slot) { return (slot + 1) & (seen_.size() - 1); };
   if (2 * num_jobs_ >= seen_.size()) {
-    seen_.assign(2 * seen_.size(), -1);
-    const size_t mask = seen_.size() - 1;
-    for (size_t j = 0; j < num_jobs_; ++j) {
-      size_t slot = std::hash<std::string>{}(job(j).id) & mask;
-      while (seen_[slot] >= 0) slot = (slot + 1) & mask;
-      seen_[slot] = static_cast<int32_t>(j);
+    const std::vector<Seen> before = std::exchange(seen_, std::vector<Seen>(2 * seen_.size()));
+    for (const Seen& seen : before) {
+      if (seen.job < 0) continue;
+      size_t slot = slot_of(seen.hash);
+      while (seen_[slot].job >= 0) slot = after(slot);
+      seen_[slot] = seen;
     }
   }
-  const size_t mask = seen_.size() - 1;
-  for (size_t slot = std::hash<std::string>{}(id)&mask;; slot = (slot + 1) & mask) {
-    if (seen_[slot] < 0) {
-      seen_[slot] = static_cast<int32_t>(num_jobs_);
-      return true;
-    }
-    const Job& before = job(static_cast<size_t>(seen_[slot]));
+  const auto hash = static_cast<uint32_t>(std::hash<std::string>{}(id));
+  size_t slot = slot_of(hash);
+  for (; seen_[slot].job >= 0; slot = after(slot)) {
+    if (seen_[slot].hash != hash) continue;
+    const Job& before = job(static_cast<size_t>(seen_[slot].job));
     if (before.id != id) continue;
     unusable("duplicate job id", "a job id that is not used before",
              in_quotes(id) + " as on line " + std::to_string(before.line));
     return false;
   }
+  seen_[slot] = {hash, static_cast<int32_t>(num_jobs_)};
+  return true;
 }
 
 std::string Rows::here() const { return lines_->name() + ":" + std::to_string(line_number()); }
 
 // Moves the jobs into one piece; each chunk's memory is given back as soon as it is empty.
 void Rows::collect(std::vector<Job>& jobs) {
-  std::vector<int32_t>().swap(seen_);
+  std::vector<Seen>().swap(seen_);
   jobs.reserve(num_jobs_);
-  for (std::vector<Job>& chunk : chunks_) {
+  for (Chunk& chunk : chunks_) {
     std::move(chunk.begin(), chunk.end(), std::back_inserter(jobs));
-    std::vector<Job>().swap(chunk);
+    Chunk().swap(chunk);
   }
   chunks_.clear();
 }

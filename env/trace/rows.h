@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "env/base/lines.h"
+#include "env/base/pages.h"
 #include "env/base/wall_clock.h"
 #include "env/trace/job.h"
 
@@ -117,6 +118,7 @@ class Rows {
   void collect(std::vector<Job>& jobs);
 
   // Jobs lie in pieces until their number is known: a vector that doubles would hold them twice.
+  using Chunk = std::vector<Job, Pages<Job>>;
   static constexpr size_t kChunk = 2048;
 
   Lines* lines_;
@@ -127,9 +129,13 @@ class Rows {
   int32_t first_line_ = 0;
   std::string record_, unquoted_;  // of a row with quotes
   std::vector<std::string_view> fields_;
-  std::vector<std::vector<Job>> chunks_;
+  std::vector<Chunk> chunks_;
   size_t num_jobs_ = 0;
-  std::vector<int32_t> seen_;  // open addressing: a job's number by hash of its id, -1 empty
+  struct Seen {
+    uint32_t hash = 0;  // of the id
+    int32_t job = -1;   // its number; -1: an empty slot
+  };
+  std::vector<Seen> seen_;  // open addressing, at most half full
   std::vector<Skipped> unusable_rows_, left_out_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
