@@ -33,7 +33,7 @@ static size_t jobs_bytes(void) {
 }
 
 int main(void) {
-  char error[256] = "";
+  char error[2048] = "";
   EXPECT(yardmaster_env_abi() == YARDMASTER_ENV_ABI);
   EXPECT(strstr(yardmaster_env_help(), "episode_jobs=") != NULL);
   EXPECT(yardmaster_env_open("cluster=nonsense\n", error, sizeof error) == NULL);

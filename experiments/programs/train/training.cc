@@ -86,7 +86,7 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   const auto jobs = static_cast<int>(rest.jobs.size());
   const int each = std::min(config.validate_jobs, jobs);
   if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
-  workload_ = std::make_unique<Workload>(part);
+  workload_ = std::make_unique<Workload>(part, train_->cluster);
   train_->fixed.jobs = workload_->jobs().columns();
   held_out_ = std::make_unique<Workload>(rest, train_->cluster);
   held_out_fixed_ = train_->fixed;
