@@ -30,14 +30,12 @@ class MuriReader final : public TraceReader {
     const int priority = rows.optional_column("priority");
     while (rows.next()) {
       Job job;
-      int64_t batch_size = 0;
       if (rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&
           rows.milliseconds(submit, job.submit_us) && rows.positive(iterations, job.iterations) &&
           rows.text(model, job.model) && rows.milliseconds(duration, job.run_us) &&
           rows.positive(iteration, job.iteration_ms) &&
-          (batch < 0 || rows.whole(batch, batch_size)) &&
+          (batch < 0 || rows.whole(batch, job.batch_size)) &&
           (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX))) {
-        job.batch_size = static_cast<int32_t>(batch_size);
         rows.add(std::move(job));
       }
     }
