@@ -107,6 +107,13 @@ class Window {
   // Keys end with the place: nobody ties.
   using Key = std::tuple<int64_t, int64_t, int32_t>;
   using ScanKey = std::tuple<int64_t, bool, int64_t, int32_t>;
+  // What a scan looks at lies together: queues are long.
+  struct Queued {
+    ScanKey key;
+    int64_t told_us;
+    int32_t gpus;
+    bool operator<(const Queued& other) const { return key < other.key; }
+  };
 
   const Member& member(int32_t place) const { return members_[static_cast<size_t>(place)]; }
   bool fits(int32_t place) const { return member(place).gpus <= s_.head->free_gpus; }
@@ -122,19 +129,33 @@ class Window {
   // In which order a backfill looks at jobs. The original keeps one list that it sorts stably for
   // decisions and for scans by turns: jobs submitted together stay as the last decision had them,
   // and those taken in since come after.
-  ScanKey scan_key_of(int32_t place) const {
-    const bool newcomer = !newcomers_.empty() && place >= newcomers_.front();
-    return {member(place).submit_us, newcomer, newcomer ? 0 : rank_of(place), place};
+  Queued queued(int32_t place) const {
+    const Member& m = member(place);
+    const bool newcomer = place >= first_newcomer_;
+    return {{m.submit_us, newcomer, newcomer ? 0 : rank_of(place), place}, m.told_us, m.gpus};
+  }
+
+  void insert_to_scan(int32_t place) {
+    if (!backfills_) return;
+    const Queued one = queued(place);
+    scan_.insert(std::upper_bound(scan_.begin(), scan_.end(), one), one);
+  }
+
+  bool erase_from_scan(int32_t place) {
+    const Queued one = queued(place);
+    const auto at = std::lower_bound(scan_.begin(), scan_.end(), one);
+    if (at == scan_.end() || at->key != one.key) return false;
+    scan_.erase(at);
+    return true;
   }
 
   void sort_newcomers() {
-    std::vector<int32_t> known;
-    known.swap(newcomers_);
-    for (const int32_t place : known) {
-      if (scan_.erase({member(place).submit_us, true, 0, place}) > 0) {
-        scan_.insert(scan_key_of(place));
-      }
+    std::vector<int32_t> still;  // some have started
+    for (auto place = static_cast<int32_t>(next_); --place >= first_newcomer_;) {
+      if (erase_from_scan(place)) still.push_back(place);
     }
+    first_newcomer_ = static_cast<int32_t>(next_);
+    for (const int32_t place : still) insert_to_scan(place);
   }
 
   // Where the rules see jobs late, the cluster does not.
@@ -152,14 +173,13 @@ class Window {
     const auto place = static_cast<int32_t>(next_++);
     pass_to(std::max(clock_us(), member(place).submit_us));
     queue_.insert(key_of(place));
-    newcomers_.push_back(place);
-    scan_.insert(scan_key_of(place));
+    insert_to_scan(place);
   }
 
   void start(int32_t place) {
     const Member& m = member(place);
     queue_.erase(key_of(place));
-    scan_.erase(scan_key_of(place));
+    erase_from_scan(place);
     stage_.start_anywhere(m.j);
     running_.push_back({place, clock_us() + m.run_us, clock_us() + m.told_us});
     stage_.end_event();
@@ -199,9 +219,11 @@ class Window {
   }
 
   void backfill(int64_t reserved_us) {
-    for (auto at = scan_.begin(); at != scan_.end() && s_.head->free_gpus > 0;) {
-      const int32_t place = std::get<3>(*at++);
-      if (clock_us() + member(place).told_us < reserved_us && fits(place)) start(place);
+    const int64_t most_us = reserved_us - clock_us();
+    for (size_t i = 0; i < scan_.size() && s_.head->free_gpus > 0;) {
+      const Queued& one = scan_[i];
+      const bool starts = one.told_us < most_us && one.gpus <= s_.head->free_gpus;
+      starts ? start(std::get<3>(one.key)) : void(++i);  // who starts leaves its place to the next
     }
   }
 
@@ -214,8 +236,8 @@ class Window {
   std::vector<int32_t> arrivals_;  // jobs of the window by submission
   size_t arrived_ = 0;
   std::set<Key> queue_;
-  std::set<ScanKey> scan_;          // the same jobs
-  std::vector<int32_t> newcomers_;  // taken in since the last decision, by rising place
+  std::vector<Queued> scan_;    // with backfill: the same jobs, sorted
+  int32_t first_newcomer_ = 0;  // those from here on were taken in since the last decision
   std::vector<Running> running_;
 };
 
