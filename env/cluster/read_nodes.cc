@@ -216,13 +216,11 @@ class NodesReader {
   }
 
   // Numbers that the nodes from `first` on have taken are given to no other group.
-  void close_racks(const Group& group, size_t first) {
+  void close_racks(size_t first) {
     for (size_t m = first; m < spec_.nodes.size(); ++m) {
-      if (group.numbers_racks()) last_rack_ = std::max<int64_t>(last_rack_, spec_.nodes[m].rack);
-      if (group.numbers_pods()) last_pod_ = std::max<int64_t>(last_pod_, spec_.nodes[m].pod);
+      next_rack_ = std::max<int64_t>(next_rack_, spec_.nodes[m].rack + 1);
+      next_pod_ = std::max<int64_t>(next_pod_, spec_.nodes[m].pod + 1);
     }
-    next_rack_ = std::max(next_rack_, last_rack_ + 1);
-    next_pod_ = std::max(next_pod_, last_pod_ + 1);
   }
 
   void read_group(const Group& group) {
@@ -240,7 +238,7 @@ class NodesReader {
     for (size_t m = first; m < spec_.nodes.size(); ++m) {
       place(group, static_cast<int64_t>(m - first), {}, spec_.nodes[m]);
     }
-    close_racks(group, first);
+    close_racks(first);
   }
 
   void read_list(const Group& group) {
@@ -272,7 +270,7 @@ class NodesReader {
     for (size_t m = first; m < spec_.nodes.size(); ++m) {
       spec_.nodes[m].island_gpus = std::min(spec_.nodes[m].island_gpus, spec_.nodes[m].gpus);
     }
-    close_racks(group, first);
+    close_racks(first);
   }
 
   // What differs from the rest of a list by the type of the GPUs.
@@ -294,7 +292,6 @@ class NodesReader {
   ClusterSpec& spec_;
   std::vector<Group> groups_;
   int64_t next_rack_ = 0, next_pod_ = 0;  // numbers that are still free
-  int64_t last_rack_ = -1, last_pod_ = -1;
   std::unordered_map<int32_t, int32_t> pod_of_rack_;
 };
 

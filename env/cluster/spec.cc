@@ -52,8 +52,9 @@ void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& p
   }
 }
 
-ClusterSpec load_cluster(const std::string& text) {
-  if (is_shorthand(text)) return from_shorthand(text);
+namespace {
+
+ClusterSpec from_name_or_path(const std::string& text) {
   std::string path = find_ready_cluster(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
   if (path.empty()) {
@@ -64,6 +65,18 @@ ClusterSpec load_cluster(const std::string& text) {
   }
   ClusterSpec spec = from_yaml(path);
   spec.text = text;
+  return spec;
+}
+
+}  // namespace
+
+ClusterSpec load_cluster(const std::string& text) {
+  ClusterSpec spec = is_shorthand(text) ? from_shorthand(text) : from_name_or_path(text);
+  if (spec.types.size() > kMaxTypes) {
+    throw InputError("cluster '" + text + "'",
+                     "at most " + std::to_string(kMaxTypes) + " GPU types",
+                     std::to_string(spec.types.size()));
+  }
   return spec;
 }
 

@@ -19,6 +19,7 @@ namespace yard {
 
 inline constexpr int kMaxGpusPerNode = 64;  // one machine word holds a node's free GPUs
 inline constexpr int kMaxNodes = 1 << 20;
+inline constexpr int kMaxTypes = 64;  // one machine word holds those that a job may run on
 inline constexpr int32_t kNoTenant = -1;
 
 // Which parts of a GPU a job may hold.

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
-
-#include "env/base/file.h"
 
 namespace yard::testing {
 
@@ -21,7 +20,7 @@ class TempFile {
                 ("yard_file_" + std::to_string(::getpid()) + "_" + std::to_string(count()++))) {
     std::filesystem::create_directories(folder_);
     path_ = (folder_ / name).string();
-    write_file_atomic(path_, content);
+    std::ofstream(path_, std::ios::binary) << content;
   }
   ~TempFile() { std::filesystem::remove_all(folder_); }
   TempFile(const TempFile&) = delete;

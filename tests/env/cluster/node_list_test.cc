@@ -11,6 +11,7 @@
 #include <string>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/cluster/spec.h"
 #include "tests/support/require.h"

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/lines.h"
 #include "env/base/text.h"
 #include "env/cluster/topology.h"

@@ -63,6 +63,9 @@ TEST(Cluster, ShorthandThatIsWrongSaysWhatWasExpected) {
               AllOf(HasSubstr("or a YAML file, or one of: dgx-a100-pod"),
                     HasSubstr("no/such/cluster.yaml")));
   EXPECT_THAT(error_of(""), HasSubstr("NODESxGPUS"));
+  std::string many = "1x1:t0";
+  for (int t = 1; t < 65; ++t) many += "+1x1:t" + std::to_string(t);
+  EXPECT_THAT(error_of(many), HasSubstr("expected at most 64 GPU types, got 65"));
 }
 
 TEST(Cluster, YamlSaysTypesAndGroups) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -213,9 +214,10 @@ std::string mutated(std::string text, Rng& rng) {
   return text;
 }
 
-// Without the sync of write_file_atomic().
+// Without the sync of write_file_atomic(), or that of a file system when a file is cut to nothing.
 void overwrite(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << text;
 }
 
 // Anything but an InputError ends the test program or fails the test.
