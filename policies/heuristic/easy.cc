@@ -1,0 +1,93 @@
+// EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995), as batch systems do it:
+// first come, first served; where the head of the queue does not fit, it gets a reservation at the
+// time when enough GPUs will be free if everybody runs to the limit that its user set, and others
+// may go ahead only if they do not delay it.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "env/sim/choose.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+};
+
+class Easy final : public Policy {
+ public:
+  explicit Easy(const Settings& settings)
+      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+
+  Level level() const override { return Level::kEstimate; }
+
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    Piece* pieces = draft.scratch();
+    int32_t slot = view.queue_head();
+    for (; slot != kNone; slot = view.queue_head()) {
+      const int32_t n = place(view, placement_, slot, pieces);
+      if (n == 0) break;
+      draft.start(slot, pieces, n);
+    }
+    if (slot == kNone) return;
+    Reservation held = reserve(view, slot);
+    for (slot = view.queue_next(slot); slot != kNone;) {
+      const int32_t next = view.queue_next(slot);
+      const bool over_in_time = ends_by_us(view, slot) <= held.at_us;
+      if (over_in_time || view.gpus(slot) <= held.spare) {
+        const int32_t n = place(view, placement_, slot, pieces);
+        if (n > 0 && draft.start(slot, pieces, n) && !over_in_time) held.spare -= view.gpus(slot);
+      }
+      slot = next;
+    }
+  }
+
+ private:
+  struct Reservation {
+    int64_t at_us;  // when the head can start at the latest
+    int32_t spare;  // GPUs that it leaves free then
+  };
+
+  // When a job's time is up at the latest, were it to run from now on; kNever without a limit.
+  static int64_t ends_by_us(const View& view, int32_t slot) {
+    const int64_t limit_us = view.limit_us(slot);
+    if (limit_us == kNone) return kNever;
+    const bool starts = view.phase(slot) == Phase::kStarting;
+    const int64_t from_us = starts ? view.until_us(slot) : view.now_us();
+    return from_us + std::max<int64_t>(limit_us - view.attained_us(slot), 0);
+  }
+
+  static Reservation reserve(const View& view, int32_t head) {
+    std::vector<std::pair<int64_t, int32_t>> ends;  // time, GPUs
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      ends.emplace_back(ends_by_us(view, slot), view.gpus(slot));
+    }
+    std::sort(ends.begin(), ends.end());
+    int32_t free = view.free_gpus();
+    for (const auto& [at_us, gpus] : ends) {
+      free += gpus;
+      if (free >= view.gpus(head)) return {at_us, free - view.gpus(head)};
+    }
+    return {kNever, 0};  // fragmentation or GPUs that are down: nobody can say when
+  }
+
+  Placement placement_;
+};
+
+const PolicyRegistry::Add<Easy> kEasy{
+    "easy",
+    {.about =
+         "first come; others go ahead where users' limits say that it delays nobody at the head",
+     .source = "Lifka, JSSPP 1995",
+     .fidelity = "exact; the reservation counts GPUs, not nodes",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard
