@@ -25,6 +25,7 @@ constexpr Command kCommands[] = {
     {"tune", "yardmaster-sim", "search the declared constants of policies"},
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},
+    {"whatif", "yardmaster-sim", "a site's own log under other policies"},
     {"trace", "yardmaster-sim", "look at, convert and make workloads"},
     {"cluster", "yardmaster-sim", "look at clusters"},
     {"report", "yardmaster-sim", "write a static report of one run or a comparison"},

@@ -291,5 +291,22 @@ TEST(Simulate, AnInterruptedRunWritesNothing) {
   EXPECT_FALSE(folder.has("t.yaml"));
 }
 
+TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {
+  const std::string log = "tests/data/sacct-22.05.txt";  // of a real Slurm
+  const Result result = shell("yardmaster whatif --sacct " + log + " --json --skip-unusable");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json out = Json::parse(result.out);
+  EXPECT_TRUE(out["cluster_inferred"]);
+  EXPECT_GT(out["cluster"]["gpus"], 0);
+  EXPECT_GE(out["logged"]["mean_wait_s"], 0);
+  ASSERT_EQ(out["runs"].size(), 5u);
+  EXPECT_EQ(out["runs"][0]["policy"], "easy");
+  EXPECT_EQ(shell("yardmaster whatif --sacct " + log + " --policy fifo --skip-unusable").code, 0);
+  expect_refused(shell("yardmaster whatif --sacct none.txt"), {"none.txt"});
+  const Folder folder;
+  folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,10,1\n");
+  expect_refused(shell("yardmaster whatif --sacct jobs.csv"), {"jobs.csv", "start"});
+}
+
 }  // namespace
 }  // namespace yard::testing

@@ -1,0 +1,193 @@
+// whatif: reads a site's own log, says how well the simulator reproduces the waits in it, and what
+// other policies would have done with the same jobs.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string policies = "easy,fifo,backfill,las,srtf-history";
+  ScenarioOptions scenario;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+// The most GPUs (and nodes) that logged jobs held at once, and the most on one node: the least
+// cluster that can have run them.
+struct Seen {
+  int64_t gpus = 0;
+  int32_t node_gpus = 1;
+  int64_t nodes() const { return (gpus + node_gpus - 1) / node_gpus; }
+};
+
+Seen seen_in(const Trace& trace) {
+  Seen seen;
+  std::map<int64_t, int64_t> change;  // of GPUs held, by time
+  for (const Job& job : trace.jobs) {
+    if (job.logged_start_us < 0 || job.logged_end_us <= job.logged_start_us) continue;
+    change[job.logged_start_us] += job.gpus;
+    change[job.logged_end_us] -= job.gpus;
+    for (const RoleGroup& g : job.groups) seen.node_gpus = std::max(seen.node_gpus, g.task.gpus);
+  }
+  int64_t held = 0;
+  for (const auto& [at_us, gpus] : change) {
+    held += gpus;
+    seen.gpus = std::max(seen.gpus, held);
+  }
+  return seen;
+}
+
+struct Waits {
+  std::vector<double> s;  // sorted
+  double mean() const {
+    double sum = 0;
+    for (const double wait : s) sum += wait;
+    return s.empty() ? 0 : sum / static_cast<double>(s.size());
+  }
+  double quantile(double share) const {
+    return s.empty() ? 0 : s[static_cast<size_t>(share * static_cast<double>(s.size() - 1))];
+  }
+  Json json() const {
+    return {{"mean_wait_s", mean()},
+            {"p50_wait_s", quantile(0.5)},
+            {"p90_wait_s", quantile(0.9)},
+            {"p99_wait_s", quantile(0.99)}};
+  }
+};
+
+// Time from submission to the first start, of jobs whose real start the log has.
+Waits logged_waits(const Trace& trace) {
+  Waits waits;
+  for (const Job& job : trace.jobs) {
+    if (!job.scored || job.logged_start_us < 0) continue;
+    waits.s.push_back(1e-6 * static_cast<double>(job.logged_start_us - job.submit_us));
+  }
+  std::sort(waits.s.begin(), waits.s.end());
+  return waits;
+}
+
+Waits simulated_waits(const Trace& trace, const Run& run) {
+  Waits waits;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const Job& job = trace.jobs[j];
+    const JobOutcome& what = run.outcome.jobs[j];
+    if (!job.scored || job.logged_start_us < 0 || what.start_us == kNone) continue;
+    waits.s.push_back(1e-6 * static_cast<double>(what.start_us - job.submit_us));
+  }
+  std::sort(waits.s.begin(), waits.s.end());
+  return waits;
+}
+
+void print_row(const std::string& name, const Waits& waits, const Run* run) {
+  std::printf("%-20s %12.0f %10.0f %12.0f %12.0f", name.c_str(), waits.mean(), waits.quantile(0.5),
+              waits.quantile(0.9), waits.quantile(0.99));
+  if (run == nullptr) {
+    std::printf(" %14s %6s %8s\n", "-", "-", "-");
+    return;
+  }
+  std::printf(" %14.0f %6.3f %8lld%s\n", run->summary.all.mean_jct_s, run->summary.utilisation,
+              static_cast<long long>(run->summary.preemptions),
+              is_bound(run->level) ? "  (bound: knows run times)" : "");
+}
+
+int run_whatif(CLI::App& app, int argc, char** argv) {
+  Options options;
+  app.add_option("--sacct", options.scenario.trace,
+                 "what sacct --parsable2 printed, or any log that says when jobs started")
+      ->required();
+  app.add_option("--cluster", options.scenario.cluster,
+                 "as for simulate; without it, the least that can have run the logged jobs");
+  app.add_option("--policy", options.policies, "the first is taken for the site's own");
+  app.add_option("--set", options.set, "trace.key=value for the log, P.key=value for a policy P");
+  app.add_option("--from", options.scenario.window.from, "start of the time that counts");
+  app.add_option("--to", options.scenario.window.to, "its end");
+  app.add_flag("--skip-unusable", options.scenario.skip_unusable,
+               "count rows and jobs that cannot be used instead of refusing the log");
+  app.add_flag("--json", options.json, "print one JSON document");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  CommonOptions common;
+  common.set = options.set;
+  common.scenario = options.scenario;
+  common.finish(policies);
+  std::vector<Contestant> contestants;
+  for (const std::string& policy : policies) {
+    contestants.push_back(prepare(policy, common.run_of(policy)));
+  }
+
+  bool inferred = false;
+  if (common.scenario.cluster.empty()) {
+    const Trace log =
+        load_trace(common.scenario.trace, {.skip_unusable = common.scenario.skip_unusable,
+                                           .settings = common.scenario.trace_settings});
+    const Seen seen = seen_in(log);
+    if (seen.gpus == 0) {
+      throw InputError(common.scenario.trace, "jobs whose start and end are logged, or --cluster",
+                       "none");
+    }
+    common.scenario.cluster = std::to_string(seen.nodes()) + "x" + std::to_string(seen.node_gpus);
+    inferred = true;
+  }
+  const Scenario scenario = load_scenario(common.scenario);
+  note_scenario(scenario);
+  const Waits logged = logged_waits(scenario.trace);
+  if (logged.s.empty()) {
+    throw InputError(common.scenario.trace, "jobs whose start is logged", "none");
+  }
+
+  Json out = {{"trace", trace_json(scenario)},
+              {"cluster", cluster_json(scenario.cluster)},
+              {"cluster_inferred", inferred},
+              {"logged", logged.json()},
+              {"runs", Json::array()}};
+  std::vector<Run> runs;
+  for (const Contestant& contestant : contestants) {
+    runs.push_back(run_prepared(scenario, contestant, common.run_of(contestant.name)));
+  }
+  for (const Run& run : runs) {
+    const Waits waits = simulated_waits(scenario.trace, run);
+    Json one = {{"policy", run.policy}, {"information", level_name(run.level)}};
+    one.update(waits.json());
+    one["mean_jct_s"] = run.summary.all.mean_jct_s;
+    one["utilisation"] = run.summary.utilisation;
+    one["preemptions"] = run.summary.preemptions;
+    one["wait_ratio_to_logged"] =
+        logged.mean() > 0 ? Json(waits.mean() / logged.mean()) : Json(nullptr);
+    out["runs"].push_back(one);
+  }
+  if (options.json) {
+    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return 0;
+  }
+  std::printf("%s: %zu jobs with a logged start, on %s%s\n\n", scenario.trace.source.c_str(),
+              logged.s.size(), scenario.cluster.text.c_str(),
+              inferred ? " (inferred: the most that was held at once)" : "");
+  std::printf("%-20s %12s %10s %12s %12s %14s %6s %8s\n", "", "mean wait s", "p50 s", "p90 s",
+              "p99 s", "mean JCT s", "util", "preempt");
+  print_row("logged", logged, nullptr);
+  for (const Run& run : runs) print_row(run.policy, simulated_waits(scenario.trace, run), &run);
+  const double met = simulated_waits(scenario.trace, runs.front()).mean();
+  std::printf("\n%s in place of the site's own scheduler: mean wait %.2f times the logged one.\n",
+              runs.front().policy.c_str(), logged.mean() > 0 ? met / logged.mean() : 0.0);
+  std::printf(
+      "Where that is far from 1, jobs waited for what the log does not say (limits, holds, "
+      "nodes out of\norder): compare policies with %s, not with the log.\n",
+      runs.front().policy.c_str());
+  return 0;
+}
+
+const Command kWhatif{"whatif", "What a site's own log would have been under other policies.",
+                      run_whatif};
+
+}  // namespace
+}  // namespace yard::sim
