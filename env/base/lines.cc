@@ -108,6 +108,7 @@ std::string_view Lines::head() {
 bool Lines::next(std::string_view& line) {
   if (!begun_) head();
   size_t seen = 0;  // of the line, without an end so far
+  ending_ = "\n";
   for (;;) {
     const size_t end = buffer_.find('\n', at_ + seen);
     if (end != std::string::npos) {
@@ -120,9 +121,13 @@ bool Lines::next(std::string_view& line) {
     if (at_ == buffer_.size()) return false;
     line = std::string_view(buffer_).substr(at_);
     at_ = buffer_.size();
+    ending_ = "";
     break;
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+    ending_ = ending_.empty() ? "\r" : "\r\n";
+  }
   ++number_;
   return true;
 }

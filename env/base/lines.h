@@ -31,7 +31,8 @@ class Lines {
 
   // Goes to the next line, without its \n or \r\n. It holds until the call after.
   bool next(std::string_view& line);
-  int64_t number() const { return number_; }  // of the present line, from 1
+  int64_t number() const { return number_; }           // of the present line, from 1
+  std::string_view ending() const { return ending_; }  // what was cut off it; empty at the very end
 
   // Requires: next() returned false.
   std::string sha256() const { return sha256_; }
@@ -44,6 +45,7 @@ class Lines {
 
   std::unique_ptr<Pieces> pieces_;
   std::string name_, buffer_, sha256_;
+  std::string_view ending_;
   size_t at_ = 0;  // of the next line in buffer_
   int64_t number_ = 0;
   bool begun_ = false, ended_ = false;

@@ -147,7 +147,9 @@ class Habits final : public TraceGenerator {
 };
 
 const Registry<TraceGenerator>::Add<Habits> kAdd{
-    "habits", {.help = "users with habits, by hour and weekday, 1 to 16 GPUs a job, loaded"}};
+    "habits",
+    {.help = "users with habits, by hour and weekday, 1 to 16 GPUs a job, loaded",
+     .fields = describe<HabitsParams>}};
 
 }  // namespace
 

@@ -12,7 +12,7 @@ class ItpReader final : public TraceReader {
   explicit ItpReader(const Settings& settings) { parse<NoConfig>(settings); }
 
   bool recognises(const FileHead& head) const override {
-    return head.has_columns({"job_id", "submission_time", "duration", "num_gpu"});
+    return head.has_only_columns({"job_id", "submission_time", "duration", "num_gpu"});
   }
 
   void read(Rows& rows) const override {

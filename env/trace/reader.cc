@@ -1,6 +1,7 @@
 #include "env/trace/reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
@@ -16,13 +17,6 @@ using Readers = Registry<TraceReader>;
 using Generators = Registry<TraceGenerator>;
 
 constexpr std::string_view kSynthetic = "synthetic:";
-
-FileHead head_of(Lines& lines) {
-  FileHead head{lines.name(), lines.head(), {}};
-  head.columns = split(head.line(1), ',');
-  for (std::string_view& name : head.columns) name = trim(name);
-  return head;
-}
 
 // Throws InputError where no format, or more than one, knows the file.
 std::string recognise(const FileHead& head) {
@@ -40,7 +34,7 @@ std::string recognise(const FileHead& head) {
   if (first_line.size() > kShown) got += "...";
   const bool none = fitting.empty();
   throw InputError(head.name + ":1",
-                   std::string(none ? "the columns of a known format"
+                   std::string(none ? "the columns of a known format; or name one with --format"
                                     : "the columns of one format alone; name one with --format") +
                        " (" + join(none ? Readers::names() : fitting) + ")",
                    "'" + got + "'");
@@ -65,7 +59,7 @@ Trace generate(const std::string& source, const LoadOptions& options) {
 }
 
 Trace read_trace(Lines lines, const LoadOptions& options) {
-  const FileHead head = head_of(lines);
+  const FileHead head = FileHead::of(lines.name(), lines.head());
   if (trim(head.text).empty()) {
     throw InputError(head.name, "a trace (" + join(Readers::names()) + ")", "an empty file");
   }
@@ -75,17 +69,29 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   const auto reader = Readers::make(trace.format, options.settings);
   Rows rows(lines, reader->layout());
   reader->read(rows);
-  trace.jobs = rows.finish(options.skip_unusable, trace.skipped);
+  rows.finish(options.skip_unusable, trace);
   trace.sha256 = lines.sha256();
   return trace;
 }
 
 }  // namespace
 
-bool FileHead::has_columns(std::initializer_list<std::string_view> wanted) const {
-  return std::all_of(wanted.begin(), wanted.end(), [&](std::string_view one) {
-    return std::find(columns.begin(), columns.end(), one) != columns.end();
-  });
+FileHead FileHead::of(std::string name, std::string_view text) {
+  FileHead head{std::move(name), text, {}};
+  head.columns = split(head.line(1), ',');
+  for (std::string_view& column : head.columns) column = trim(column);
+  return head;
+}
+
+bool FileHead::has_columns(Names wanted) const {
+  return std::ranges::all_of(
+      wanted, [&](std::string_view one) { return std::ranges::count(columns, one) > 0; });
+}
+
+bool FileHead::has_only_columns(Names wanted, Names optional) const {
+  return has_columns(wanted) && std::ranges::all_of(columns, [&](std::string_view one) {
+           return std::ranges::count(wanted, one) + std::ranges::count(optional, one) > 0;
+         });
 }
 
 std::string_view FileHead::line(int number) const {
@@ -115,10 +121,12 @@ Trace parse_trace(std::string_view text, const std::string& source, const LoadOp
 std::vector<TraceSource> list_trace_sources() {
   std::vector<TraceSource> sources;
   for (const std::string& name : Readers::names()) {
-    sources.push_back({name, Readers::info(name).help});
+    const TraceReader::Info& info = Readers::info(name);
+    sources.push_back({name, info.help, info.fields()});
   }
   for (const std::string& name : Generators::names()) {
-    sources.push_back({std::string(kSynthetic) + name, Generators::info(name).help});
+    const TraceGenerator::Info& info = Generators::info(name);
+    sources.push_back({std::string(kSynthetic) + name, info.help, info.fields()});
   }
   return sources;
 }

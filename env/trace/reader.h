@@ -24,8 +24,13 @@ struct FileHead {
   std::string_view text;                  // at most 64 KiB
   std::vector<std::string_view> columns;  // the first line, split at commas
 
+  static FileHead of(std::string name, std::string_view text);
+
+  using Names = std::initializer_list<std::string_view>;
   // Returns whether every one of `wanted` is among the columns, in any order.
-  bool has_columns(std::initializer_list<std::string_view> wanted) const;
+  bool has_columns(Names wanted) const;
+  // The same, and no column is none of `wanted` and `optional`: two formats may share columns.
+  bool has_only_columns(Names wanted, Names optional = {}) const;
   std::string_view line(int number) const;  // from 1; empty where there is none
 };
 
@@ -36,6 +41,7 @@ class TraceReader {
   static constexpr const char* kKind = "trace format";
   struct Info {
     std::string help;
+    std::vector<Field> (*fields)() = describe<NoConfig>;  // what can be set
   };
 
   virtual ~TraceReader() = default;
@@ -87,6 +93,7 @@ Trace parse_trace(std::string_view text, const std::string& source, const LoadOp
 struct TraceSource {
   std::string name;
   std::string help;
+  std::vector<Field> fields;
 };
 std::vector<TraceSource> list_trace_sources();
 

@@ -1,48 +1,56 @@
 #include "env/trace/rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
-#include "env/base/check.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/trace/split.h"
 
 namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-// Three thousand years: far from what int64 microseconds hold, so that sums of times cannot
-// overflow.
-constexpr int64_t kLongestS = 100'000'000'000;
-constexpr int32_t kMostGpus = 1 << 20;
+constexpr size_t kLongestRecord = 1 << 20;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// Splits at the layout's separator.
-void split_row(std::string_view line, char separator, std::vector<std::string_view>& fields) {
-  fields.clear();
-  if (separator == '\0') {
-    fields.push_back(line);
-    return;
+// "a, got b (first of 3 bad rows)"
+std::string first_of(int64_t count) {
+  return count == 1 ? "the only unusable row"
+                    : "first of " + std::to_string(count) + " unusable rows";
+}
+
+void count(std::vector<Skipped>& list, const std::string& reason, const std::string& where) {
+  const auto it = std::ranges::find(list, reason, &Skipped::reason);
+  if (it != list.end()) {
+    ++it->count;
+  } else {
+    list.push_back({reason, 1, where});
   }
-  if (separator == ' ') {
-    for (size_t at = 0;;) {
-      at = line.find_first_not_of(" \t", at);
-      if (at == std::string_view::npos) return;
-      const size_t end = std::min(line.find_first_of(" \t", at), line.size());
-      fields.push_back(line.substr(at, end - at));
-      at = end;
+}
+
+// Sorts stably without a second copy of the jobs.
+void sort_by_submission(std::vector<Job>& jobs) {
+  if (std::ranges::is_sorted(jobs, {}, &Job::submit_us)) return;
+  std::vector<int32_t> from(jobs.size());  // which job belongs here
+  std::iota(from.begin(), from.end(), 0);
+  std::ranges::stable_sort(from, {}, [&](int32_t j) { return jobs[j].submit_us; });
+  for (size_t first = 0; first < jobs.size(); ++first) {
+    if (from[first] < 0) continue;
+    Job held = std::move(jobs[first]);
+    size_t hole = first;
+    for (size_t next = from[hole]; next != first; next = from[hole]) {
+      jobs[hole] = std::move(jobs[next]);
+      from[hole] = -1;
+      hole = next;
     }
+    jobs[hole] = std::move(held);
+    from[hole] = -1;
   }
-  size_t from = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != separator) continue;
-    fields.push_back(line.substr(from, i - from));
-    from = i + 1;
-  }
-  fields.push_back(line.substr(from));
 }
 
 }  // namespace
@@ -52,10 +60,15 @@ Rows::Rows(Lines& lines, const Layout& layout) : lines_(&lines), layout_(layout)
   std::string_view line;
   for (int32_t i = 1; i <= layout.head && lines.next(line); ++i) {
     if (i != layout.names) continue;
-    split_row(line, layout.separator, fields_);
+    split_line(line, layout.separator, fields_);
     columns_.clear();
-    for (const std::string_view name : fields_) columns_.emplace_back(trim(name));
+    for (std::string_view name : fields_) {
+      name = trim(name);
+      const bool quoted = layout.quotes && name.size() > 1 && name.front() == '"';
+      columns_.emplace_back(quoted ? name.substr(1, name.size() - 2) : name);
+    }
   }
+  if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
   seen_.assign(1 << 10, -1);
 }
 
@@ -64,19 +77,51 @@ int Rows::optional_column(std::string_view name) const {
   return it == columns_.end() ? -1 : static_cast<int>(it - columns_.begin());
 }
 
+std::string Rows::where_names() const {
+  return lines_->name() + ":" + std::to_string(std::max(layout_.names, 1));
+}
+
 int Rows::column(std::string_view name) const {
   const int found = optional_column(name);
   if (found < 0) {
-    throw InputError(lines_->name() + ":" + std::to_string(layout_.names),
-                     "a column " + in_quotes(name), in_quotes(join(columns_, ",")));
+    throw InputError(where_names(), "a column " + in_quotes(name), in_quotes(join(columns_, ",")));
   }
   return found;
 }
 
+// Reads lines until the quotes are closed; their ends within quotes belong to the field.
+bool Rows::next_record() {
+  if (!lines_->next(row_)) return false;
+  first_line_ = static_cast<int32_t>(lines_->number());
+  if (!layout_.quotes || !open_quotes(row_, layout_.separator)) return true;
+  record_ = row_;
+  do {
+    record_ += lines_->ending();
+    if (record_.size() > kLongestRecord || !lines_->next(row_)) {
+      throw InputError(here(), "quotes that are closed within 1 MiB", "quotes that stay open");
+    }
+    record_ += row_;
+  } while (open_quotes(record_, layout_.separator));
+  row_ = record_;
+  return true;
+}
+
 bool Rows::next() {
-  while (lines_->next(row_)) {
+  while (next_record()) {
     if (row_.empty() || (layout_.comment != '\0' && row_.front() == layout_.comment)) continue;
-    split_row(row_, layout_.separator, fields_);
+    if (!layout_.quotes || row_.find('"') == row_.npos) {
+      split_line(row_, layout_.separator, fields_);
+    } else if (!split_quoted(row_, layout_.separator, unquoted_, fields_)) {
+      unusable("text behind closing quotes", "a separator behind closing quotes", "other text");
+      continue;
+    }
+    const size_t surplus = fields_.size() - std::min(fields_.size(), columns_.size());
+    if (surplus > 0 && free_text_ >= 0) {
+      const auto whole = fields_.begin() + free_text_;
+      const std::string_view last = whole[static_cast<ptrdiff_t>(surplus)];
+      *whole = {whole->data(), static_cast<size_t>(last.data() + last.size() - whole->data())};
+      fields_.erase(whole + 1, whole + 1 + static_cast<ptrdiff_t>(surplus));
+    }
     if (layout_.ragged || fields_.size() == columns_.size()) return true;
     unusable("wrong number of fields", std::to_string(columns_.size()) + " fields",
              std::to_string(fields_.size()));
@@ -84,92 +129,45 @@ bool Rows::next() {
   return false;
 }
 
-bool Rows::seconds(int column, int64_t& out_us) {
-  const std::string_view said = fields_[column];
-  int64_t s = 0;
-  const char* end = said.data() + said.size();
-  const auto [stop, error] = std::from_chars(said.data(), end, s);
-  if (error == std::errc{} && stop == end && s >= 0 && s <= kLongestS) {
-    out_us = s * kUsPerS;
-    return true;
+void Rows::unusable_at(const std::string& place, const std::string& reason,
+                       const std::string& expected, const std::string& got) {
+  if (unusable_++ == 0) {
+    first_where_ = here() + (place.empty() ? "" : ": " + place);
+    first_unusable_line_ = line_number();
+    first_expected_ = expected;
+    first_got_ = got;
   }
-  const std::string name(columns_[column]);
-  const std::optional<int64_t> us = parse_seconds_us(trim(said));
-  if (!us) {
-    unusable(name + " is not a number", name + " in seconds", in_quotes(said));
-  } else if (*us < 0) {
-    unusable(name + " is negative", name + " of at least 0 s", std::string(trim(said)));
-  } else if (*us > kLongestS * kUsPerS) {
-    unusable(name + " is too large", name + " of at most " + std::to_string(kLongestS) + " s",
-             std::string(trim(said)));
-  } else {
-    out_us = *us;
-    return true;
-  }
-  return false;
-}
-
-bool Rows::whole_seconds(int column, int64_t& out_us) {
-  if (!seconds(column, out_us)) return false;
-  out_us -= out_us % kUsPerS;
-  return true;
-}
-
-bool Rows::gpus(int column, int32_t& out) {
-  const std::optional<int64_t> number = parse_int(trim(fields_[column]));
-  if (!number) {
-    unusable("number of GPUs is not a whole number", "a whole number of GPUs",
-             in_quotes(fields_[column]));
-    return false;
-  }
-  if (*number < 1 || *number > kMostGpus) {
-    unusable(*number < 1 ? "no GPUs" : "too many GPUs",
-             "1 to " + std::to_string(kMostGpus) + " GPUs", std::to_string(*number));
-    return false;
-  }
-  out = static_cast<int32_t>(*number);
-  return true;
-}
-
-bool Rows::text(int column, std::string& out) {
-  const std::string_view said = trim(fields_[column]);
-  if (said.empty()) {
-    const std::string name(columns_[column]);
-    unusable(name + " is empty", "a " + name, "nothing");
-    return false;
-  }
-  out = said;
-  return true;
+  count(unusable_rows_, reason, here());
 }
 
 void Rows::unusable(const std::string& reason, const std::string& expected,
                     const std::string& got) {
-  if (unusable_++ == 0) {
-    first_where_ = here();
-    first_expected_ = expected;
-    first_got_ = got;
-  }
-  const auto same = [&](const Skipped& skipped) { return skipped.reason == reason; };
-  const auto it = std::find_if(skipped_.begin(), skipped_.end(), same);
-  if (it != skipped_.end()) {
-    ++it->count;
-  } else {
-    skipped_.push_back({reason, 1, here()});
-  }
+  unusable_at("", reason, expected, got);
 }
+
+void Rows::unusable(int column, const std::string& reason, const std::string& expected,
+                    const std::string& got) {
+  const std::string& name = columns_[column];
+  unusable_at("column " + std::to_string(column + 1) + (name.empty() ? "" : " (" + name + ")"),
+              reason, expected, got);
+}
+
+void Rows::left_out(const std::string& reason) { count(left_out_, reason, here()); }
 
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
   job.line = line_number();
-  jobs_.push_back(std::move(job));
+  if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(num_jobs_ == 0 ? 0 : kChunk);
+  chunks_.back().push_back(std::move(job));
+  ++num_jobs_;
 }
 
 bool Rows::fresh_id(const std::string& id) {
-  if (2 * jobs_.size() >= seen_.size()) {
+  if (2 * num_jobs_ >= seen_.size()) {
     seen_.assign(2 * seen_.size(), -1);
     const size_t mask = seen_.size() - 1;
-    for (size_t j = 0; j < jobs_.size(); ++j) {
-      size_t slot = std::hash<std::string>{}(jobs_[j].id) & mask;
+    for (size_t j = 0; j < num_jobs_; ++j) {
+      size_t slot = std::hash<std::string>{}(job(j).id) & mask;
       while (seen_[slot] >= 0) slot = (slot + 1) & mask;
       seen_[slot] = static_cast<int32_t>(j);
     }
@@ -177,10 +175,10 @@ bool Rows::fresh_id(const std::string& id) {
   const size_t mask = seen_.size() - 1;
   for (size_t slot = std::hash<std::string>{}(id)&mask;; slot = (slot + 1) & mask) {
     if (seen_[slot] < 0) {
-      seen_[slot] = static_cast<int32_t>(jobs_.size());
+      seen_[slot] = static_cast<int32_t>(num_jobs_);
       return true;
     }
-    const Job& before = jobs_[seen_[slot]];
+    const Job& before = job(static_cast<size_t>(seen_[slot]));
     if (before.id != id) continue;
     unusable("duplicate job id", "a job id that is not used before",
              in_quotes(id) + " as on line " + std::to_string(before.line));
@@ -190,26 +188,47 @@ bool Rows::fresh_id(const std::string& id) {
 
 std::string Rows::here() const { return lines_->name() + ":" + std::to_string(line_number()); }
 
-std::vector<Job> Rows::finish(bool skip_unusable, std::vector<Skipped>& skipped) {
+// Moves the jobs into one piece; each chunk's memory is given back as soon as it is empty.
+void Rows::collect(std::vector<Job>& jobs) {
+  std::vector<int32_t>().swap(seen_);
+  jobs.reserve(num_jobs_);
+  for (std::vector<Job>& chunk : chunks_) {
+    std::move(chunk.begin(), chunk.end(), std::back_inserter(jobs));
+    std::vector<Job>().swap(chunk);
+  }
+  chunks_.clear();
+}
+
+void Rows::finish(bool skip_unusable, Trace& trace) {
   if (unusable_ > 0 && !skip_unusable) {
-    const std::string count = unusable_ == 1
-                                  ? "the only unusable row"
-                                  : "first of " + std::to_string(unusable_) + " unusable rows";
-    throw InputError(first_where_, first_expected_,
-                     first_got_ + " (" + count + "; --skip-unusable leaves them out)");
+    throw InputError(
+        first_where_, first_expected_,
+        first_got_ + " (" + first_of(unusable_) + "; --skip-unusable leaves them out)");
   }
-  if (jobs_.empty()) {
-    throw InputError(lines_->name(), "at least one job",
-                     unusable_ == 0 ? "a header without rows"
-                                    : "only unusable rows, the first on line " +
-                                          first_where_.substr(lines_->name().size() + 1));
+  if (num_jobs_ == 0) {
+    std::string got = "a header without rows";
+    if (unusable_ > 0) {
+      got = "only unusable rows, the first on line " + std::to_string(first_unusable_line_);
+    } else if (!left_out_.empty()) {
+      got = "only rows that hold none (" + left_out_.front().reason + ", the first at " +
+            left_out_.front().first + ")";
+    }
+    throw InputError(lines_->name(), "at least one job", got);
   }
-  skipped.insert(skipped.end(), skipped_.begin(), skipped_.end());
-  const auto earlier = [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; };
-  if (!std::is_sorted(jobs_.begin(), jobs_.end(), earlier)) {
-    std::stable_sort(jobs_.begin(), jobs_.end(), earlier);
+  collect(trace.jobs);
+  sort_by_submission(trace.jobs);
+  trace.skipped.insert(trace.skipped.end(), unusable_rows_.begin(), unusable_rows_.end());
+  trace.skipped.insert(trace.skipped.end(), left_out_.begin(), left_out_.end());
+  trace.epoch_unix_s = epoch_s_;
+  if (!from_first_) return;
+  const int64_t first_us = trace.jobs.front().submit_us;
+  const int64_t zero_us = first_us - first_us % kUsPerS;
+  trace.epoch_unix_s = epoch_s_.value_or(0) + zero_us / kUsPerS;
+  for (Job& job : trace.jobs) {
+    job.submit_us -= zero_us;
+    if (job.logged_start_us >= 0) job.logged_start_us -= zero_us;
+    if (job.logged_end_us >= 0) job.logged_end_us -= zero_us;
   }
-  return std::move(jobs_);
 }
 
 }  // namespace yard

@@ -8,16 +8,19 @@
 //   }
 //
 // A row that cannot be used is counted with its reason and passed over; finish() decides whether
-// the file is refused for it. A job id that was seen before makes a row unusable, too.
+// the file is refused for it. A job id that was seen before makes a row unusable, too. Rows that a
+// format leaves out by its nature are counted and named, and no reason to refuse the file.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "env/base/lines.h"
+#include "env/base/wall_clock.h"
 #include "env/trace/job.h"
 
 namespace yard {
@@ -30,54 +33,105 @@ struct Layout {
   char comment = '\0';   // rows that begin with it are passed over
   bool ragged = false;   // rows may have other numbers of fields; num_fields() tells
   std::vector<std::string> columns = {};
+  bool quotes = false;         // "fields" as in RFC 4180, line breaks within them too
+  std::string free_text = {};  // the column to which separators belong that a row has too many of
 };
 
 class Rows {
  public:
-  // `lines` outlives this. Empty lines are passed over; fields are split without quotes.
+  // `lines` outlives this. Empty lines are passed over.
   Rows(Lines& lines, const Layout& layout);
 
   // Returns the column of that name, -1 for an optional one that is not there. Throws InputError.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
+  const std::vector<std::string>& columns() const { return columns_; }
+  // The line that names the columns, as errors about it say: "jobs.csv:1".
+  std::string where_names() const;
 
   // Goes to the next row that has as many fields as there are columns; what field() returns holds
   // until then.
   bool next();
   std::string_view field(int column) const { return fields_[column]; }
+  std::string trimmed(int column) const;  // empty for column -1, too
+  bool said(int column) const;            // neither -1 nor blank
   int num_fields() const { return static_cast<int>(fields_.size()); }
-  std::string_view line() const { return row_; }  // the row as it stands
-  int32_t line_number() const { return static_cast<int32_t>(lines_->number()); }
+  std::string_view line() const { return row_; }       // the row as it stands
+  int32_t line_number() const { return first_line_; }  // of a row over several lines: the first
 
   // Each returns false and counts the row as unusable where the field is not such a value.
   bool seconds(int column, int64_t& out_us);        // at least 0
   bool whole_seconds(int column, int64_t& out_us);  // the same, a fraction cut off
-  bool gpus(int column, int32_t& out);              // at least 1
-  bool text(int column, std::string& out);          // not empty
+  bool milliseconds(int column, int64_t& out_us);
+  bool minutes(int column, int64_t& out_us);
+  bool date(int column, const Zone& zone, int64_t& out_us);  // since 1970: call count_from_first()
+  bool gpus(int column, int32_t& out, int32_t least = 1);
+  bool whole(int column, int64_t& out, int64_t least = 0,
+             int64_t most = std::numeric_limits<int64_t>::max());
+  bool whole(int column, int32_t& out, int32_t least = 0,
+             int32_t most = std::numeric_limits<int32_t>::max());
+  bool number(int column, double& out, double least = 0);  // finite
+  bool text(int column, std::string& out);                 // not empty; blanks at its ends cut off
+  // Adds the deadline `due_us`, read from `column` on the clock of job.submit_us.
+  bool due(int column, int64_t due_us, Job& job);
 
-  // Counts the present row as unusable. `reason` is the same for all rows of a kind.
+  // Counts the present row as unusable, for the field in `column`, a named place in it, or as a
+  // whole. `reason` is the same for all rows of a kind.
   void unusable(const std::string& reason, const std::string& expected, const std::string& got);
+  void unusable(int column, const std::string& reason, const std::string& expected,
+                const std::string& got);
+  void unusable_at(const std::string& place, const std::string& reason, const std::string& expected,
+                   const std::string& got);
+
+  // Counts the present row as one that holds no job to replay.
+  void left_out(const std::string& reason);
 
   void add(Job job);
+  Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
 
-  // Returns the jobs sorted stably by submission. Throws InputError about the first unusable row
-  // and their number unless `skip_unusable`, which lists them in `skipped`; or if no job is left.
-  std::vector<Job> finish(bool skip_unusable, std::vector<Skipped>& skipped);
+  // The calendar time of the trace's zero, where the format knows it.
+  void set_epoch_unix_s(int64_t epoch_s) { epoch_s_ = epoch_s; }
+  // Moves the trace's zero to its first submission, in whole seconds: for times since 1970.
+  void count_from_first() { from_first_ = true; }
+
+  // Puts the jobs into `trace`, sorted stably by submission, and what it left out. Throws
+  // InputError about the first unusable row and their number unless `skip_unusable`, which lists
+  // them as left out; or if no job is left.
+  void finish(bool skip_unusable, Trace& trace);
 
  private:
+  struct Unit {
+    int64_t us;
+    const char *name, *symbol;
+  };
+
+  bool next_record();
   bool fresh_id(const std::string& id);
+  Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }
+  bool time(int column, int64_t& out_us, const Unit& unit);
   std::string here() const;
+  void collect(std::vector<Job>& jobs);
+
+  // Jobs lie in pieces until their number is known: a vector that doubles would hold them twice.
+  static constexpr size_t kChunk = 2048;
 
   Lines* lines_;
   Layout layout_;
   std::vector<std::string> columns_;
+  int free_text_ = -1;
   std::string_view row_;
+  int32_t first_line_ = 0;
+  std::string record_, unquoted_;  // of a row with quotes
   std::vector<std::string_view> fields_;
-  std::vector<Job> jobs_;
-  std::vector<int32_t> seen_;  // open addressing: index into jobs_ by hash of the id, -1 empty
-  std::vector<Skipped> skipped_;
+  std::vector<std::vector<Job>> chunks_;
+  size_t num_jobs_ = 0;
+  std::vector<int32_t> seen_;  // open addressing: a job's number by hash of its id, -1 empty
+  std::vector<Skipped> unusable_rows_, left_out_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
+  int32_t first_unusable_line_ = 0;
+  std::optional<int64_t> epoch_s_;
+  bool from_first_ = false;
 };
 
 }  // namespace yard

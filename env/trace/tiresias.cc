@@ -1,6 +1,5 @@
 // The CSV of the Tiresias simulator (Gu et al., NSDI 2019): job_id, num_gpu, submit_time (s),
-// iterations, model_name, duration (s), interval. Of these, iterations and interval say nothing
-// more.
+// iterations, model_name, duration (s), interval (since the job before: says nothing more).
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
@@ -13,7 +12,8 @@ class TiresiasReader final : public TraceReader {
   explicit TiresiasReader(const Settings& settings) { parse<NoConfig>(settings); }
 
   bool recognises(const FileHead& head) const override {
-    return head.has_columns({"job_id", "num_gpu", "submit_time", "duration"});
+    return head.has_only_columns({"job_id", "num_gpu", "submit_time", "duration"},
+                                 {"iterations", "model_name", "interval"});
   }
 
   void read(Rows& rows) const override {
@@ -22,6 +22,7 @@ class TiresiasReader final : public TraceReader {
     const int submit = rows.column("submit_time");
     const int duration = rows.column("duration");
     const int model = rows.optional_column("model_name");
+    const int iterations = rows.optional_column("iterations");
     while (rows.next()) {
       Job job;
       // That simulator counts whole seconds and cuts the fraction of a duration.
@@ -29,7 +30,8 @@ class TiresiasReader final : public TraceReader {
           !rows.seconds(submit, job.submit_us) || !rows.whole_seconds(duration, job.run_us)) {
         continue;
       }
-      if (model >= 0) job.name = rows.field(model);
+      if (rows.said(iterations) && !rows.number(iterations, job.iterations)) continue;
+      job.name = job.model = rows.trimmed(model);
       rows.add(std::move(job));
     }
   }

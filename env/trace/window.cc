@@ -1,7 +1,6 @@
 #include "env/trace/window.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "env/base/check.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/base/wall_clock.h"
 
 namespace yard {
 namespace {
@@ -17,37 +17,6 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kWeekUs = 7 * 24 * 3600 * kUsPerS;
 
 bool earlier(const Job& a, const Job& b) { return a.submit_us < b.submit_us; }
-
-// "2021-03-04" with an optional "T12:30" or "T12:30:15", in UTC; seconds since 1970.
-std::optional<int64_t> parse_iso_s(std::string_view text) {
-  if (text.ends_with('Z')) text.remove_suffix(1);
-  const bool shape = text.size() == 10 || text.size() == 16 || text.size() == 19;
-  if (!shape || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto number = [&](size_t at, size_t length) -> int64_t {
-    const std::string_view digits = text.substr(at, length);
-    const bool all = digits.find_first_not_of("0123456789") == std::string_view::npos;
-    return all ? parse_int(digits).value_or(-1) : -1;
-  };
-  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(number(0, 4))),
-                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  if (!day.ok() || number(0, 4) < 0) return std::nullopt;
-  int64_t hour = 0, minute = 0, second = 0;
-  if (text.size() >= 16) {
-    if ((text[10] != 'T' && text[10] != ' ') || text[13] != ':') return std::nullopt;
-    hour = number(11, 2);
-    minute = number(14, 2);
-  }
-  if (text.size() == 19) {
-    if (text[16] != ':') return std::nullopt;
-    second = number(17, 2);
-  }
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
-    return std::nullopt;
-  }
-  const int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
-  return days * 86400 + hour * 3600 + minute * 60 + second;
-}
 
 // Returns the share in "NN%", nothing for another kind of text.
 std::optional<double> parse_percent(std::string_view text) {
@@ -71,7 +40,7 @@ int64_t parse_time_us(const Trace& trace, const Span& span, std::string_view tex
                       const std::string& option) {
   if (const auto share = parse_percent(text)) return span.first_us + span.part_us(*share);
   if (const auto us = parse_seconds_us(text); us && *us >= 0) return *us;
-  const std::optional<int64_t> date_s = parse_iso_s(text);
+  const std::optional<int64_t> date_s = parse_date_s(text);
   const std::string got = "'" + std::string(text) + "'";
   if (date_s && !trace.epoch_unix_s) {
     throw InputError(option, "seconds or NN%: this trace does not say its calendar", got);

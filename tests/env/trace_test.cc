@@ -147,6 +147,7 @@ TEST(Trace, HashIsOfTheText) {
 struct Bad {
   const char* name;
   const char* row;
+  const char* place;  // in the row
   const char* expected;
   const char* reason;
 };
@@ -159,7 +160,7 @@ TEST_P(BadRow, IsNamedWithTheNumberOfAllAndCountedWhereAllowed) {
   const std::string text = std::string(kItpHeader) + "good,0,10,1\n" + bad.row +
                            "\nb,1,10,one\nlast,5,20,2\nc,1,10,two\n";
   EXPECT_THAT(error_of(text),
-              AllOf(HasSubstr(std::string("jobs.csv:3: expected ") + bad.expected),
+              AllOf(HasSubstr(std::string("jobs.csv:3: ") + bad.place + "expected " + bad.expected),
                     HasSubstr("first of 3 unusable rows"), HasSubstr("--skip-unusable")));
 
   const Trace trace = parse_trace(text, "jobs.csv", {.skip_unusable = true});
@@ -176,25 +177,31 @@ TEST_P(BadRow, IsNamedWithTheNumberOfAllAndCountedWhereAllowed) {
 INSTANTIATE_TEST_SUITE_P(
     Trace, BadRow,
     ::testing::Values(
-        Bad{"duration", "a,1,-5,1", "duration of at least 0 s, got -5", "duration is negative"},
-        Bad{"fraction", "a,1,-0.5,1", "duration of at least 0 s, got -0.5", "duration is negative"},
-        Bad{"submission", "a,-1,5,1", "submission_time of at least 0 s, got -1",
-            "submission_time is negative"},
-        Bad{"text", "a,1,long,1", "duration in seconds, got 'long'", "duration is not a number"},
-        Bad{"nothing", "a,1,,1", "duration in seconds, got ''", "duration is not a number"},
-        Bad{"nan", "a,nan,5,1", "submission_time in seconds, got 'nan'",
-            "submission_time is not a number"},
-        Bad{"far", "a,1,100000000001,1", "duration of at most 100000000000 s",
-            "duration is too large"},
-        Bad{"no_gpus", "a,1,5,0", "1 to 1048576 GPUs, got 0", "no GPUs"},
-        Bad{"minus_gpus", "a,1,5,-1", "1 to 1048576 GPUs, got -1", "no GPUs"},
-        Bad{"gpus", "a,1,5,9999999", "1 to 1048576 GPUs, got 9999999", "too many GPUs"},
-        Bad{"half_gpu", "a,1,5,0.5", "a whole number of GPUs, got '0.5'",
+        Bad{"duration", "a,1,-5,1", "column 3 (duration): ", "duration of at least 0 s, got -5",
+            "duration is negative"},
+        Bad{"fraction", "a,1,-0.5,1", "column 3 (duration): ", "duration of at least 0 s, got -0.5",
+            "duration is negative"},
+        Bad{"submission", "a,-1,5,1", "column 2 (submission_time): ",
+            "submission_time of at least 0 s, got -1", "submission_time is negative"},
+        Bad{"text", "a,1,long,1", "column 3 (duration): ", "duration in seconds, got 'long'",
+            "duration is not a number"},
+        Bad{"nothing", "a,1,,1", "column 3 (duration): ", "duration in seconds, got ''",
+            "duration is not a number"},
+        Bad{"nan", "a,nan,5,1", "column 2 (submission_time): ",
+            "submission_time in seconds, got 'nan'", "submission_time is not a number"},
+        Bad{"far", "a,1,100000000001,1",
+            "column 3 (duration): ", "duration of at most 100000000000 s", "duration is too large"},
+        Bad{"no_gpus", "a,1,5,0", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 0", "no GPUs"},
+        Bad{"minus_gpus", "a,1,5,-1", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got -1",
+            "number of GPUs is negative"},
+        Bad{"gpus", "a,1,5,9999999", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 9999999",
+            "too many GPUs"},
+        Bad{"half_gpu", "a,1,5,0.5", "column 4 (num_gpu): ", "a whole number of GPUs, got '0.5'",
             "number of GPUs is not a whole number"},
-        Bad{"short", "a,1,5", "4 fields, got 3", "wrong number of fields"},
-        Bad{"long", "a,1,5,1,", "4 fields, got 5", "wrong number of fields"},
-        Bad{"no_id", ",1,5,1", "a job_id, got nothing", "job_id is empty"},
-        Bad{"again", "good,1,5,1", "a job id that is not used before, got 'good' as on line 2",
+        Bad{"short", "a,1,5", "", "4 fields, got 3", "wrong number of fields"},
+        Bad{"long", "a,1,5,1,", "", "4 fields, got 5", "wrong number of fields"},
+        Bad{"no_id", ",1,5,1", "column 1 (job_id): ", "a job_id, got nothing", "job_id is empty"},
+        Bad{"again", "good,1,5,1", "", "a job id that is not used before, got 'good' as on line 2",
             "duplicate job id"}),
     [](const auto& info) { return std::string(info.param.name); });
 

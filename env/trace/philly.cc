@@ -1,0 +1,68 @@
+// philly.csv: jobs of Microsoft's Philly, 2017 (Jeon et al., ATC 2019), as cut for Pollux (OSDI
+// 2021): timestamp (of submission, on a wall clock), duration (s), num_gpus, gpu_time (= duration x
+// num_gpus), cluster (the virtual cluster). All of it is real; status, user, attempts and waiting
+// are gone, and a job has no name: its id here is its line. Rows are not sorted.
+#include "env/base/registry.h"
+#include "env/trace/reader.h"
+#include "env/trace/rows.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string vc;
+  std::string zone = "UTC0";
+  void fields(FieldList& f) {
+    f("vc", vc, "only this virtual cluster; empty: all of them");
+    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
+  }
+};
+
+class PhillyReader final : public TraceReader {
+ public:
+  explicit PhillyReader(const Settings& settings)
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_only_columns({"timestamp", "duration", "num_gpus", "gpu_time", "cluster"});
+  }
+
+  void read(Rows& rows) const override {
+    const int timestamp = rows.column("timestamp");
+    const int duration = rows.column("duration");
+    const int gpus = rows.column("num_gpus");
+    const int cluster = rows.column("cluster");
+    rows.count_from_first();
+    while (rows.next()) {
+      Job job;
+      if (!rows.date(timestamp, zone_, job.submit_us) || !rows.seconds(duration, job.run_us) ||
+          !rows.gpus(gpus, job.gpus, 0) || !rows.text(cluster, job.tenant)) {
+        continue;
+      }
+      if (!config_.vc.empty() && job.tenant != config_.vc) {
+        rows.left_out("another virtual cluster");
+        continue;
+      }
+      job.id = std::to_string(rows.line_number());
+      rows.add(std::move(job));
+    }
+  }
+
+  std::string example() const override {
+    return "timestamp,duration,num_gpus,gpu_time,cluster\n"
+           "2017-10-09 07:01:55,66.0,1,66.0,11cb48\n"
+           "2017-10-09 06:13:03,2951.0,8,23608.0,6214e9\n";
+  }
+
+ private:
+  Config config_;
+  Zone zone_;
+};
+
+const Registry<TraceReader>::Add<PhillyReader> kAdd{
+    "philly",
+    {.help = "philly.csv: Microsoft's Philly jobs, 2017, as cut for Pollux (OSDI 2021)",
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,170 @@
+// What a field of a row says: a time, a number, a text, or why it is none.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "env/base/text.h"
+#include "env/trace/rows.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kUsPerS = 1'000'000;
+// Three thousand years: far from what int64 microseconds hold, so that sums of times cannot
+// overflow.
+constexpr int64_t kLongestS = 100'000'000'000;
+constexpr int32_t kMostGpus = 1 << 20;
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+}  // namespace
+
+std::string Rows::trimmed(int column) const {
+  return column < 0 ? std::string() : std::string(trim(fields_[column]));
+}
+
+bool Rows::said(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
+
+bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
+  const std::string_view said = fields_[column];
+  const int64_t most = kLongestS * kUsPerS / unit.us;
+  int64_t units = 0;
+  const char* end = said.data() + said.size();
+  const auto [stop, error] = std::from_chars(said.data(), end, units);
+  if (error == std::errc{} && stop == end && units >= 0 && units <= most) {
+    out_us = units * unit.us;
+    return true;
+  }
+  const std::string name(columns_[column]), got(trim(said));
+  const std::optional<int64_t> millionths = parse_seconds_us(got);
+  // Beyond what fits, it may still be a number.
+  const double rough =
+      millionths ? static_cast<double>(*millionths) / 1e6 : parse_double(got).value_or(0);
+  if (!millionths && rough == 0) {
+    unusable(column, name + " is not a number", name + " in " + unit.name, in_quotes(said));
+  } else if (rough < 0) {
+    unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
+  } else if (rough > static_cast<double>(most)) {
+    unusable(column, name + " is too large",
+             name + " of at most " + std::to_string(most) + " " + unit.symbol, got);
+  } else {
+    const int64_t parts = kUsPerS / unit.us;  // 0 for more than seconds
+    out_us = parts == 0 ? *millionths * (unit.us / kUsPerS) : (*millionths + parts / 2) / parts;
+    return true;
+  }
+  return false;
+}
+
+bool Rows::seconds(int column, int64_t& out_us) {
+  return time(column, out_us, {kUsPerS, "seconds", "s"});
+}
+
+bool Rows::milliseconds(int column, int64_t& out_us) {
+  return time(column, out_us, {1000, "milliseconds", "ms"});
+}
+
+bool Rows::minutes(int column, int64_t& out_us) {
+  return time(column, out_us, {60 * kUsPerS, "minutes", "min"});
+}
+
+bool Rows::whole_seconds(int column, int64_t& out_us) {
+  if (!seconds(column, out_us)) return false;
+  out_us -= out_us % kUsPerS;
+  return true;
+}
+
+bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
+  const std::string said(trim(fields_[column]));
+  const std::string& name = columns_[column];
+  std::optional<int64_t> unix_s;
+  if (const std::optional<int64_t> wall_s = parse_date_s(said)) {
+    unix_s = zone.unix_s(*wall_s);
+  } else if (said.find_first_not_of("0123456789") == said.npos) {
+    unix_s = parse_int(said);  // `date +%s`
+  }
+  if (unix_s && *unix_s >= 0 && *unix_s <= kLongestS) {
+    out_us = *unix_s * kUsPerS;
+    return true;
+  }
+  unusable(column, name + " is not a date",
+           name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
+  return false;
+}
+
+bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
+  const std::string said(trim(fields_[column]));
+  const std::optional<int64_t> number = parse_int(said);
+  if (number && *number >= least && *number <= most) {
+    out = *number;
+    return true;
+  }
+  const std::string name(columns_[column]);
+  unusable(column, name + (number ? " is out of range" : " is not a whole number"),
+           name + " as a whole number, " + std::to_string(least) + " to " + std::to_string(most),
+           in_quotes(said));
+  return false;
+}
+
+bool Rows::whole(int column, int32_t& out, int32_t least, int32_t most) {
+  int64_t wide = 0;
+  if (!whole(column, wide, int64_t{least}, int64_t{most})) return false;
+  out = static_cast<int32_t>(wide);
+  return true;
+}
+
+bool Rows::number(int column, double& out, double least) {
+  const std::string said(trim(fields_[column]));
+  const std::optional<double> number = parse_double(said);
+  if (number && *number >= least) {
+    out = *number;
+    return true;
+  }
+  const std::string name(columns_[column]);
+  unusable(column, name + (number ? " is too small" : " is not a number"),
+           name + " as a number of at least " + shortest(least), in_quotes(said));
+  return false;
+}
+
+bool Rows::gpus(int column, int32_t& out, int32_t least) {
+  const std::optional<int64_t> number = parse_int(trim(fields_[column]));
+  if (!number) {
+    unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
+             in_quotes(fields_[column]));
+    return false;
+  }
+  if (*number < least || *number > kMostGpus) {
+    unusable(column,
+             *number > kMostGpus ? "too many GPUs"
+             : *number == 0      ? "no GPUs"
+                                 : "number of GPUs is negative",
+             std::to_string(least) + " to " + std::to_string(kMostGpus) + " GPUs",
+             std::to_string(*number));
+    return false;
+  }
+  out = static_cast<int32_t>(*number);
+  return true;
+}
+
+bool Rows::text(int column, std::string& out) {
+  const std::string_view said = trim(fields_[column]);
+  if (said.empty()) {
+    const std::string name(columns_[column]);
+    unusable(column, name + " is empty", "a " + name, "nothing");
+    return false;
+  }
+  out = said;
+  return true;
+}
+
+bool Rows::due(int column, int64_t due_us, Job& job) {
+  if (due_us < job.submit_us) {
+    const std::string& name = columns_[column];
+    unusable(column, name + " lies before the submission", name + " after the submission",
+             trimmed(column));
+    return false;
+  }
+  job.dues = {{.within_us = due_us - job.submit_us}};
+  return true;
+}
+
+}  // namespace yard
