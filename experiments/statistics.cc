@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "env/base/check.h"
+#include "env/base/normal.h"
 
 namespace yard {
 namespace {
@@ -147,10 +148,6 @@ std::vector<double> halved(const std::vector<double>& values) {
 }
 
 }  // namespace
-
-double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-
-double normal_quantile(double p) { return solve(normal_cdf, p); }
 
 double student_quantile(double p, double degrees) {
   return solve([&](double t) { return student_cdf(t, degrees); }, p);

@@ -20,8 +20,6 @@ struct Interval {
   double lo = 0, hi = 0;
 };
 
-double normal_cdf(double z);
-double normal_quantile(double p);                   // Requires: 0 < p < 1
 double student_quantile(double p, double degrees);  // Requires: 0 < p < 1, degrees > 0
 
 // Which members of each independent group a statistic is to use, with repetitions.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "env/base/normal.h"
+
 namespace yard {
 namespace {
 

@@ -9,6 +9,7 @@
 #include "env/trace/reader.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/describe.h"
+#include "experiments/programs/sim/trace_generate.h"
 
 namespace yard::sim {
 namespace {
@@ -61,28 +62,24 @@ int write_trace(Options& options) {
 
 int run_trace(CLI::App& app, int argc, char** argv) {
   Options options;
+  GenerateOptionsOfCli generate_options;
   app.require_subcommand(1);
   auto* describe = app.add_subcommand("describe", "says what a workload holds");
   auto* convert = app.add_subcommand(
       "convert", "writes it in Yardmaster's own form: CSV, or JSONL where the name ends so");
-  auto* generate = app.add_subcommand("generate", "writes what a generator makes, in that form");
-  for (CLI::App* command : {describe, convert, generate}) {
-    const bool makes = command == generate;
+  auto* generate = app.add_subcommand(
+      "generate", "writes what a generator makes, or the likeness of a trace, in that form");
+  for (CLI::App* command : {describe, convert}) {
+    command->add_option("trace", options.trace, "file (.gz too), or synthetic:NAME")->required();
+    command->add_option("--format", options.format, "recognised where it is not named");
     command
-        ->add_option(makes ? "generator" : "trace", options.trace,
-                     makes ? "synthetic:NAME" : "file (.gz too), or synthetic:NAME")
-        ->required();
-    if (!makes) {
-      command->add_option("--format", options.format, "recognised where it is not named");
-      command
-          ->add_option("--throughputs", options.measured.throughputs,
-                       "measured steps a second, for run times that a trace lacks")
-          ->default_str("");
-      command->add_option("--rates", options.measured.rates, "measured goodputs, likewise")
-          ->default_str("");
-      command->add_flag("--skip-unusable", options.load.skip_unusable,
-                        "count rows that cannot be used instead of refusing the file");
-    }
+        ->add_option("--throughputs", options.measured.throughputs,
+                     "measured steps a second, for run times that a trace lacks")
+        ->default_str("");
+    command->add_option("--rates", options.measured.rates, "measured goodputs, likewise")
+        ->default_str("");
+    command->add_flag("--skip-unusable", options.load.skip_unusable,
+                      "count rows that cannot be used instead of refusing the file");
     command->add_option("--seed", options.load.seed, "of the generator")
         ->check(CLI::NonNegativeNumber);
     command->add_option("--jobs", options.load.jobs, "how many jobs a generator makes");
@@ -95,10 +92,9 @@ int run_trace(CLI::App& app, int argc, char** argv) {
       command->add_option("--out", options.out, "the file: .csv or .jsonl")->required();
     }
   }
+  generate_options.add_to(*generate);
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (generate->parsed() && !options.trace.starts_with("synthetic:")) {
-    throw InputError("trace generate", "synthetic:NAME", "'" + options.trace + "'");
-  }
+  if (generate->parsed()) return generate_options.run();
   return describe->parsed() ? describe_trace(options) : write_trace(options);
 }
 

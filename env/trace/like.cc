@@ -1,0 +1,66 @@
+#include "env/trace/like.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/trace/like_parts.h"
+
+namespace yard {
+namespace {
+
+constexpr double kDayS = 24 * 3600;
+constexpr double kMostJobs = 1e7;
+constexpr double kMostDays = 36'500;
+
+int64_t number_of_jobs(const LikeModel& model, const LikeOptions& options) {
+  if (options.jobs > 0) return options.jobs;
+  if (options.days <= 0) return model.jobs;
+  double rate = static_cast<double>(model.jobs) / (model.to_s - model.from_s);
+  if (options.load > 0) rate = options.load * options.cluster_gpus / model.mean_gpu_s;
+  return std::max<int64_t>(1, std::llround(std::min(rate * options.days * kDayS, 2 * kMostJobs)));
+}
+
+void check(const LikeModel& model, const LikeOptions& options) {
+  const auto expect = [](bool holds, const std::string& expected, const std::string& got) {
+    if (!holds) throw InputError("synthetic:like", expected, got);
+  };
+  expect(options.jobs == 0 || options.days == 0, "a number of jobs or of days", "both");
+  expect(options.jobs >= 0, "at least one job", std::to_string(options.jobs));
+  expect(options.days >= 0 && options.days <= kMostDays, "0 to 36500 days", shortest(options.days));
+  expect(options.load >= 0 && options.load <= 1000, "a load from 0 to 1000",
+         shortest(options.load));
+  expect(options.load == 0 || options.cluster_gpus > 0, "a cluster that the load refers to",
+         "none");
+  expect(options.load == 0 || model.mean_gpu_s > 0, "a model with GPU time to scale", "none");
+  const int64_t jobs = number_of_jobs(model, options);
+  expect(static_cast<double>(jobs) <= kMostJobs, "at most 10 million jobs", std::to_string(jobs));
+}
+
+}  // namespace
+
+std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& options) {
+  check_like(model, "synthetic:like");
+  check(model, options);
+  const Rng seed(options.seed);
+  std::vector<Job> jobs(static_cast<size_t>(number_of_jobs(model, options)));
+  const LikePlan plan =
+      plan_batches(model, static_cast<int64_t>(jobs.size()), options.cluster_gpus, seed);
+  fill_jobs(model, plan, seed, jobs);
+  double span_s = options.days * kDayS;
+  if (options.load > 0) {
+    double work_gpu_s = 0;
+    for (const Job& job : jobs) work_gpu_s += static_cast<double>(job.run_us) * 1e-6 * job.gpus;
+    span_s = work_gpu_s / (options.load * options.cluster_gpus);
+  } else if (span_s == 0) {
+    span_s = (model.to_s - model.from_s) * static_cast<double>(jobs.size()) /
+             static_cast<double>(model.jobs);
+  }
+  place_jobs(model, plan, std::max(span_s, 1.0), seed, jobs);
+  std::ranges::stable_sort(jobs, {}, &Job::submit_us);
+  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  return jobs;
+}
+
+}  // namespace yard

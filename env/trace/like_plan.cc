@@ -1,0 +1,132 @@
+// Who submits how many jobs of which size.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/normal.h"
+#include "env/trace/fit_parts.h"
+#include "env/trace/like_parts.h"
+
+namespace yard {
+namespace {
+
+// Chooses as a Habit says; remembers what was chosen.
+class Chooser {
+ public:
+  explicit Chooser(const Habit& habit) : habit_(habit) {}
+
+  template <class Any>
+  int32_t operator()(const std::pair<int32_t, int32_t>& who, Rng& rng, Any any) {
+    std::vector<int32_t>& before = before_[who];
+    const double drawn = rng.uniform();
+    int32_t what = 0;
+    if (!before.empty() && drawn < habit_.last) {
+      what = before.back();
+    } else if (!before.empty() && drawn < habit_.last + habit_.own) {
+      what = before[rng.below(static_cast<uint32_t>(before.size()))];
+    } else {
+      what = any(rng);
+    }
+    before.push_back(what);
+    return what;
+  }
+
+ private:
+  Habit habit_;
+  std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> before_;
+};
+
+std::vector<double> shares_of_sizes(const LikeModel& model, int32_t most_gpus) {
+  std::vector<double> shares;
+  for (const SizeShare& size : model.sizes) {
+    shares.push_back(most_gpus > 0 && size.gpus > most_gpus ? 0 : size.share);
+  }
+  return shares;
+}
+
+}  // namespace
+
+size_t Pick::operator()(Rng& rng) const {
+  const double drawn = rng.uniform() * sums_.back();
+  const auto it = std::ranges::upper_bound(sums_, drawn);
+  return std::min(static_cast<size_t>(it - sums_.begin()), sums_.size() - 1);
+}
+
+LikeOwners::LikeOwners(const LikeModel& model, const Rng& seed)
+    : model_(model), seed_(seed), rng_(stream_of(seed, LikeStream::kWho)), memory_(model.memory) {
+  double recent = 0;
+  for (const double share : model.memory) recent += share;
+  memory_.add(std::max(1e-9, 1 - recent));
+}
+
+int32_t LikeOwners::next() {
+  const auto n = static_cast<double>(of_.size());
+  const double fresh = (model_.newcomers + model_.growth * number_) / (model_.newcomers + n);
+  int32_t owner = 0;
+  if (of_.empty() || (model_.owner != "nobody" && rng_.uniform() < fresh)) {
+    owner = number_++;
+    Rng own = stream_of(seed_, owner, OwnerStream::kActivity);
+    active_.add(std::exp(model_.activity_sd * own.normal()));
+  } else if (const size_t memory = memory_(rng_); memory < LikeModel::kMemory.size()) {
+    // A batch k ago weighs exp(-k / length), k = 1 to n.
+    const double length = LikeModel::kMemory[memory];
+    const double back = -length * std::log1p(rng_.uniform() * std::expm1(-n / length));
+    owner = of_[of_.size() - 1 - std::min(static_cast<size_t>(back), of_.size() - 1)];
+  } else {
+    owner = static_cast<int32_t>(active_(rng_));
+  }
+  of_.push_back(owner);
+  return owner;
+}
+
+LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, const Rng& seed) {
+  const Pick sizes(shares_of_sizes(model, most_gpus));
+  if (!sizes.any()) {
+    throw InputError("synthetic:like", "a size that fits " + std::to_string(most_gpus) + " GPUs",
+                     "only larger ones");
+  }
+  std::map<int32_t, std::pair<std::vector<int32_t>, Pick>> kinds;  // by size
+  for (const SizeShare& size : model.sizes) {
+    std::vector<int32_t> of;
+    std::vector<double> shares;
+    for (size_t k = 0; k < model.kinds.size(); ++k) {
+      if (model.kinds[k].gpus != size.gpus) continue;
+      of.push_back(static_cast<int32_t>(k));
+      shares.push_back(model.kinds[k].share);
+    }
+    kinds.try_emplace(size.gpus, std::move(of), Pick(shares));
+  }
+  LikeOwners owners(model, seed);
+  Chooser size_of(model.size_habit), kind_of(model.kind_habit);
+  std::map<std::pair<int32_t, int32_t>, int32_t> latest;
+  LikePlan plan;
+  for (int64_t next = 0; next < jobs;) {
+    const size_t b = plan.batches.size();
+    Rng rng = stream_of(seed, LikeStream::kBatch).split(b);
+    LikeBatch batch;
+    batch.owner = owners.next();
+    batch.gpus = size_of({batch.owner, 0}, rng, [&](Rng& r) { return model.sizes[sizes(r)].gpus; });
+    const std::pair stream(batch.owner, batch.gpus);
+    const auto& [of_size, pick_kind] = kinds.at(batch.gpus);
+    if (pick_kind.any()) {
+      batch.kind = kind_of(stream, rng, [&](Rng& r) { return of_size[pick_kind(r)]; });
+    }
+    const auto [at, first] = latest.try_emplace(stream, -1);
+    batch.before = std::exchange(at->second, static_cast<int32_t>(b));
+    const double own = stream_of(seed, batch.owner, OwnerStream::kNumber).normal();
+    const double score = std::sqrt(model.batch_jobs_owner) * own +
+                         std::sqrt(1 - model.batch_jobs_owner) * rng.normal();
+    const double more = class_of(model, batch.gpus).batch_jobs.at(normal_share(score));
+    batch.first = next;
+    batch.end = std::min<int64_t>(jobs, next + 1 + std::llround(std::min(more, 1e9)));
+    next = batch.end;
+    plan.batches.push_back(batch);
+  }
+  plan.owners = owners.number();
+  return plan;
+}
+
+}  // namespace yard

@@ -1,0 +1,162 @@
+// When jobs come: batches by the profile of the week and its swings, siblings close behind.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "env/base/check.h"
+#include "env/base/normal.h"
+#include "env/trace/batches.h"
+#include "env/trace/like_parts.h"
+
+namespace yard {
+namespace {
+
+constexpr double kHourS = 3600;
+constexpr double kMostDelayS = 3600;
+constexpr double kTogetherS = kTogetherUs * 1e-6;
+
+// The span in a time of its own, in which batches come evenly: fast hours last longer there.
+class Evenly {
+ public:
+  Evenly(const LikeModel& model, double span_s, Rng rng) : span_s_(span_s) {
+    std::vector<double> swing(model.swings.size());
+    double variance = 0;
+    for (size_t k = 0; k < swing.size(); ++k) {
+      swing[k] = std::sqrt(model.swings[k].variance) * rng.normal();
+      variance += model.swings[k].variance;
+    }
+    for (size_t h = 0; static_cast<double>(h) * kHourS < span_s; ++h) {
+      double log_rate = -variance / 2;
+      for (size_t k = 0; k < swing.size(); ++k) {
+        log_rate += swing[k];
+        const double left = std::exp(-1 / model.swings[k].hours);
+        swing[k] = left * swing[k] +
+                   std::sqrt(model.swings[k].variance * (1 - left * left)) * rng.normal();
+      }
+      const double length = std::min(1.0, span_s / kHourS - static_cast<double>(h));
+      const double rate = model.week[h % LikeModel::kWeekHours] * std::exp(log_rate);
+      sums_.push_back(sums_.back() + length * rate);
+    }
+  }
+
+  // Of 0 to 1 to 0 to the span.
+  double time_s(double even) const {
+    const double sum = std::clamp(even, 0.0, 1.0) * sums_.back();
+    const auto it = std::upper_bound(sums_.begin(), sums_.end() - 1, sum);
+    const auto h = static_cast<size_t>(it - sums_.begin()) - 1;
+    const double rate = sums_[h + 1] - sums_[h];
+    const double into = rate > 0 ? (sum - sums_[h]) / rate : 0;
+    return std::min(span_s_, kHourS * (static_cast<double>(h) + into));
+  }
+
+ private:
+  double span_s_;
+  std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
+};
+
+// By batch, the score of its number of jobs among the gaps between jobs of all batches.
+std::vector<double> number_scores(const LikePlan& plan) {
+  std::vector<double> numbers;  // by gap
+  for (const LikeBatch& batch : plan.batches) {
+    const auto gaps = static_cast<size_t>(batch.end - batch.first - 1);
+    numbers.insert(numbers.end(), gaps, static_cast<double>(gaps));
+  }
+  const std::vector<double> scores = normal_scores(numbers);
+  std::vector<double> out;
+  size_t at = 0;
+  for (const LikeBatch& batch : plan.batches) {
+    const auto gaps = static_cast<size_t>(batch.end - batch.first - 1);
+    out.push_back(gaps > 0 ? scores[at] : 0);
+    at += gaps;
+  }
+  return out;
+}
+
+// Fills submit_us of each batch's jobs as if it began at 0; returns how long each batch takes.
+std::vector<double> fill_gaps(const LikeModel& model, const LikePlan& plan, const Rng& seed,
+                              std::vector<double>& after_s) {
+  const std::vector<double> scores = number_scores(plan);
+  const double with = model.gap_with_jobs;
+  std::vector<double> length_s;
+  for (size_t b = 0; b < plan.batches.size(); ++b) {
+    Rng rng = stream_of(seed, LikeStream::kGaps).split(b);
+    const double common = with * scores[b] + std::sqrt(1 - with * with) * rng.normal();
+    double at_s = 0;
+    for (int64_t j = plan.batches[b].first + 1; j < plan.batches[b].end; ++j) {
+      const double score =
+          std::sqrt(model.gap_batch) * common + std::sqrt(1 - model.gap_batch) * rng.normal();
+      at_s += std::min(model.gap_s.at(normal_share(score)), kTogetherS - 1);
+      after_s[static_cast<size_t>(j)] = at_s;
+    }
+    length_s.push_back(at_s);
+  }
+  return length_s;
+}
+
+// Where owners have names, batches begin as a Poisson process does: given their number, at
+// independent moments. An owner's batch waits until the one before it of the same size is over,
+// since the two would be one, but no longer than an hour.
+std::vector<double> owned_starts(const LikePlan& plan, const Evenly& evenly,
+                                 const std::vector<double>& length_s, Rng rng) {
+  std::vector<double> begin_s;
+  for (size_t b = 0; b < plan.batches.size(); ++b) begin_s.push_back(evenly.time_s(rng.uniform()));
+  std::ranges::sort(begin_s);
+  for (size_t b = 0; b < begin_s.size(); ++b) {
+    const int32_t before = plan.batches[b].before;
+    const double apart_s = kTogetherS * (1 + rng.uniform());
+    if (before < 0) continue;
+    const double free_s =
+        begin_s[static_cast<size_t>(before)] + length_s[static_cast<size_t>(before)] + apart_s;
+    if (free_s < begin_s[b] + kMostDelayS) begin_s[b] = std::max(begin_s[b], free_s);
+  }
+  return begin_s;
+}
+
+// Where they have none, all jobs of a size are one stream, often in a batch: what is left between
+// batches is shared out among them at random.
+std::vector<double> nobodys_starts(const LikePlan& plan, const Evenly& evenly, double span_s,
+                                   const std::vector<double>& length_s, const Rng& rng) {
+  std::map<int32_t, std::vector<size_t>> streams;
+  for (size_t b = 0; b < plan.batches.size(); ++b) streams[plan.batches[b].gpus].push_back(b);
+  std::vector<double> begin_s(plan.batches.size());
+  for (const auto& [gpus, batches] : streams) {
+    Rng of_size = rng.split(static_cast<uint64_t>(gpus));
+    double busy_s = 0;
+    for (const size_t b : batches) busy_s += length_s[b] + kTogetherS;
+    // A stream too full for the span is squeezed: some batches will touch.
+    const double squeeze = std::min(1.0, 0.95 * span_s / busy_s);
+    std::vector<double> idle;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      idle.push_back(of_size.uniform() * (1 - squeeze * busy_s / span_s));
+    }
+    std::ranges::sort(idle);
+    double over_s = 0;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      begin_s[batches[i]] = evenly.time_s(idle[i] + squeeze * over_s / span_s);
+      over_s += length_s[batches[i]] + kTogetherS;
+    }
+  }
+  return begin_s;
+}
+
+}  // namespace
+
+void place_jobs(const LikeModel& model, const LikePlan& plan, double span_s, const Rng& seed,
+                std::vector<Job>& jobs) {
+  const Evenly evenly(model, span_s, stream_of(seed, LikeStream::kSwings));
+  std::vector<double> after_s(jobs.size());
+  const std::vector<double> length_s = fill_gaps(model, plan, seed, after_s);
+  const Rng rng = stream_of(seed, LikeStream::kStarts);
+  const std::vector<double> begin_s = model.owner == "nobody"
+                                          ? nobodys_starts(plan, evenly, span_s, length_s, rng)
+                                          : owned_starts(plan, evenly, length_s, rng);
+  for (size_t b = 0; b < plan.batches.size(); ++b) {
+    for (int64_t j = plan.batches[b].first; j < plan.batches[b].end; ++j) {
+      const double at_s = begin_s[b] + after_s[static_cast<size_t>(j)];
+      jobs[static_cast<size_t>(j)].submit_us =
+          std::llround(std::floor(at_s / model.step_s) * model.step_s * 1e6);
+    }
+  }
+}
+
+}  // namespace yard

@@ -1,0 +1,52 @@
+#include "env/trace/thin.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "env/base/check.h"
+#include "env/trace/batches.h"
+
+namespace yard {
+namespace {
+
+uint64_t hash_id(const std::string& id) {  // FNV-1a
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace
+
+void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
+  YARD_CHECK(keep > 0 && keep <= 1, "a share to keep");
+  if (keep == 1 || jobs.empty()) return;
+  const Batches batches = by == ThinBy::kBatch ? find_batches(jobs) : Batches{};
+  // The job whose draw decides about job j.
+  const auto decider = [&](size_t j) -> const Job& {
+    if (by == ThinBy::kJob) return jobs[j];
+    return jobs[static_cast<size_t>(batches.all[static_cast<size_t>(batches.of_job[j])].jobs[0])];
+  };
+  std::vector<double> drawn;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    drawn.push_back(rng.split(hash_id(decider(j).id)).uniform());
+  }
+  keep = std::max(keep, std::nextafter(*std::ranges::min_element(drawn), 1.0));
+  std::set<std::string> gone;
+  std::vector<Job> kept;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    if (drawn[j] < keep) {
+      kept.push_back(std::move(jobs[j]));
+    } else {
+      gone.insert(jobs[j].id);
+    }
+  }
+  for (Job& job : kept) {
+    std::erase_if(job.after, [&](const std::string& id) { return gone.contains(id); });
+  }
+  jobs = std::move(kept);
+}
+
+}  // namespace yard

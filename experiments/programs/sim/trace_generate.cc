@@ -1,0 +1,282 @@
+#include "experiments/programs/sim/trace_generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "env/trace/fit.h"
+#include "env/trace/like_file.h"
+#include "env/trace/own.h"
+#include "env/trace/thin.h"
+#include "experiments/fidelity.h"
+#include "experiments/like_check.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kCheckPolicies = {"fifo", "backfill", "srtf-history"};
+constexpr const char* kTrainingPart = "60%";
+
+void refuse_unless(bool holds, const std::string& where, const std::string& expected,
+                   const std::string& got) {
+  if (!holds) throw InputError(where, expected, got);
+}
+
+std::vector<Likeness> likenesses(const std::vector<std::vector<Job>>& samples, double span_s,
+                                 const LikeModel& model) {
+  std::vector<Likeness> out;
+  for (const std::vector<Job>& jobs : samples) {
+    out.push_back(likeness_of(jobs, 0, span_s, 0, model.classes));
+  }
+  return out;
+}
+
+Fidelity fidelity_of(const Trace& trace, const FitPart& part, const LikeModel& model,
+                     const std::vector<std::vector<Job>>& samples) {
+  constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
+  const double shift_s =
+      trace.epoch_unix_s ? static_cast<double>(*trace.epoch_unix_s + kMondayS) : 0;
+  const double from_s = model.from_s, to_s = model.to_s, middle_s = (from_s + to_s) / 2;
+  const auto half = std::ranges::partition_point(part.jobs, [&](const Job& job) {
+    return static_cast<double>(job.submit_us) * 1e-6 < middle_s;
+  });
+  refuse_unless(half != part.jobs.begin() && half != part.jobs.end(), trace.source,
+                "jobs in both halves of the part", "none in one");
+  return compare(likeness_of(part.jobs, from_s, to_s, shift_s, model.classes),
+                 likenesses(samples, to_s - from_s, model),
+                 likeness_of({part.jobs.begin(), half}, from_s, middle_s, shift_s, model.classes),
+                 likeness_of({half, part.jobs.end()}, middle_s, to_s, shift_s, model.classes));
+}
+
+Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+Json model_json(const LikeModel& model, const FitPart& part) {
+  Json quantiles = Json::array();
+  for (const SizeClass& one : model.classes) {
+    quantiles.push_back({{"most_gpus", one.most_gpus},
+                         {"jobs", one.jobs},
+                         {"run_time_knots", one.run_s.knots.size()},
+                         {"tail_share", 1 - one.run_s.body},
+                         {"tail_scale", one.run_s.tail_scale},
+                         {"tail_shape", one.run_s.tail_shape}});
+  }
+  return {{"source", model.source},     {"sha256", model.sha256},
+          {"from_s", model.from_s},     {"to_s", model.to_s},
+          {"jobs", model.jobs},         {"reaches_test_split", part.in_test},
+          {"owner", model.owner},       {"profile", model.profile},
+          {"calendar", model.calendar}, {"model_sha256", sha256_hex(to_text(model))},
+          {"classes", quantiles}};
+}
+
+Json fidelity_json(const Fidelity& fidelity) {
+  Json distances = Json::array(), figures = Json::array();
+  for (const Fidelity::Distance& d : fidelity.distances) {
+    distances.push_back(
+        {{"name", d.name}, {"kind", d.kind}, {"generated", d.generated}, {"halves", d.halves}});
+  }
+  for (const Fidelity::Figure& f : fidelity.figures) {
+    const std::string_view name = f.name;
+    figures.push_back({{"name", trim(name)},
+                       {"real", number(f.real)},
+                       {"generated", number(f.generated)},
+                       {"first_half", number(f.first_half)},
+                       {"second_half", number(f.second_half)}});
+  }
+  return {{"distances", distances}, {"figures", figures}};
+}
+
+Json check_json(const QueueCheck& check) {
+  Json rows = Json::array();
+  const auto one = [](const QueueFigures& f) {
+    return Json{{"mean_wait_s", f.mean_wait_s}, {"mean_jct_s", f.mean_jct_s}};
+  };
+  for (const QueueRow& row : check.rows) {
+    Json generated = Json::array();
+    for (const QueueFigures& f : row.generated) generated.push_back(one(f));
+    rows.push_back({{"policy", row.policy},
+                    {"real", one(row.real)},
+                    {"generated", generated},
+                    {"first_half", one(row.first_half)},
+                    {"second_half", one(row.second_half)}});
+  }
+  return {{"load", check.load}, {"congestion", check.congestion}, {"policies", rows}};
+}
+
+void print_model(const Json& model) {
+  std::printf("fitted to %s, %.0f to %.0f s, %lld jobs%s\n",
+              model["source"].get<std::string>().c_str(), model["from_s"].get<double>(),
+              model["to_s"].get<double>(), model["jobs"].get<long long>(),
+              model["reaches_test_split"].get<bool>()
+                  ? "; THIS PART REACHES INTO THE LAST FIFTH, which is for final tests"
+                  : "");
+  std::printf("batches by %s; arrivals know %s%s\n",
+              model["owner"] == "nobody" ? "size alone (the trace names nobody)"
+                                         : model["owner"].get<std::string>().c_str(),
+              model["profile"] == "flat" ? "no cycle (the part is shorter than a week)"
+                                         : model["profile"].get<std::string>().c_str(),
+              model["calendar"].get<bool>() ? "" : ", counted from the trace's zero");
+}
+
+void print_fidelity(const Fidelity& fidelity, int samples) {
+  std::printf("\n%-44s %10s %10s\n", "distance of", "generated", "halves");
+  for (const Fidelity::Distance& d : fidelity.distances) {
+    std::printf("%-41s %s %10.3f %10.3f\n", d.name.c_str(), d.kind, d.generated, d.halves);
+  }
+  std::printf("\n%-44s %10s %10s %10s %10s\n", "", "recorded", "generated", "1st half", "2nd half");
+  for (const Fidelity::Figure& f : fidelity.figures) {
+    std::printf("%-44s %10.4g %10.4g %10.4g %10.4g\n", f.name.c_str(), f.real, f.generated,
+                f.first_half, f.second_half);
+  }
+  std::printf(
+      "\ngenerated: from the record, the mean over %d seeds; halves: of the record from each "
+      "other\n",
+      samples);
+}
+
+void print_check(const QueueCheck& check, const std::string& cluster) {
+  std::printf("\nqueues on %s at load %.3f (congestion %.2f of the record)\n", cluster.c_str(),
+              check.load, check.congestion);
+  std::printf("%-14s %12s %12s %10s %10s %10s %10s   %s\n", "policy", "wait s", "JCT s", "gen/rec",
+              "lowest", "highest", "JCT", "halves' wait, JCT over the record's");
+  for (const QueueRow& row : check.rows) {
+    double wait = 0, jct = 0, low = INFINITY, high = 0;
+    for (const QueueFigures& f : row.generated) {
+      wait += f.mean_wait_s / static_cast<double>(row.generated.size());
+      jct += f.mean_jct_s / static_cast<double>(row.generated.size());
+      low = std::min(low, f.mean_wait_s);
+      high = std::max(high, f.mean_wait_s);
+    }
+    const QueueFigures& r = row.real;
+    std::printf(
+        "%-14s %12.1f %12.1f %10.2f %10.2f %10.2f %10.2f   %.2f %.2f, %.2f %.2f\n",
+        row.policy.c_str(), r.mean_wait_s, r.mean_jct_s, wait / r.mean_wait_s, low / r.mean_wait_s,
+        high / r.mean_wait_s, jct / r.mean_jct_s, row.first_half.mean_wait_s / r.mean_wait_s,
+        row.second_half.mean_wait_s / r.mean_wait_s, row.first_half.mean_jct_s / r.mean_jct_s,
+        row.second_half.mean_jct_s / r.mean_jct_s);
+  }
+}
+
+}  // namespace
+
+void GenerateOptionsOfCli::add_to(CLI::App& command) {
+  command.add_option("generator", generator, "synthetic:NAME; or --like");
+  command.add_option("--like", like, "a trace to be like: a file, or synthetic:NAME");
+  command.add_option("--format", load.format, "of that trace; recognised where it is not named");
+  command.add_flag("--skip-unusable", load.skip_unusable,
+                   "count rows that cannot be used instead of refusing the file");
+  command.add_option("--from", part.from, "start of the part to fit: seconds, date or NN%");
+  command.add_option("--to", part.to, "its end (default 60%, the training part)");
+  command.add_option("--seed", load.seed, "of what is generated")->check(CLI::NonNegativeNumber);
+  command.add_option("--jobs", load.jobs, "how many jobs (default: as in the part)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--days", days, "how long instead, with --like");
+  command.add_option(
+      "--load", offered,
+      "GPU time asked for over that of the cluster, with --like (default: as fitted)");
+  command.add_option("--cluster", cluster, "that the load refers to and --check plays on");
+  command.add_option("--cluster-gpus", load.cluster_gpus, "its GPUs, where that is all to be said");
+  command.add_option("--thin", thin, "keep each batch with this probability");
+  command.add_option("--thin-by", thin_by, "batch or job")->check(CLI::IsMember({"batch", "job"}));
+  command.add_option("--set", set, "key=value for the generator or the trace's reader");
+  command.add_option("--out", out, "the CSV");
+  command.add_option("--model-out", model_out, "the fitted model, for synthetic:like");
+  command.add_option("--samples", samples, "workloads that the report looks at")
+      ->check(CLI::Range(1, 100));
+  command.add_flag("--check", check, "also play schedulers on the record and the samples");
+  command.add_option("--congestion", congestion, "of the record in --check (default 1)");
+  command.add_flag("--json", json, "print the report as one JSON document");
+  command.add_option("--json-out", report_out, "write the report to a file");
+}
+
+namespace {
+
+void write_jobs(Trace trace, const GenerateOptionsOfCli& options) {
+  const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
+  yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
+  if (options.out.empty()) return;
+  write_file_atomic(options.out, to_own_text(trace, options.out));
+  std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
+}
+
+void check_options(const GenerateOptionsOfCli& o) {
+  const std::string where = "trace generate";
+  refuse_unless(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
+                o.like.empty() ? "neither" : "both");
+  refuse_unless(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
+  if (o.like.empty()) {
+    refuse_unless(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
+                  "'" + o.generator + "'");
+    refuse_unless(!o.out.empty(), where, "--out FILE", "none");
+    refuse_unless(o.days == 0 && o.offered == 0 && !o.check && o.model_out.empty(), where,
+                  "--days, --load, --check and --model-out with --like TRACE alone",
+                  "'" + o.generator + "'");
+    return;
+  }
+  refuse_unless(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");
+  refuse_unless(o.congestion > 0 && o.congestion <= 1000, "--congestion", "more than 0, up to 1000",
+                shortest(o.congestion));
+}
+
+}  // namespace
+
+int GenerateOptionsOfCli::run() {
+  check_options(*this);
+  for (const std::string& assignment : set)
+    load.settings.overlay(assignment, "--set " + assignment);
+  std::optional<ClusterSpec> where;
+  if (!cluster.empty()) {
+    where = load_cluster(cluster);
+    load.cluster_gpus = where->total_gpus();
+  }
+  if (like.empty()) {
+    write_jobs(load_trace(generator, load), *this);
+    return 0;
+  }
+  LoadOptions of_record = load;
+  of_record.jobs = 0;
+  of_record.cluster_gpus = 0;
+  const Trace trace = load_trace(like, of_record);
+  if (part.from.empty() && part.to.empty()) part.to = kTrainingPart;
+  const FitPart fitted = part_of(trace, part);
+  const LikeModel model = fit_like(trace, fitted);
+  const LikeOptions how{.seed = load.seed,
+                        .jobs = load.jobs,
+                        .days = days,
+                        .load = offered,
+                        .cluster_gpus = load.cluster_gpus};
+  Trace made;
+  made.source = "synthetic:like";
+  made.jobs = generate_like(model, how);
+  if (!model_out.empty()) write_file_atomic(model_out, to_text(model));
+  write_jobs(std::move(made), *this);
+
+  std::vector<std::vector<Job>> likes;
+  for (int s = 0; s < samples; ++s) {
+    likes.push_back(generate_like(model, {.seed = load.seed + static_cast<uint64_t>(s)}));
+  }
+  const Fidelity fidelity = fidelity_of(trace, fitted, model, likes);
+  Json report = {{"model", model_json(model, fitted)}, {"fidelity", fidelity_json(fidelity)}};
+  report["fidelity"]["samples"] = samples;
+  std::optional<QueueCheck> queues;
+  if (check) {
+    queues = check_queues(fitted, likes, *where, congestion, kCheckPolicies);
+    report["queues"] = check_json(*queues);
+  }
+  if (!report_out.empty()) write_file_atomic(report_out, report.dump(2) + "\n");
+  if (json) {
+    std::puts(report.dump(2).c_str());
+    return 0;
+  }
+  print_model(report["model"]);
+  print_fidelity(fidelity, samples);
+  if (queues) print_check(*queues, cluster);
+  return 0;
+}
+
+}  // namespace yard::sim
