@@ -284,7 +284,8 @@ TEST(Simulate, AnInterruptedRunWritesNothing) {
   const Result result = shell(
       "yardmaster tune --policy las --trace synthetic:habits --cluster 8x8 --budget 1000000 "
       "--out t.yaml & P=$!\n"
-      "while ! grep -qs 'SigCgt:.*[2367abef]$' /proc/$P/status; do sleep 0.05; done\n"
+      "while ! { grep -qs yardmaster-sim /proc/$P/comm &&\n"  // no longer the shell that began it
+      "  grep -qs 'SigCgt:.*[2367abef]$' /proc/$P/status; }; do sleep 0.05; done\n"
       "kill -INT $P; wait $P");
   EXPECT_EQ(result.code, 130) << result.err;
   EXPECT_EQ(result.err, "yardmaster: interrupted\n");
