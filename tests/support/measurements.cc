@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -61,11 +62,17 @@ std::vector<std::string> placements_of(int gpus, int most) {
 }
 
 std::string written(const std::string& name, const std::string& text) {
-  static int count = 0;
-  const std::string path = ::testing::TempDir() + std::to_string(::getpid()) + "_" +
-                           std::to_string(count++) + "_" + name;
+  // They go away with the program.
+  static struct Folder {
+    std::filesystem::path path = std::filesystem::path(::testing::TempDir()) /
+                                 ("yard_measurements_" + std::to_string(::getpid()));
+    int files = 0;
+    Folder() { std::filesystem::create_directories(path); }
+    ~Folder() { std::filesystem::remove_all(path); }
+  } folder;
+  const auto path = folder.path / (std::to_string(folder.files++) + "_" + name);
   std::ofstream(path) << text;
-  return path;
+  return path.string();
 }
 
 Settings measurements_for(const std::vector<std::string>& needs, const std::vector<Job>& jobs,

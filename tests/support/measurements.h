@@ -26,7 +26,7 @@ Settings measurements_for(const std::vector<std::string>& needs, const std::vect
 // ...
 std::vector<std::string> placements_of(int gpus, int most);
 
-// Writes `text` to a file of the test's own and returns its path.
+// Writes `text` to a file of the program's own, which goes away with it, and returns its path.
 std::string written(const std::string& name, const std::string& text);
 
 }  // namespace yard::testing
