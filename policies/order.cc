@@ -137,11 +137,12 @@ class FirstInOrder {
       const bool holds = phase == Phase::kRunning || phase == Phase::kStarting;
       if (holds && view_.preemptible(other.slot) && claim.key < other.key) later.push_back(other);
     }
+    list_by_node(later);
     int32_t best = kNone, best_cost = INT32_MAX;
     for (int32_t node = 0; node < view_.spec().num_nodes; ++node) {
       if (view_.spec().node_gpus[node] < want) continue;
       const size_t mark = draft_.mark();
-      const int32_t cost = clear(later, node, want);
+      const int32_t cost = clear(node, want, best_cost);
       if (view_.node_free(node) >= want && cost < best_cost) {
         best = node;
         best_cost = cost;
@@ -149,19 +150,41 @@ class FirstInOrder {
       draft_.undo_to(mark);
     }
     if (best == kNone) return false;
-    clear(later, best, want);
+    clear(best, want, INT32_MAX);
     const Piece piece{best, want};
     return draft_.start(claim.slot, &piece, 1);
   }
 
+  // Lists, for each node, the jobs of `later` with GPUs there, the last in order first.
+  void list_by_node(const std::vector<Claim>& later) {
+    const auto nodes = static_cast<size_t>(view_.spec().num_nodes);
+    first_on_.assign(nodes + 2, 0);
+    const auto for_parts = [&](auto does) {
+      for (size_t i = later.size(); i-- > 0;) {
+        const int32_t slot = later[i].slot;
+        for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+          if (view_.part_mask(p) != 0) does(static_cast<size_t>(view_.part_node(p)), slot);
+        }
+      }
+    };
+    for_parts([&](size_t node, int32_t) { ++first_on_[node + 2]; });
+    for (size_t m = 2; m < first_on_.size(); ++m) first_on_[m] += first_on_[m - 1];
+    on_.resize(static_cast<size_t>(first_on_.back()));
+    for_parts(
+        [&](size_t node, int32_t slot) { on_[static_cast<size_t>(first_on_[node + 1]++)] = slot; });
+  }
+
   // Stops those whose stop frees GPUs of the node, the last in order first, until `want` are free.
-  // Returns how many GPUs they had asked for. (A GPU that drains is not freed, nor one that others
-  // have a share of.)
-  int32_t clear(const std::vector<Claim>& later, int32_t node, int32_t want) {
-    int32_t cost = 0;
-    for (size_t i = later.size(); i-- > 0 && view_.node_free(node) < want;) {
-      const int32_t slot = later[i].slot;
-      if (!holds_on(slot, node)) continue;
+  // Returns how many GPUs they had asked for; gives up once these are `too_many`. (A GPU that
+  // drains is not freed, nor one that others have a share of.) Requires: list_by_node().
+  int32_t clear(int32_t node, int32_t want, int32_t too_many) {
+    int32_t cost = 0, before = kNone;
+    const auto m = static_cast<size_t>(node);
+    for (int32_t i = first_on_[m]; i < first_on_[m + 1] && view_.node_free(node) < want; ++i) {
+      const int32_t slot = on_[static_cast<size_t>(i)];
+      if (cost >= too_many) return cost;
+      if (slot == before) continue;  // several parts on one node
+      before = slot;
       const int32_t free = view_.node_free(node);
       const size_t mark = draft_.mark();
       draft_.preempt(slot);
@@ -174,13 +197,6 @@ class FirstInOrder {
     return cost;
   }
 
-  bool holds_on(int32_t slot, int32_t node) const {
-    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      if (view_.part_node(p) == node && view_.part_mask(p) != 0) return true;
-    }
-    return false;
-  }
-
   // GPUs that no winner could use go to the next jobs in order that fit where they lie.
   void fill() { start_in_order(view_, ranked_, rule_.placement, draft_); }
 
@@ -190,6 +206,7 @@ class FirstInOrder {
   const PreemptionRule& rule_;
   Draft& draft_;
   std::vector<Claim> winners_, losers_;
+  std::vector<int32_t> first_on_, on_;  // (M + 2), slots by node: list_by_node()
 };
 
 }  // namespace
