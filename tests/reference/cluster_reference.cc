@@ -285,6 +285,16 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
 // --- coming and going
 // -----------------------------------------------------------------------------
 
+bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) const {
+  std::vector<Left> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
+  for (const Seats& seat : seats) {
+    const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
+    if (fits(left[static_cast<size_t>(seat.node)], need, seat.tasks) < seat.tasks) return false;
+  }
+  return true;
+}
+
 int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& seats) {
   int64_t vacated_us = now_us;
   for (const Seats& seat : seats) {

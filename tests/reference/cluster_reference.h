@@ -61,6 +61,8 @@ class Cluster {
   std::optional<std::vector<Seats>> place(const Request& request,
                                           const std::string& placement) const;
 
+  bool has_room(const Request& request, const std::vector<Seats>& seats) const;
+
   // Returns when all GPUs that the job now has are vacated. Requires: the seats are there.
   int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
   void leave(int job, int64_t vacated_us);
