@@ -3,6 +3,8 @@
 // Analysis Using Mutant Schemata", ISSTA 1993).
 #pragma once
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 
@@ -13,7 +15,26 @@ inline const int kChosen = [] {
   return text == nullptr ? 0 : std::atoi(text);
 }();
 
-inline bool is(int id) { return kChosen == id; }
+// Where $YARD_REACHED names a file, the numbers of all that were asked about are written there.
+struct Reached {
+  static constexpr int kMost = 10'000;
+  const char* path = std::getenv("YARD_REACHED");
+  std::array<char, kMost> seen{};
+  ~Reached() {
+    if (path == nullptr) return;
+    std::FILE* file = std::fopen(path, "w");
+    for (int id = 0; file != nullptr && id < kMost; ++id) {
+      if (seen[static_cast<size_t>(id)] != 0) std::fprintf(file, "%d\n", id);
+    }
+    if (file != nullptr) std::fclose(file);
+  }
+};
+inline Reached reached;
+
+inline bool is(int id) {
+  if (reached.path != nullptr) reached.seen[static_cast<size_t>(id)] = 1;
+  return kChosen == id;
+}
 
 template <class T>
 T value(int id, T was, T now) {
