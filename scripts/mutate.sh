@@ -7,6 +7,7 @@
 # were tried. build/mutants keeps the copy, so that the next run compiles less; RESULTS there says
 # which test caught which.
 set -uo pipefail
+export LC_ALL=C  # join wants the order of bytes
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
 count=${2:-240}
@@ -44,46 +45,70 @@ for ((round = 0; ; ++round)); do
   without+=("${bad[@]}")
 done
 
-# tests ID GROUP LIMIT: queueing formulas are slow and coarse, readers know no rules.
-tests() {
-  env -u YARD_REQUIRE -u YARD_TRACES YARD_MUTANT="$1" timeout "$3" "build/tests/yard_$2_test" \
-    --gtest_brief=1 --gtest_fail_fast \
-    --gtest_filter='-*Queueing*:*Reader*:Cluster*:*WrongYaml*:Like*:Habits*' 2>&1
-}
-begin=$SECONDS
+# Which tests reach which mutations, and how long they take: each runs once, by itself, unmutated.
+# Queueing formulas are slow and coarse, and readers know no rules.
+export -n YARD_REQUIRE YARD_TRACES
 for group in policies env; do
-  tests 0 $group 300 >test.log || { echo "fails without a mutation:"; tail -n 30 test.log; exit 1; }
-done
-limit=$((10 + 3 * (SECONDS - begin)))
+  build/tests/yard_${group}_test --gtest_list_tests --gtest_filter='-*Queueing*:*Reader*:Cluster*:*WrongYaml*' |
+    awk -v group=$group '/^[^ ]/ { suite = $1 } /^ / { print group, suite $1 }'
+done | grep -v ' Running' | nl >tests.list
+reach() {  # reach NUMBER GROUP TEST
+  local output
+  output=$(YARD_REACHED="reached/$1" "build/tests/yard_$2_test" --gtest_filter="$3" 2>&1) ||
+    { printf 'fails without a mutation:\n%s\n' "$output" >&2; exit 255; }
+  touch "reached/$1"
+  sed -nE "s/^\[.*OK \] .* \(([0-9]+) ms\)$/\1/p" <<<"$output" | head -n 1 |
+    sed "s|.*|\0 $2 $3|" >"reached/$1.ms"
+}
+export -f reach
+rm -rf reached && mkdir reached
+xargs -P "$jobs" -L 1 bash -c 'reach "$@"' reach <tests.list || exit 1
+
+# A plan for each: the quickest tests first, in a few runs.
+for ms in reached/*.ms; do
+  [[ -s $ms ]] && awk -v test="$(<"$ms")" '{ print $1, test }' "${ms%.ms}"
+done | sort -k 1,1n -k 2,2n | awk '
+  function flush() { for (g in filter) print id, g, int(sum / 1000), filter[g]; delete filter }
+  $1 != id { flush(); id = $1; sum = 0; batch = 0 }
+  { sum += $2 + 1; now = (sum > 50) + (sum > 300) + (sum > 1500)
+    if (now != batch) { flush(); batch = now }
+    filter[$3] = filter[$3] ":" $4 }
+  END { flush() }' >plans
 
 # try ID: one line, the number and what caught the mutation.
 try() {
-  local group output status
+  local group seconds filter output status
   ulimit -v 8000000 -c 0
-  for group in policies env; do
-    output=$(tests "$1" $group "$limit")
+  while read -r _ group seconds filter; do
+    output=$(ulimit -t $((2 + 10 * seconds)) &&
+      YARD_MUTANT=$1 "build/tests/yard_${group}_test" --gtest_brief=1 --gtest_fail_fast \
+        --gtest_filter="${filter#:}" 2>&1)
     status=$?
     ((status == 0)) && continue
-    if ((status == 124)); then
+    if ((status == 137 || status == 152)); then
       echo "$1 a time-out of $group"
     else
       echo "$1 $(sed -nE 's/.*\[  FAILED  \] ([^ ,]+).*/\1/p' <<<"$output" | head -n 1 |
         grep . || echo "an abort of $group")"
     fi
     return
-  done
-  echo "$1 SURVIVED"
+  done < <(grep "^$1 " plans)
+  echo "$1 $(grep -q "^$1 " plans && echo SURVIVED || echo "SURVIVED: no test comes there")"
 }
-export -f tests try
-export limit
-cut -f 1 planted | xargs -P "$jobs" -I{} bash -c 'try {}' | sort -n >verdicts
-join -t $'\t' <(tr ' ' '\t' <verdicts | cut -f 1-2 | sort) <(sort planted) | sort -n >RESULTS
+export -f try
+cut -f 1 planted | xargs -P "$jobs" -I{} bash -c 'try {}' >verdicts
+join -t $'\t' <(sed 's/ /\t/' verdicts | sort) <(sort planted) | sort -n >RESULTS
 
 awk -F '\t' '
   { file = $3; sub(/:.*/, "", file); ++tried[file]; ++all }
-  $2 == "SURVIVED" { ++left[file]; ++alive; lines = lines "  " $3 "  " $4 "  ->  " $5 "\n" }
+  $2 ~ /^SURVIVED/ {
+    ++left[file]; ++alive
+    lines = lines "  " $3 "  " $4 "  ->  " $5 substr($2, 9) "\n"
+  }
   END {
-    for (file in tried) printf "%-34s %4d of %4d caught\n", file, tried[file] - left[file], tried[file] | "sort"
+    for (file in tried) {
+      printf "%-34s %4d of %4d caught\n", file, tried[file] - left[file], tried[file] | "sort"
+    }
     close("sort")
     printf "%-34s %4d of %4d caught, %.1f %%\n", "all", all - alive, all, 100 * (all - alive) / all
     if (alive > 0) printf "survivors:\n%s", lines
