@@ -118,7 +118,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
       why[j] = {"waits for a job that never ends", "jobs before it that can end",
                 "'" + join(job.after) + "'"};
     }
-    const bool plain = job.groups.empty() && job.gpu_types.empty();
+    const bool plain = job.groups.empty() && job.gpu_types.empty() && spec.tenants.empty();
     if (why[j].reason.empty() && !plain) shaped.push_back(j);
   }
   std::vector<Job> requests;
@@ -127,7 +127,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
     why[shaped[i]] = {"no place on the empty cluster", "tasks that the cluster's nodes can hold",
-                      "one that finds no node"};
+                      "one that finds no node, or more than its tenant may hold"};
   }
   const Job* const first = trace.jobs.data();
   const auto found = [&](const Job& job) -> std::optional<Unusable> {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "env/sim/holding.h"
 #include "env/sim/state.h"
 #include "env/sim/view.h"
 
@@ -83,7 +84,7 @@ class Draft {
     int32_t node;
     uint64_t mask;
     int32_t group, tasks;
-    int64_t ready_us;  // of a shared GPU: others may still be leaving it
+    Leaving leaving;  // as it was before
   };
 
   const Fixed* fixed_;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/digest.h"
 #include "env/sim/pacing.h"
 #include "policies/policy.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -68,10 +68,7 @@ void expect_same(const Cluster& cluster, const std::vector<Job>& jobs, const Cos
   const Scene scene(cluster.text, jobs, costs);
   const auto policy = make_policy(name);
   PolicyDecider decider(*policy);
-  std::string broken;
-  const auto watch = [&](const ClusterState& s) {
-    if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-  };
+  StepChecker checker(scene.fixed());
   const Outcome fast = PacingRegistry::make("default", {})
                            ->replay({.fixed = scene.fixed(),
                                      .workload = scene.workload(),
@@ -81,8 +78,8 @@ void expect_same(const Cluster& cluster, const std::vector<Job>& jobs, const Cos
                                      .placement = "",
                                      .settings = {},
                                      .decider = &decider,
-                                     .watch = watch});
-  EXPECT_EQ(broken, "");
+                                     .watch = checker.watcher()});
+  EXPECT_EQ(checker.broken(), "");
   std::vector<reference::MicrosJob> plain;
   for (const Job& job : jobs) plain.push_back({job.submit_us, job.run_us, job.gpus});
   const auto slow = reference::play_default(

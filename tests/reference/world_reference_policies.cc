@@ -86,11 +86,20 @@ std::vector<int> Game::give_out_anew(const std::vector<int>& order,
                                      const std::vector<int>& passed) {
   int64_t milli = 1000 * int64_t{now_.cluster.total() - now_.cluster.idle_and_down()};
   std::vector<int> losers, winners, refused;
+  std::vector<int64_t> room;  // by tenant: GPUs that it may still get
+  for (const Tenant& t : world_.cluster.tenants) {
+    int64_t most = t.limit_gpus > 0 ? t.limit_gpus : std::numeric_limits<int64_t>::max();
+    if (!t.may_borrow) most = std::min<int64_t>(most, t.quota_gpus);
+    room.push_back(most);
+  }
   for (const int j : order) {
     const bool waits = at(j).is == Is::kWaiting;
     if (waits && alike_among(passed, j)) continue;
-    const bool fits = asks(j).milli() <= milli;
+    const int tenant = asks(j).tenant;
+    const bool allowed = tenant < 0 || asks(j).gpus <= room[static_cast<size_t>(tenant)];
+    const bool fits = allowed && asks(j).milli() <= milli;
     if (fits) milli -= asks(j).milli();
+    if (fits && tenant >= 0) room[static_cast<size_t>(tenant)] -= asks(j).gpus;
     if (fits && waits) winners.push_back(j);
     if (!fits && !waits) losers.push_back(j);
   }
