@@ -118,6 +118,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
       why[j] = {"waits for a job that never ends", "jobs before it that can end",
                 "'" + join(job.after) + "'"};
     }
+    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
     const bool plain = job.groups.empty() && job.gpu_types.empty() && spec.tenants.empty();
     if (why[j].reason.empty() && !plain) shaped.push_back(j);
   }
@@ -126,8 +127,11 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const std::vector<char> bad = placeless(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
-    why[shaped[i]] = {"no place on the empty cluster", "tasks that the cluster's nodes can hold",
-                      "one that finds no node, or more than its tenant may hold"};
+    why[shaped[i]] = {"no place on the empty cluster",
+                      spec.tenants.empty()
+                          ? "tasks that the cluster's nodes can hold"
+                          : "tasks that the nodes open to its tenant can hold, within its limit",
+                      "one that finds no place"};
   }
   const Job* const first = trace.jobs.data();
   const auto found = [&](const Job& job) -> std::optional<Unusable> {

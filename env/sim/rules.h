@@ -180,6 +180,7 @@ YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
     settle(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
+    mark_changed(s, slot);  // whoever keeps its remaining time as a line looks again
   }
   h.num_stale = 0;
 }

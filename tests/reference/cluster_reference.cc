@@ -305,6 +305,16 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
 // --- coming and going
 // -----------------------------------------------------------------------------
 
+bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) const {
+  std::vector<Left> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
+  for (const Seats& seat : seats) {
+    const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
+    if (fits(left[static_cast<size_t>(seat.node)], need, seat.tasks) < seat.tasks) return false;
+  }
+  return true;
+}
+
 // When can a task begin there? What is left counts what others wait for as taken.
 int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus,
                                 const Resources& need) const {

@@ -69,6 +69,8 @@ class Cluster {
   std::optional<std::vector<Seats>> place(const Request& request,
                                           const std::string& placement) const;
 
+  bool has_room(const Request& request, const std::vector<Seats>& seats) const;
+
   // Returns when all that the job now has is vacated. Requires: the seats are there.
   int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
   void vacate(int job, int64_t vacated_us);  // before leave(): it was stopped

@@ -111,9 +111,7 @@ class Game {
   void decide();
   bool alike_among(const std::vector<int>& jobs, int j) const;
   void start_in_order();
-  std::vector<int> give_out_anew(const std::vector<int>& order, const std::vector<int>& passed);
-  bool make_room(int j, const std::vector<int>& order);
-  int clear(const std::vector<int>& later, int node, int wanted);
+  bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
   void ask_for_timer();
 
