@@ -90,8 +90,8 @@ TEST_P(ConservedTime, IsSpentOnce) {
 TEST_P(ConservedTime, OfARealTraceToo) {
   YARD_NEEDS_TRACES();
   Trace trace = load_trace((traces_dir() / "philly-2017" / "philly.csv.gz").string(), {});
-  select_window(trace, {.jobs_from = 3000, .jobs_count = 400, .after = AfterWindow::kNothing});
-  const ClusterSpec cluster = load_cluster("16x8");
+  select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = AfterWindow::kNothing});
+  const ClusterSpec cluster = load_cluster("4x8");
   check_fits(trace, cluster, true);
   const Scene scene(cluster, trace.jobs);
   expect_balanced(scene, GetParam(), true);

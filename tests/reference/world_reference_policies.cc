@@ -100,10 +100,10 @@ void Game::decide_anew() {
   }
 }
 
-// Stops the holders that come after the job, the last in order first, until it finds a place; while
-// its tenant is at its limit only those of that tenant. Those that are not in the way of the place,
-// the first in order first, then go on. Who has just been started stays. Returns whether the job
-// started.
+// Stops the holders that come after the job, the last in order first (only those of its own tenant,
+// until it is within the tenant's limit), until it finds a place. Those that are not in the way of
+// it, the first in order first, then go on. Who has just been started stays. Returns whether the
+// job started.
 bool Game::make_room(int j, const std::vector<int>& begun) {
   std::vector<int> both = holding();
   both.push_back(j);
@@ -113,37 +113,38 @@ bool Game::make_room(int j, const std::vector<int>& begun) {
     if (std::find(begun.begin(), begun.end(), order[i]) == begun.end()) later.push_back(order[i]);
   }
   const Now before = now_;
-  std::vector<int> stops;
-  for (const int k : later) {
-    if (within_limit(j) || asks(k).tenant != asks(j).tenant) continue;
-    preempt(k);
-    stops.push_back(k);
+  const auto stopped = [&](int k) { return at(k).is != before.jobs[static_cast<size_t>(k)].is; };
+  const auto place_now = [&] { return now_.cluster.place(asks(j), placement_); };
+  for (size_t i = 0; i < later.size() && !within_limit(j); ++i) {
+    if (asks(later[i]).tenant == asks(j).tenant) preempt(later[i]);
   }
   std::optional<std::vector<Seats>> seats;
-  if (within_limit(j)) seats = now_.cluster.place(asks(j), placement_);
+  if (within_limit(j)) seats = place_now();
   for (size_t i = 0; i < later.size() && within_limit(j) && !seats; ++i) {
-    if (std::find(stops.begin(), stops.end(), later[i]) != stops.end()) continue;
+    if (stopped(later[i])) continue;
     preempt(later[i]);
-    stops.push_back(later[i]);
-    seats = now_.cluster.place(asks(j), placement_);
+    seats = place_now();
+  }
+  std::vector<int> stops;
+  for (const int k : later) {
+    if (stopped(k)) stops.push_back(k);
   }
   now_ = before;
   if (!seats) return false;
   const bool any_place = asks(j).plain && placement_ != "consolidate";
-  for (size_t i = later.size(); i-- > 0;) {
+  for (size_t i = stops.size(); i-- > 0;) {
     std::vector<int> others;
     for (const int stop : stops) {
-      if (stop != later[i]) others.push_back(stop);
+      if (stop != stops[i]) others.push_back(stop);
     }
     for (const int other : others) preempt(other);
-    const bool spared =
-        within_limit(j) && (any_place ? now_.cluster.place(asks(j), placement_).has_value()
-                                      : now_.cluster.has_room(asks(j), *seats));
+    const bool spared = within_limit(j) && (any_place ? place_now().has_value()
+                                                      : now_.cluster.has_room(asks(j), *seats));
     now_ = before;
     if (spared) stops = others;
   }
   for (const int stop : stops) preempt(stop);
-  if (any_place) seats = now_.cluster.place(asks(j), placement_);
+  if (any_place) seats = place_now();
   start_at(j, *seats);
   return true;
 }
