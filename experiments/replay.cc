@@ -121,6 +121,11 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   if (!contestant.policy && scenario.speeds) {
     throw InputError("--profiles", "rules 'default'", "'" + options.rules + "'");
   }
+  if (!contestant.policy && scenario.apart) {
+    const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
+    throw InputError("rules '" + options.rules + "'", "jobs of one stage",
+                     "groups that come after each other in job '" + staged->id + "'");
+  }
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
   if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);
@@ -136,7 +141,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .decider = decider ? &*decider : nullptr,
                       .oracle_noise = options.oracle_noise,
                       .seed = options.seed,
-                      .trace = &scenario.trace,
+                      .trace = &scenario.played(),
                       .cluster = &scenario.cluster,
                       .watch = options.watch};
   Run run;
@@ -146,7 +151,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.level = contestant.level;
   const auto pacing = PacingRegistry::make(options.rules, options.pacing);
   const auto begin = std::chrono::steady_clock::now();
-  run.outcome = pacing->replay(replay);
+  run.outcome = scenario.of_jobs(pacing->replay(replay));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.summary = summarise(scenario.trace, scenario.fixed, run.outcome);
   return run;

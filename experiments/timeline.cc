@@ -41,7 +41,7 @@ void Timeline::begin(const std::string& policy) {
 void Timeline::close(size_t gpu, int64_t now_us) {
   Lane& lane = lanes_[gpu];
   if (lane.job == kNone) return;
-  const Job& job = scenario_.trace.jobs[static_cast<size_t>(lane.job)];
+  const Job& job = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(lane.job))];
   events_ += "{\"ph\":\"X\",\"pid\":" + number(process_) +
              ",\"tid\":" + number(static_cast<int64_t>(gpu)) + ",\"ts\":" + number(lane.since_us) +
              ",\"dur\":" + number(now_us - lane.since_us) + ",\"name\":" + quoted(job.id) +

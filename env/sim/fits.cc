@@ -14,6 +14,7 @@
 #include "env/sim/tables.h"
 #include "env/sim/world.h"
 #include "env/trace/reader.h"
+#include "env/trace/stages.h"
 
 namespace yard {
 namespace {
@@ -109,21 +110,30 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_ready(trace.jobs);
+  // What is placed is stages.
+  const Stages stages = any_staged(trace) ? take_apart(trace.jobs) : Stages{};
+  const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
+  const auto job_of = [&](size_t e) {
+    return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);
+  };
   std::vector<Unusable> why(trace.jobs.size());
-  std::vector<size_t> shaped;  // sound requests that only a placement can judge
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    const Job& job = trace.jobs[j];
-    why[j] = unfit(job, spec, total_gpus);
-    if (never[j]) {
-      why[j] = {"waits for a job that never ends", "jobs before it that can end",
-                "'" + join(job.after) + "'"};
-    }
-    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
-    const bool plain = job.groups.empty() && job.gpu_types.empty() && spec.tenants.empty();
-    if (why[j].reason.empty() && !plain) shaped.push_back(j);
+    if (!never[j]) continue;
+    why[j] = {"waits for a job that never ends", "jobs before it that can end",
+              "'" + join(trace.jobs[j].after) + "'"};
   }
+  std::vector<size_t> shaped;  // of jobs that only a placement can judge
   std::vector<Job> requests;
-  for (const size_t j : shaped) requests.push_back(trace.jobs[j]);
+  for (size_t e = 0; e < asked.size(); ++e) {
+    Unusable& what = why[job_of(e)];
+    if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus);
+    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
+    const bool plain =
+        asked[e].groups.empty() && asked[e].gpu_types.empty() && spec.tenants.empty();
+    if (!what.reason.empty() || plain) continue;
+    shaped.push_back(job_of(e));
+    requests.push_back(asked[e]);
+  }
   const std::vector<char> bad = placeless(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;

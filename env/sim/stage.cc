@@ -9,7 +9,7 @@ namespace yard {
 namespace {
 
 Fixed without_costs(Fixed fixed) {
-  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0};
+  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
   return fixed;
 }
 

@@ -77,13 +77,14 @@ class Game {
   void end_phase(int j);
   bool ready(int j);
   void queue(int j);
-  int holder_of(const Outage& outage);
+  int holder_of(const Outage& outage, int last);
   void happen(const Outage& outage);
 
   // --- what may happen to a job
   bool within_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<Seats>& seats);
+  int64_t charge_us(int64_t told_us, int64_t usual_us) const;
   void stop(int j);
   void run_until_now(int j);
   void preempt(int j);

@@ -31,6 +31,27 @@ void give_limits(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
+// Every other job measures its training, which goes up and down as it likes.
+void give_curves(Rng rng, std::vector<Job>& jobs) {
+  for (size_t j = 0; j < jobs.size(); j += 2) {
+    for (int i = 0; i < 20; ++i) {
+      jobs[j].curve.push_back({i / 16.0, rng.uniform(), rng.uniform()});
+    }
+  }
+}
+
+// What is measured after so much work becomes another; up to there, and to the point behind it, it
+// stays.
+void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
+  double at_us = -1;
+  for (CurvePoint& point : job.curve) {
+    const bool settled = at_us < done_us;
+    at_us = std::round(point.share * static_cast<double>(before.run_us));
+    point.share = at_us / static_cast<double>(job.run_us);
+    if (!settled) point.value = rng.uniform(), point.noise = rng.uniform();
+  }
+}
+
 std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
   Trace trace;
   trace.source = "random";
@@ -148,6 +169,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
     give_models(rng.split(3), told.world.jobs);
   }
   give_limits(rng.split(4), told.world.jobs);
+  give_curves(rng.split(5), told.world.jobs);
   told.world.jobs = fitting(std::move(told.world.jobs), cluster);
   // What never comes back could leave a job without a place for ever.
   for (Fault& fault : told.world.faults) {
@@ -218,7 +240,10 @@ ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t unt
     Job job = now.world.jobs[j];
     if (job.submit_us > until_us) break;
     const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
-    if (settled.ended[j] == 0) job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
+    if (settled.ended[j] == 0) {
+      job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
+      change_curve(rng.split(100 + j), now.world.jobs[j], settled.least_us[j], job);
+    }
     jobs.push_back(std::move(job));
   }
   const std::vector<Job> kept = jobs;
