@@ -84,6 +84,7 @@ class Game {
   bool within_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<Seats>& seats);
+  void get_ready(int j, int64_t vacated_us);
   void stop(int j);
   void run_until_now(int j);
   void preempt(int j);
@@ -113,6 +114,7 @@ class Game {
   void start_in_order();
   bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
+  void stops_first(const Now& before, const std::vector<int>& begun);
   void ask_for_timer();
 
   const SlowWorld& world_;
@@ -121,6 +123,7 @@ class Game {
   std::vector<Outage> outages_;  // in their order
   std::map<Link, int64_t> link_bytes_per_s_;
   Now now_;
+  std::vector<int> stops_;  // of this decision, in their order
 };
 
 }  // namespace yard::reference
