@@ -19,9 +19,10 @@ struct Footing {
   Tier tier = Tier::kIsland;
 };
 
+// Whether an earlier part of the job has GPUs on the node of this one.
 YARD_HD inline bool on_node_before(const ClusterState& s, int32_t slot, int32_t part) {
   for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
-    if (s.part_node[p] == s.part_node[part]) return true;
+    if (s.part_mask[p] != 0 && s.part_node[p] == s.part_node[part]) return true;
   }
   return false;
 }
