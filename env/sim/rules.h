@@ -211,13 +211,21 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   ++h.starts;
   held_add(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
-  if (s.phase[slot] == Phase::kRunning) begin_run(f, s, slot);
+  if (s.phase[slot] == Phase::kRunning) {
+    begin_run(f, s, slot);
+  } else if (f.spec.overloads) {
+    mark_neighbours(f, s, slot);  // its cores are taken from now on
+  }
   mark_dirty(s, slot);
 }
 
 // Gives the job's GPUs back; somebody may hold them until `ready_us`.
 YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64_t ready_us) {
-  if (s.phase[slot] == Phase::kRunning) end_run(f, s, slot);
+  if (s.phase[slot] == Phase::kRunning) {
+    end_run(f, s, slot);
+  } else if (f.spec.overloads) {
+    mark_neighbours(f, s, slot);
+  }
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t node = s.part_node[part], next = s.part_next[part];
     const uint64_t mask = s.part_mask[part];
