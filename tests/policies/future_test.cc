@@ -236,7 +236,7 @@ TEST(Cheats, WhoLooksForSizesThatNobodyHasAskedForIsCaught) {
 
 TEST(CheatsDeathTest, WhoReadsRunTimesBelowItsLevelAborts) {
   const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
-  EXPECT_DEATH(times_it_looked_ahead(cheat), "left_us\\(\\) needs an oracle level");
+  EXPECT_DEATH(times_it_looked_ahead(cheat), "left_line\\(\\) needs an oracle level");
 }
 
 TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
