@@ -129,7 +129,10 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   if (!contestant.policy && told_more) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
-  const Replay replay{.fixed = plain ? plain->fixed : scenario.fixed,
+  const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
+  std::function<void(const ClusterState&)> watch;
+  if (options.watch) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
+  const Replay replay{.fixed = fixed,
                       .workload = plain ? plain->workload : scenario.workload,
                       .first_job = 0,
                       .end_job = scenario.workload.size(),
@@ -141,7 +144,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .seed = options.seed,
                       .trace = &scenario.trace,
                       .cluster = &scenario.cluster,
-                      .watch = options.watch};
+                      .watch = watch};
   Run run;
   run.policy = contestant.name;
   run.rules = options.rules;
