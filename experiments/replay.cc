@@ -102,6 +102,7 @@ struct PlainScenario {
     for (Job& job : trace.jobs) {
       job.groups.clear();
       job.gpu_types.clear();
+      job.after.clear();
     }
     return trace;
   }
@@ -128,10 +129,15 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   }
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
-  if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);
+  const JobColumns& jobs = scenario.fixed.jobs;
+  const bool told_more = jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr;
+  if (!contestant.policy && told_more) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
-  const Replay replay{.fixed = plain ? plain->fixed : scenario.fixed,
+  const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
+  std::function<void(const ClusterState&)> watch;
+  if (options.watch) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
+  const Replay replay{.fixed = fixed,
                       .workload = plain ? plain->workload : scenario.workload,
                       .first_job = 0,
                       .end_job = scenario.workload.size(),
@@ -143,7 +149,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .seed = options.seed,
                       .trace = &scenario.played(),
                       .cluster = &scenario.cluster,
-                      .watch = options.watch};
+                      .watch = watch};
   Run run;
   run.policy = contestant.name;
   run.rules = options.rules;

@@ -13,7 +13,7 @@ jobs=${1:-$(nproc)}
 count=${2:-240}
 seed=${3:-1}
 copy=$PWD/build/mutants
-rules=(env/sim/{rules,shape,rates,advance,queue,free_map,agenda,choose}.h env/sim/{plan,faults}.cc
+rules=(env/sim/{rules,holding,shape,rates,advance,queue,free_map,agenda,choose}.h env/sim/{plan,faults}.cc
   env/sim/speed/{contention,speed}.h policies/order.cc policies/ranked.h policies/heuristic/*.cc)
 
 mkdir -p "$copy"

@@ -19,8 +19,29 @@
 namespace yard {
 namespace {
 
+// What a job's tenant may use of a cluster.
+struct Allowed {
+  int64_t gpus = 0;  // of nodes that are its own or are lent
+  int64_t limit = INT64_MAX;
+};
+
+Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
+  Allowed out;
+  for (const Node& node : spec.nodes) {
+    const Tenant* owner =
+        node.tenant < 0 ? nullptr : &spec.tenants[static_cast<size_t>(node.tenant)];
+    if (owner == nullptr || owner->may_lend || owner->name == tenant) out.gpus += node.gpus;
+  }
+  for (const Tenant& one : spec.tenants) {
+    if (one.name != tenant) continue;
+    if (one.limit_gpus > 0) out.limit = one.limit_gpus;
+    if (!one.may_borrow) out.limit = std::min<int64_t>(out.limit, one.quota_gpus);
+  }
+  return out;
+}
+
 // What is wrong with a request by itself, or on this cluster; an empty reason where nothing is.
-Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
+Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Allowed& allowed) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
     tasks += g.count;
@@ -34,6 +55,22 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
   if (job.gpus > total_gpus) {
     return {"larger than the cluster",
             "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
+            std::to_string(job.gpus)};
+  }
+  if (job.gpus > 0 && allowed.gpus == 0) {
+    std::vector<std::string> names;
+    for (const Tenant& tenant : spec.tenants) names.push_back(tenant.name);
+    return {"no node that its tenant may use",
+            "a tenant with nodes, as no node is lent (" + join(names) + ")",
+            job.tenant.empty() ? "none" : "'" + job.tenant + "'"};
+  }
+  // Of jobs with a shape placeless() says so.
+  const int64_t most = std::min(allowed.gpus, allowed.limit);
+  if (job.groups.empty() && job.gpus > most) {
+    return {"more than its tenant may hold",
+            "at most " + std::to_string(most) + " GPUs, what " +
+                (job.tenant.empty() ? "jobs without a tenant" : "'" + job.tenant + "'") +
+                " may hold",
             std::to_string(job.gpus)};
   }
   const uint64_t types = type_bits(job, spec);
@@ -124,9 +161,12 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   }
   std::vector<size_t> shaped;  // of jobs that only a placement can judge
   std::vector<Job> requests;
+  std::unordered_map<std::string_view, Allowed> tenants;
   for (size_t e = 0; e < asked.size(); ++e) {
     Unusable& what = why[job_of(e)];
-    if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus);
+    const auto [tenant, first] = tenants.try_emplace(asked[e].tenant);
+    if (first) tenant->second = allowed_to(asked[e].tenant, spec);
+    if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
     // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
     const bool plain =
         asked[e].groups.empty() && asked[e].gpu_types.empty() && spec.tenants.empty();

@@ -122,8 +122,7 @@ void RuleStage::stuck() const {
 }
 
 Outcome RuleStage::take_outcome() {
-  out_.end_us = s_.head->now_us;
-  out_.held_time_us = s_.head->held_time_us;
+  out_.close(*s_.head);
   return std::move(out_);
 }
 

@@ -144,8 +144,7 @@ void Stage::stuck() const {
 }
 
 Outcome Stage::take_outcome() {
-  out_.end_us = s_.head->now_us;
-  out_.held_time_us = s_.head->held_time_us;
+  out_.close(*s_.head);
   out_.decisions = out_.events;
   return std::move(out_);
 }

@@ -4,12 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "experiments/jobs_csv.h"
-#include "experiments/timeline.h"
 
 namespace yard {
 namespace {
@@ -50,6 +47,18 @@ std::string refusal(const std::string& policy, const RunOptions& options) {
     return error.what();
   }
   return "";
+}
+
+TEST(Replay, PublishedRulesKnowOfNobodyWhoWaitsForAnother) {
+  std::vector<Job> jobs = {job("1", 0, 100 * kS, 1), job("2", 0, 10 * kS, 1)};
+  jobs[1].after = {"1"};
+  const Scenario scenario = of(jobs, "1x4");
+  EXPECT_EQ(run_policy(scenario, "fifo", {}).outcome.jobs[1].start_us, 100 * kS);
+  RunOptions options;
+  for (const auto& [rules, policy] : {std::pair{"rlscheduler", "fcfs"}, {"tiresias", "shortest"}}) {
+    options.rules = rules;
+    EXPECT_EQ(run_policy(scenario, policy, options).outcome.jobs[1].start_us, 0) << rules;
+  }
 }
 
 TEST(Replay, MoreInformationThanAllowedIsRefused) {
@@ -186,29 +195,6 @@ TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
   std::string csv;
   append_jobs(scenario, run, csv);
   EXPECT_EQ(csv, "p,a,1,0,,,,,0,0,unfinished\n");
-}
-
-TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
-  const Scenario scenario = habits(60);
-  Timeline timeline(scenario);
-  timeline.begin("las");
-  RunOptions options;
-  options.watch = [&](const ClusterState& state) { timeline.watch(state); };
-  const auto run = run_policy(scenario, "las", options);
-  timeline.end(run.outcome.end_us);
-  const auto json = nlohmann::json::parse(timeline.json());
-  std::vector<int64_t> free_from(static_cast<size_t>(scenario.cluster.total_gpus()), 0);
-  int64_t held_us = 0, lanes = 0;
-  for (const auto& event : json["traceEvents"]) {
-    lanes += event["name"] == "thread_name";
-    if (event["ph"] != "X") continue;
-    const auto gpu = event["tid"].get<size_t>();
-    EXPECT_GE(event["ts"].get<int64_t>(), free_from[gpu]);
-    free_from[gpu] = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
-    held_us += event["dur"].get<int64_t>();
-  }
-  EXPECT_EQ(lanes, scenario.cluster.total_gpus());
-  EXPECT_EQ(held_us, run.outcome.held_time_us);
 }
 
 // Two workers prepare for 100 s, four train for 200 s, one evaluates for 50 s; on 4 GPUs another

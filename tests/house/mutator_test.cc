@@ -35,7 +35,13 @@ TEST(Mutator, TurnsAndMovesRelations) {
   EXPECT_EQ(lies("while (a < b) {\n  return;\n}"),
             (Lies{"return; -> (nothing)", "while (a < b) { -> while (a <= b) {",
                   "while (a < b) { -> while (a >= b) {"}));
-  ;
+}
+
+TEST(Mutator, LeavesTheBoundaryOfAnExtremeAlone) {
+  EXPECT_EQ(lies("return a.b < c ? a.b : c;").size(), 1u) << "turned round, not moved";
+  EXPECT_EQ(lies("return a.b < c ? c : d;").size(), 2u);
+  EXPECT_EQ(lies("if (a > b[i]) b[i] = a;").size(), 2u) << "turned round, and the statement";
+  EXPECT_EQ(lies("if (a > b) b = c;").size(), 3u);
 }
 
 TEST(Mutator, LeavesOutAssignmentsStepsAndCallsButNoDeclarations) {

@@ -162,10 +162,44 @@ class Finder {
                        tokens_[last].end(), std::move(before), std::move(after), replaces});
   }
 
+  // `if (a < b) b = a;` and `a < b ? a : b` are the same with `<=`.
+  bool takes_an_extreme(size_t i) const {
+    size_t first = i, last = i;
+    while (!is(first - 1, {"(", ";", "=", "return", ",", "{", "?", ":", "&&", "||"})) {
+      --first;
+      if (closes(first)) first = partner_[first];
+    }
+    while (!is(last + 1, {")", ";", ",", "?", ":", "&&", "||"})) {
+      ++last;
+      if (opens(last)) last = partner_[last];
+    }
+    const std::string a = between(first, i - 1), b = between(i + 1, last);
+    if (text(last + 1) == "?") {
+      const size_t end = end_of_choice(last + 2);
+      const std::string rest = between(last + 2, end);
+      return rest == a + " : " + b || rest == b + " : " + a;
+    }
+    if (!ends_head(last + 1) || text(first - 1) != "(") return false;
+    const size_t end = end_of_statement(last + 2);
+    if (end == std::string::npos) return false;
+    const std::string then = between(last + 2, end);
+    return then == a + " = " + b + ";" || then == b + " = " + a + ";";
+  }
+
+  size_t end_of_choice(size_t i) const {  // the last token of "a : b"
+    while (!is(i + 1, {")", ";", ",", "}", "]"})) {
+      ++i;
+      if (opens(i)) i = partner_[i];
+    }
+    return i;
+  }
+
   void swapped_operator(size_t i) {
     if (tokens_[i].kind != Token::Kind::kMark || !tokens_[i].apart) return;
     for (const Swap& swap : kSwaps) {
       if (swap.was != text(i)) continue;
+      const bool moved = swap.was.substr(0, 1) == swap.now.substr(0, 1);
+      if (moved && is(i, {"<", "<=", ">", ">="}) && takes_an_extreme(i)) continue;
       const std::string op(swap.was);
       size_t first = i, last = i;
       while (first + 5 > i && tokens_[first - 1].line == tokens_[i].line) --first;

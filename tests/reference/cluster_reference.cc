@@ -369,6 +369,15 @@ int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& 
   return free_us;
 }
 
+int64_t Cluster::sit_there(const std::vector<Task>& those) {
+  int64_t free_us = now_us;
+  for (const Task& task : those) {
+    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need));
+    tasks.push_back(task);
+  }
+  return free_us;
+}
+
 // Whole GPUs that nobody ran on are left without a trace; a share that leaves at once still counts
 // where others are leaving.
 void Cluster::vacate(int job, int64_t vacated_us) {

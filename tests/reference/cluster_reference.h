@@ -82,6 +82,8 @@ class Cluster {
 
   // Returns when all that the job now has is vacated. Requires: the seats are there.
   int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
+  // The same for tasks whose GPUs are known.
+  int64_t sit_there(const std::vector<Task>& those);
   void vacate(int job, int64_t vacated_us);  // before leave(): it was stopped
   void leave(int job);
 

@@ -206,8 +206,12 @@ bool Game::start(int j) {
 
 // It waits until all its GPUs are vacated and its own save is complete; who has work done restores.
 void Game::start_at(int j, const std::vector<Seats>& seats) {
+  get_ready(j, now_.cluster.sit(j, asks(j), seats));
+}
+
+void Game::get_ready(int j, int64_t vacated_us) {
   LiveJob& live = at(j);
-  int64_t ready_us = std::max(live.saved_us, now_.cluster.sit(j, asks(j), seats));
+  int64_t ready_us = std::max(live.saved_us, vacated_us);
   live.speed = pace(j).alone;
   const Charges& c = world_.charges;
   if (live.done > 0) {

@@ -9,7 +9,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int32_t kModels = 3, kMaxGpus = 16;
+constexpr int32_t kModels = 3, kMaxGpus = 6;
 
 void give_tenants(Rng rng, std::vector<Job>& jobs) {
   for (Job& job : jobs) {
@@ -21,6 +21,18 @@ void give_models(Rng rng, std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     const uint32_t n = rng.below(kModels + 1);
     job.model = n < kModels ? "m" + std::to_string(n) : "";
+  }
+}
+
+// Two nodes a rack, two racks a pod, islands of two GPUs, and links that a few jobs fill.
+void wire(ClusterSpec& cluster) {
+  for (size_t m = 0; m < cluster.nodes.size(); ++m) {
+    cluster.nodes[m].rack = static_cast<int32_t>(m / 2);
+    cluster.nodes[m].pod = static_cast<int32_t>(m / 4);
+    cluster.nodes[m].island_gpus = std::min(cluster.nodes[m].gpus, 2);
+  }
+  for (const Tier tier : {Tier::kRack, Tier::kPod, Tier::kCore}) {
+    cluster.tiers[static_cast<size_t>(tier)] = {.bandwidth_gbps = 8, .oversubscription = 2};
   }
 }
 
@@ -115,12 +127,15 @@ MadeUpModels::MadeUpModels(size_t types)
     for (int32_t type = 0; type < types_; ++type) {
       for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
         for (int32_t span = 0; span < kSpans; ++span) {
-          const double spread = span < 2 ? 1 : 1.0 / (1 + 0.25 * (kind + 1));
-          steps_.push_back((1 + 0.5 * type) * spread);
-          share_.push_back(span < 2 ? 0 : 0.5);
+          const double slower = 1 + 0.125 * span * (kind + 1) + 0.0625 * gpus;
+          steps_.push_back((1 + 0.5 * type) / slower);
+          share_.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
         }
       }
     }
+  }
+  for (size_t type = 0; type < types; ++type) {
+    type_speed_[type] = 1 + 0.25 * static_cast<double>(type);
   }
   for (size_t i = 0; i < pair_.size(); ++i) pair_[i] = 0.5 + 0.125 * static_cast<double>(i % 4);
 }
@@ -165,7 +180,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
     }
   }
   if (options.models) {
-    cluster.tiers[static_cast<size_t>(Tier::kRack)].bandwidth_gbps = 4;
+    wire(cluster);
     give_models(rng.split(3), told.world.jobs);
   }
   give_limits(rng.split(4), told.world.jobs);
