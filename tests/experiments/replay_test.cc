@@ -223,7 +223,7 @@ TEST(Replay, StagesOfAJobAreToldAsOneJob) {
   behind.run_us = 10 * kS;
   behind.after = {"staged"};
   const Scenario scenario = of({staged, other, behind}, "1x4");
-  const Run run = run_policy(scenario, "backfill", {});
+  const yard::Run run = run_policy(scenario, "backfill", {});
   ASSERT_EQ(run.outcome.jobs.size(), 3u);
   EXPECT_EQ(run.outcome.jobs[0].start_us, 0);
   // The second stage waits for the other job until 150 s.

@@ -165,7 +165,7 @@ TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
   EXPECT_EQ(bars.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
   EXPECT_EQ(bars.barred, (std::vector<uint64_t>{0b10, 0b01}));
   const Scenario scenario(trace, {0, 0, 1000 * kS, 5}, cluster, 1, speeds);
-  const Run run = run_policy(scenario, "backfill", {});
+  const yard::Run run = run_policy(scenario, "backfill", {});
   EXPECT_EQ(run.outcome.jobs[2].start_us, 0) << "the other LM";
   EXPECT_GT(run.outcome.jobs[1].start_us, 0) << "A3C waits for the LMs";
   EXPECT_EQ(run.outcome.jobs[1].start_us, run.outcome.jobs[3].start_us);
