@@ -1,9 +1,12 @@
-# make demo | test | build | check-deep. CMAKE_ARGS="-DYARD_TORCH_ROOT=..." goes to the first
+# make demo | test | build | check-deep | mutate. CMAKE_ARGS="-DYARD_TORCH_ROOT=..." goes to the first
 # configuration; JOBS limits the parallel compilations.
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
+# make mutate: so many mutations of the rules, drawn by the seed.
+MUTANTS ?= 240
+SEED ?= 1
 
-.PHONY: build demo test check-deep clean
+.PHONY: build demo test check-deep mutate clean
 
 build:
 	@scripts/install.sh
@@ -17,6 +20,9 @@ test: build
 
 check-deep: build
 	@scripts/check_deep.sh $(JOBS)
+
+mutate:
+	@scripts/mutate.sh $(JOBS) $(MUTANTS) $(SEED)
 
 clean:
 	rm -rf build

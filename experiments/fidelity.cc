@@ -9,6 +9,7 @@
 #include "env/base/check.h"
 #include "env/trace/batches.h"
 #include "env/trace/shared_variance.h"
+#include "experiments/moments.h"
 
 namespace yard {
 namespace {
@@ -19,28 +20,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 double log_run(const Job& job) { return std::log(std::max(1.0, seconds(job.run_us))); }
-
-double mean(const std::vector<double>& values) {
-  if (values.empty()) return kNan;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double variance(const std::vector<double>& values) {
-  const double centre = mean(values);
-  double sum = 0;
-  for (const double v : values) sum += (v - centre) * (v - centre);
-  return values.empty() ? kNan : sum / static_cast<double>(values.size());
-}
-
-double autocorrelation(const std::vector<double>& values, size_t lag) {
-  if (values.size() < 4 * lag + 2) return kNan;
-  const double centre = mean(values), spread = variance(values);
-  double sum = 0;
-  for (size_t i = 0; i + lag < values.size(); ++i) {
-    sum += (values[i] - centre) * (values[i + lag] - centre);
-  }
-  return spread > 0 ? sum / static_cast<double>(values.size() - lag) / spread : kNan;
-}
 
 // Variance over mean of the arrivals in stretches of so many hours: 1 for a Poisson process.
 double dispersion(const std::vector<double>& hourly, size_t hours) {

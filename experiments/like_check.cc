@@ -36,8 +36,25 @@ Case to_load(Case one, const ClusterSpec& cluster, double load) {
 QueueFigures play(const Case& one, const ClusterSpec& cluster, const std::string& policy) {
   throw_if_interrupted();
   const Scenario scenario(one.trace, one.window, cluster, 1);
-  const JctSummary all = run_policy(scenario, policy, {}).summary.all;
-  return {all.mean_wait_s, all.mean_jct_s};
+  Occupancy seen(cluster.total_gpus());
+  RunOptions options;
+  options.watch = [&](const ClusterState& state) { seen.watch(state); };
+  const JctSummary all = run_policy(scenario, policy, options).summary.all;
+  return {all.mean_wait_s, all.mean_jct_s, seen.figures(one.window.from_us, one.window.to_us)};
+}
+
+std::optional<QueueFigures> logged(const Case& one, const ClusterSpec& cluster) {
+  const std::vector<Job>& jobs = one.trace.jobs;
+  double wait_us = 0, jct_us = 0;
+  for (const Job& job : jobs) {
+    if (job.logged_start_us < 0 || job.logged_end_us < 0) return std::nullopt;
+    wait_us += static_cast<double>(job.logged_start_us - job.submit_us);
+    jct_us += static_cast<double>(job.logged_end_us - job.submit_us);
+  }
+  const double us = 1e6 * static_cast<double>(jobs.size());
+  return QueueFigures{
+      wait_us / us, jct_us / us,
+      logged_occupancy(jobs, cluster.total_gpus()).figures(one.window.from_us, one.window.to_us)};
 }
 
 }  // namespace
@@ -47,22 +64,29 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
                         const std::vector<std::string>& policies) {
   QueueCheck out;
   Case real = case_of(part.jobs, part.from_us, part.to_us, cluster);
-  const Calibration found = calibrate(real.trace, real.window, cluster, congestion);
-  scale_arrivals(real.trace, real.window, found.factor);
-  out.congestion = found.congestion;
+  const bool scaled = congestion > 0;
+  if (scaled) {
+    const Calibration found = calibrate(real.trace, real.window, cluster, congestion);
+    scale_arrivals(real.trace, real.window, found.factor);
+    out.congestion = found.congestion;
+  } else {
+    out.congestion = congestion_of(real.trace, cluster);
+    out.logged = logged(real, cluster);
+  }
   out.load = offered_load(real.trace, real.window, cluster.total_gpus());
+  const auto to_its_load = [&](Case one) {
+    return scaled ? to_load(std::move(one), cluster, out.load) : one;
+  };
 
   const int64_t middle_us = part.from_us + (part.to_us - part.from_us) / 2;
   const auto half = std::ranges::partition_point(
       part.jobs, [&](const Job& job) { return job.submit_us < middle_us; });
-  const Case first = to_load(case_of({part.jobs.begin(), half}, part.from_us, middle_us, cluster),
-                             cluster, out.load);
-  const Case second =
-      to_load(case_of({half, part.jobs.end()}, middle_us, part.to_us, cluster), cluster, out.load);
+  const Case first =
+      to_its_load(case_of({part.jobs.begin(), half}, part.from_us, middle_us, cluster));
+  const Case second = to_its_load(case_of({half, part.jobs.end()}, middle_us, part.to_us, cluster));
   std::vector<Case> like;
   for (const std::vector<Job>& jobs : generated) {
-    like.push_back(
-        to_load(case_of(jobs, 0, part.to_us - part.from_us, cluster), cluster, out.load));
+    like.push_back(to_its_load(case_of(jobs, 0, part.to_us - part.from_us, cluster)));
   }
   for (const std::string& policy : policies) {
     QueueRow row{policy,

@@ -102,6 +102,7 @@ struct PlainScenario {
     for (Job& job : trace.jobs) {
       job.groups.clear();
       job.gpu_types.clear();
+      job.after.clear();
     }
     return trace;
   }
@@ -123,7 +124,9 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   }
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
-  if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);
+  const JobColumns& jobs = scenario.fixed.jobs;
+  const bool told_more = jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr;
+  if (!contestant.policy && told_more) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
   const Fixed& fixed = plain ? plain->fixed : scenario.fixed;

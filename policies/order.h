@@ -3,13 +3,15 @@
 // first.
 #pragma once
 
-#include <algorithm>
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "env/sim/choose.h"
 #include "env/sim/plan.h"
+#include "policies/held_order.h"
+#include "policies/holders.h"
+#include "policies/make_room.h"
 #include "policies/ranked.h"
 
 namespace yard {
@@ -30,44 +32,42 @@ void take_in_changed(const View& view, Ranked& ranked, KeyOf key_of) {
 // Starts waiting jobs in order of their keys, skipping what does not fit.
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft);
 
-struct Claim {
-  Key key;
-  int32_t slot;
-  double waiting_value = 0;  // the key's value once it waits again
-};
+// Who comes first in order gets GPUs: the waiting jobs, in the order of their keys, take what is
+// free, or else the GPUs of holders that come after them (make_room.h). Who finds no place even so
+// stops nobody, and the next in order may go ahead, but not those that ask for the same.
+// `waiting_key` gives the key of a stopped job that waits again at once.
+void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
+                        const PreemptionRule& rule,
+                        const std::function<double(int32_t)>& waiting_key, Draft& draft);
 
-struct PreemptionRule {
-  Placement placement = Placement::kFirstFit;
-  // A running job's key counts as key / (1 + margin): who wants its GPUs must be better by that.
-  double margin = 0;
-};
+inline size_t ordered_bytes(const View& view, const PreemptionRule& rule) {
+  return Ranked::bytes(view) + HeldOrder::bytes(view.capacity()) +
+         RoomIndex::bytes(view, rule.placement);
+}
 
-// Gives the GPUs to the jobs that come first in the order of their keys, skipping what does not
-// fit; what runs and is not among them is preempted. `held` are the jobs that hold GPUs now; sorted
-// here.
-//
-// Where enough GPUs are free but not where the job could use them (`consolidate` refuses to spread
-// it, others have shares of them), a job of whole GPUs takes the node on which the fewest GPUs of
-// later jobs have to leave, if there is one; otherwise it waits, nobody is stopped for it, and the
-// next in order may go ahead.
-void run_first_in_order(const View& view, Ranked& ranked, std::span<Claim> held,
-                        const PreemptionRule& rule, Draft& draft);
-
-// The same for a policy that keeps its ranking at `memory`. `waiting_key` must not change while a
-// job waits; `held_key` is asked anew at every decision.
-template <class WaitingKey, class HeldKey>
+// For a policy that keeps ordered_bytes() at `memory`: waiting_key(slot) must not change while a
+// job waits; held_line(slot) must hold until the job is among the changed.
+template <class WaitingKey, class HeldLine>
 void decide_in_order(const View& view, std::byte* memory, const PreemptionRule& rule,
-                     WaitingKey waiting_key, HeldKey held_key, Draft& draft) {
+                     WaitingKey waiting_key, HeldLine held_line, Draft& draft) {
   Carver carver(memory);
   Ranked ranked(view, carver);
+  HeldOrder held(view.capacity(), carver);
+  RoomIndex rooms(view, rule.placement, held, carver);
+  const auto follow = [&](int32_t slot) {
+    if (view.holds(slot) && view.preemptible(slot)) {
+      held.put(slot, held_line(slot), view.serial(slot));
+    } else {
+      held.remove(slot);
+    }
+    rooms.follow(slot);
+  };
   take_in_changed(view, ranked, waiting_key);
-  std::vector<Claim> held;
-  held.reserve(static_cast<size_t>(view.num_held()));
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    const int32_t slot = view.held(i);
-    held.push_back({{held_key(slot), view.serial(slot)}, slot, waiting_key(slot)});
-  }
-  run_first_in_order(view, ranked, held, rule, draft);
+  for (int32_t i = 0; i < view.num_changed(); ++i) follow(view.changed(i));
+  OrderedHolders holders(held, rooms, view.now_us());
+  run_first_in_order(view, ranked, holders, rule, waiting_key, draft);
+  for (const Edit& edit : draft.plan().edits) follow(edit.job.slot);
+  rooms.refresh();
 }
 
 }  // namespace yard

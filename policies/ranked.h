@@ -1,11 +1,11 @@
-// Waiting jobs ordered by a key that stays put while they wait: one pairing heap a size class, as
-// columns of a policy's memory, so that an event costs O(log queue) and "the next that fits" is
-// found without a walk. (Fredman et al., "The Pairing Heap", Algorithmica 1986.) Dims: S slots, K
-// size classes.
+// Waiting jobs ordered by a key that stays put while they wait: one pairing heap a size class, and
+// over the classes a tournament of their first jobs, as columns of a policy's memory. An event
+// costs O(log queue + log classes), and "the next that fits" is found without a walk. (Fredman et
+// al., "The Pairing Heap", Algorithmica 1986.) Dims: S slots, K size classes, P the power of two
+// from K.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "env/sim/columns.h"
 #include "env/sim/view.h"
@@ -22,12 +22,19 @@ struct Key {
   }
 };
 
+// A job that stands in an order.
+struct Claim {
+  Key key;
+  int32_t slot = kNone;
+};
+
 class Ranked {
  public:
   static size_t bytes(const View& view) {
     const int32_t slots = view.capacity();
     return Carver::bytes<double>(slots) + 3 * Carver::bytes<int32_t>(slots) +
-           Carver::bytes<int32_t>(view.num_classes()) + Carver::bytes<int32_t>(1);
+           Carver::bytes<int32_t>(view.num_classes()) +
+           Carver::bytes<int32_t>(2 * leaves(view.num_classes())) + Carver::bytes<int32_t>(1);
   }
 
   // Requires: the same place in the memory every time.
@@ -37,19 +44,24 @@ class Ranked {
         child_(carver.take<int32_t>(view.capacity())),
         sibling_(carver.take<int32_t>(view.capacity())),
         root_(carver.take<int32_t>(view.num_classes())),
-        num_classes_(view.num_classes()) {
+        winner_(carver.take<int32_t>(2 * leaves(view.num_classes()))),
+        num_classes_(view.num_classes()),
+        leaves_(leaves(view.num_classes())) {
     int32_t* made = carver.take<int32_t>(1);
     if (*made == 0) {
       *made = 1;
       for (int32_t k = 0; k < num_classes_; ++k) root_[k] = kNone;
+      for (int32_t i = 0; i < 2 * leaves_; ++i) winner_[i] = kNone;
     }
   }
 
+  // Shows the class, if it was hidden.
   void push(int32_t k, int32_t slot, Key key) {
     value_[slot] = key.value;
     serial_[slot] = key.serial;
     child_[slot] = sibling_[slot] = kNone;
     root_[k] = meld(root_[k], slot);
+    enter(k, k);
   }
 
   int32_t top(int32_t k) const { return root_[k]; }
@@ -77,20 +89,49 @@ class Ranked {
       pairs = rest;
     }
     root_[k] = root;
+    enter(k, root == kNone ? kNone : k);
   }
 
-  // Returns the class whose first job goes first among those of at most `gpus` GPUs, or kNone.
-  // `skip` (K), or empty: classes to pass over.
-  int32_t first_class(const View& view, int32_t gpus, std::span<const char> skip = {}) const {
+  // Returns the class whose first job goes first among those of at most `gpus` GPUs that are not
+  // hidden, or kNone.
+  int32_t first_class(const View& view, int32_t gpus) const {
+    if (num_classes_ == 0 || winner_[1] == kNone) return kNone;
+    if (view.class_gpus(winner_[1]) <= gpus) return winner_[1];
+    int32_t end = 0;  // how many classes are small enough; they stand by their GPUs
+    for (int32_t step = leaves_; step > 0; step /= 2) {
+      if (end + step <= num_classes_ && view.class_gpus(end + step - 1) <= gpus) end += step;
+    }
     int32_t best = kNone;
-    for (int32_t k = 0; k < num_classes_ && view.class_gpus(k) <= gpus; ++k) {
-      if (root_[k] == kNone || (!skip.empty() && skip[static_cast<size_t>(k)])) continue;
-      if (best == kNone || key(root_[k]) < key(root_[best])) best = k;
+    for (int32_t low = leaves_, high = leaves_ + end; low < high; low /= 2, high /= 2) {
+      if (low & 1) best = better(best, winner_[low++]);
+      if (high & 1) best = better(best, winner_[--high]);
     }
     return best;
   }
 
+  // A class out of sight of first_class(): none of its jobs finds a place now.
+  void hide(int32_t k) { enter(k, kNone); }
+  void show(int32_t k) { enter(k, root_[k] == kNone ? kNone : k); }
+
  private:
+  static int32_t leaves(int32_t classes) {
+    int32_t n = 1;
+    while (n < classes) n *= 2;
+    return n;
+  }
+
+  int32_t better(int32_t a, int32_t b) const {
+    if (a == kNone || b == kNone) return a == kNone ? b : a;
+    return key(root_[b]) < key(root_[a]) ? b : a;
+  }
+
+  // Lets class `k` stand for itself in the tournament, or nobody.
+  void enter(int32_t k, int32_t as) {
+    int32_t i = leaves_ + k;
+    winner_[i] = as;
+    for (i /= 2; i > 0; i /= 2) winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
+  }
+
   int32_t meld(int32_t a, int32_t b) {
     if (a == kNone) return b;
     if (b == kNone) return a;
@@ -106,7 +147,9 @@ class Ranked {
   int32_t* child_;    // (S)
   int32_t* sibling_;  // (S)
   int32_t* root_;     // (K)
+  int32_t* winner_;   // (2 P)  classes; 1 is the root, P + k the leaf of class k
   int32_t num_classes_;
+  int32_t leaves_;  // P
 };
 
 }  // namespace yard

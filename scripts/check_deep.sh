@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
-# TSan over what runs on threads, mutations of the rules, libFuzzer on the trace readers, the rules
-# under nvcc, a second LibTorch, formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
+# TSan over what runs on threads, the simulator against the slow one on 10,000 random worlds,
+# mutations of the rules, libFuzzer on the trace readers, the rules under nvcc, a second LibTorch,
+# formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
 # check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan mutate fuzz cuda torch format tidy}
+only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch format tidy}
 table=()
 failed=0
 
@@ -39,6 +40,10 @@ tsan() {
     "${plain[@]}" scripts/test.sh build/tsan "$jobs" -R '^(batch\.|serving\.(Engine|ModelStore)\.)'
 }
 
+worlds() {
+  YARD_WORLDS=${YARD_WORLDS:-10000} scripts/test.sh build "$jobs" -R 'WorldReference'
+}
+
 cuda() {
   YARD_REQUIRE=cuda scripts/test.sh build "$jobs" -R 'house.Cuda'
 }
@@ -66,6 +71,7 @@ tidied() {
 
 check asan asan
 check tsan tsan
+check worlds worlds
 check mutate scripts/mutate.sh "$jobs"
 if command -v clang++ >/dev/null; then
   check fuzz scripts/fuzz.sh 10

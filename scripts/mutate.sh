@@ -1,83 +1,116 @@
 #!/usr/bin/env bash
-# Seeded mutations: one small lie at a time is put into the rules and policies of a copy of the tree,
-# and the tests of simulator and policies must fail. A survivor is a hole in the tests.
-#   scripts/mutate.sh [JOBS] [NAME...]     only these mutations
-# Ends with a table; fails where a mutation survived or no longer applies.
+# Seeded mutations: small lies are planted in the rules and choose functions of a copy of the tree,
+# all in one build; then the tests of simulator and policies run once for each, and must fail. A
+# survivor is a hole in the tests, or changes nothing that anybody could see.
+#   scripts/mutate.sh [JOBS [COUNT [SEED]]]
+# Ends with a table and the survivors; fails where fewer than 90 % were caught, or fewer than 200
+# were tried. build/mutants keeps the copy, so that the next run compiles less; RESULTS there says
+# which test caught which.
 set -uo pipefail
+export LC_ALL=C  # join wants the order of bytes
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-shift || true
-only=" $* "
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-git ls-files --cached --others --exclude-standard -z | tar --null --files-from=- -cf - | tar -xf - -C "$copy"
+count=${2:-240}
+seed=${3:-1}
+copy=$PWD/build/mutants
+rules=(env/sim/{rules,holding,shape,rates,advance,queue,free_map,agenda,choose}.h env/sim/{plan,faults}.cc
+  env/sim/speed/{contention,speed}.h policies/order.cc policies/ranked.h policies/heuristic/*.cc)
 
-build() {  # build GROUP
-  cmake --build "$copy/build" --parallel "$jobs" --target "yard_$1_test" >"$copy/build.log" 2>&1
+mkdir -p "$copy"
+find "$copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+git ls-files --cached --others --exclude-standard -z |
+  while IFS= read -r -d '' file; do [[ -f $file ]] && printf '%s\0' "$file"; done |
+  tar --null --files-from=- -cf - | tar -xf - -C "$copy"
+cd "$copy" || exit 1
+cmake -S . -B build -G Ninja -DYARD_AGENTS=OFF -DYARD_SERVING=OFF -DYARD_WERROR=OFF \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -w" >configure.log 2>&1 ||
+  { cat configure.log; exit 1; }
+compile() {  # compile TARGET...: all errors at once
+  cmake --build build --parallel "$jobs" --target "$@" -- -k 0 >build.log 2>&1
 }
+compile yard_mutator || { tail -n 50 build.log; exit 1; }
 
-# Times out where a mutation makes the world stand still. Queueing formulas are slow and coarse.
-tests() {  # tests GROUP
-  (cd "$copy" && env -u YARD_REQUIRE timeout 120 "build/tests/yard_$1_test" --gtest_brief=1 \
-    --gtest_fail_fast --gtest_filter='-*Queueing*') >"$copy/test.log" 2>&1
-}
-
-# The quickest code to compile; the same numbers.
-cmake -S "$copy" -B "$copy/build" -G Ninja -DYARD_AGENTS=OFF -DYARD_SERVING=OFF -DYARD_WERROR=OFF \
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 >"$copy/configure.log" 2>&1 ||
-  { cat "$copy/configure.log"; exit 1; }
-for group in env policies; do
-  build $group || { tail -n 50 "$copy/build.log"; exit 1; }
-  tests $group || { echo "the tests fail without any mutation:"; tail -n 50 "$copy/test.log"; exit 1; }
+# What does not compile with a lie in it is told apart by the line that the compiler names.
+without=()
+for ((round = 0; ; ++round)); do
+  build/bin/yard_mutator ../.. "$seed" "$count" "${rules[@]}" --without "${without[@]}" >planted || exit 1
+  compile yard_env_test yard_policies_test && break
+  mapfile -t bad < <(grep -oE '(env|policies)/[a-z_/]+\.(h|cc):[0-9]+' build.log | sort -u |
+    grep -Fxf <(cut -f 2 planted))
+  if ((round == 5 || ${#bad[@]} == 0)); then
+    tail -n 50 build.log
+    exit 1
+  fi
+  echo "does not compile with a mutation, left alone: ${bad[*]}"
+  without+=("${bad[@]}")
 done
 
-table=()
-failed=0
-# mutate NAME FILE SED: how the lie is told; it must change the file.
-mutate() {
-  local name=$1 file=$2 lie=$3 verdict
-  [[ $only == "  " || $only == *" $name "* ]] || return 0
-  cp -p "$copy/$file" "$copy/kept"
-  sed -i "$lie" "$copy/$file"
-  if cmp -s "$copy/$file" "$copy/kept"; then
-    verdict="NO LONGER APPLIES"
-  else
-    verdict=SURVIVED
-    for group in env policies; do
-      build $group || { verdict="caught by the compiler"; break; }
-      tests $group || { verdict="caught by $(grep -m1 '  FAILED  ' "$copy/test.log" |
-        sed 's/.*  FAILED  \] //; s/[ ,].*//')"; break; }
-    done
-    [[ $verdict != "caught by " ]] || verdict="caught by an abort or a time-out"
-  fi
-  [[ $verdict == caught* ]] || failed=1
-  cp "$copy/kept" "$copy/$file"
-  table+=("$(printf '%-26s %s' "$name" "$verdict")")
-  echo "${table[-1]}"
+# Which tests reach which mutations, and how long they take: each runs once, by itself, unmutated.
+# Queueing formulas are slow and coarse, and readers know no rules.
+export -n YARD_REQUIRE YARD_TRACES
+for group in policies env; do
+  build/tests/yard_${group}_test --gtest_list_tests --gtest_filter='-*Queueing*:*Reader*:Cluster*:*WrongYaml*' |
+    awk -v group=$group '/^[^ ]/ { suite = $1 } /^ / { print group, suite $1 }'
+done | grep -v ' Running' | nl >tests.list
+reach() {  # reach NUMBER GROUP TEST
+  local output
+  output=$(YARD_REACHED="reached/$1" "build/tests/yard_$2_test" --gtest_filter="$3" 2>&1) ||
+    { printf 'fails without a mutation:\n%s\n' "$output" >&2; exit 255; }
+  touch "reached/$1"
+  sed -nE "s/^\[.*OK \] .* \(([0-9]+) ms\)$/\1/p" <<<"$output" | head -n 1 |
+    sed "s|.*|\0 $2 $3|" >"reached/$1.ms"
 }
+export -f reach
+rm -rf reached && mkdir reached
+xargs -P "$jobs" -L 1 bash -c 'reach "$@"' reach <tests.list || exit 1
 
-rules=env/sim/rules.h
-mutate free-restore $rules 's/if (s.done_us\[slot\] > 0) ready_us += /if (s.done_us[slot] < 0) ready_us += /'
-mutate free-save $rules 's/= now_us + f.costs.save_us;/= now_us;/'
-mutate start-does-not-wait $rules 's/if (at > ready_us) ready_us = at;/if (at < ready_us) ready_us = at;/'
-mutate fastest-member $rules 's/f.spec.node_speed\[node\] < speed/f.spec.node_speed[node] > speed/'
-mutate lowest-gpu $rules 's/if (at_us >= best_us) continue;/if (best != 0) continue;/'
-mutate work-lost $rules 's/  s.done_us\[slot\] += static_cast<double>(ran_us)/  s.done_us[slot] = static_cast<double>(ran_us)/'
-mutate node-named-twice $rules 's/if (pieces\[k\].node == p.node) return false;/if (pieces[k].node < 0) return false;/'
-mutate end-rounded-down env/sim/advance.h 's/if (static_cast<double>(whole) < wall)/if (static_cast<double>(whole) > wall)/'
-mutate arrival-left-out env/sim/advance.h 's/while (h.arrived < h.end_job \&\&/if (h.arrived < h.end_job \&\&/'
-mutate timer-kept env/sim/advance.h 's/if (h.timer_us <= at_us) h.timer_us = kNever;/if (h.timer_us < at_us) h.timer_us = kNever;/'
-mutate undo-forgets-ready env/sim/plan.cc 's/lowest_bit(rest)\] = 0;/lowest_bit(rest)] += 0;/'
-mutate undo-forgets-queue env/sim/plan.cc 's/if (u.phase == Phase::kWaiting) queue_link(s, u.slot);/if (u.phase == Phase::kWaiting) queue_append(s, u.slot);/'
-mutate starts-before-stops env/sim/plan.cc '/^void execute/,/^}/{s/Verb::kPreempt/Verb::kX/;s/Verb::kStart/Verb::kPreempt/;s/Verb::kX/Verb::kStart/}'
-mutate stale-handle env/sim/plan.cc 's/s.generation\[job.slot\] == job.generation/s.generation[job.slot] >= job.generation/'
-mutate loosest-node env/sim/choose.h "s/: placer.tightest(gpus)/: placer.first_at_least(gpus)/"
-mutate summary-not-cleared env/sim/free_map.h 's/if (word == 0) {/if (word == 1) {/'
-mutate agenda-ties env/sim/agenda.h 's/job\[a\] < job\[b\]/job[a] > job[b]/'
-mutate ranked-loses-siblings policies/ranked.h 's/    sibling_\[other\] = child_\[first\];/    sibling_[other] = kNone;/'
-mutate ranked-ties policies/ranked.h 's/a.serial < b.serial/a.serial > b.serial/'
-mutate las-never-sinks policies/heuristic/las.cc 's/(service_us >= limits_us_\[1\])/(service_us < 0)/'
+# A plan for each: the quickest tests first, in a few runs.
+for ms in reached/*.ms; do
+  [[ -s $ms ]] && awk -v test="$(<"$ms")" '{ print $1, test }' "${ms%.ms}"
+done | sort -k 1,1n -k 2,2n | awk '
+  function flush() { for (g in filter) print id, g, int(sum / 1000), filter[g]; delete filter }
+  $1 != id { flush(); id = $1; sum = 0; batch = 0 }
+  { sum += $2 + 1; now = (sum > 50) + (sum > 300) + (sum > 1500)
+    if (now != batch) { flush(); batch = now }
+    filter[$3] = filter[$3] ":" $4 }
+  END { flush() }' >plans
 
-echo
-printf '%s\n' "${table[@]}"
-exit "$failed"
+# try ID: one line, the number and what caught the mutation.
+try() {
+  local group seconds filter output status
+  ulimit -v 8000000 -c 0
+  while read -r _ group seconds filter; do
+    output=$(ulimit -t $((2 + 10 * seconds)) &&
+      YARD_MUTANT=$1 "build/tests/yard_${group}_test" --gtest_brief=1 --gtest_fail_fast \
+        --gtest_filter="${filter#:}" 2>&1)
+    status=$?
+    ((status == 0)) && continue
+    if ((status == 137 || status == 152)); then
+      echo "$1 a time-out of $group"
+    else
+      echo "$1 $(sed -nE 's/.*\[  FAILED  \] ([^ ,]+).*/\1/p' <<<"$output" | head -n 1 |
+        grep . || echo "an abort of $group")"
+    fi
+    return
+  done < <(grep "^$1 " plans)
+  echo "$1 $(grep -q "^$1 " plans && echo SURVIVED || echo "SURVIVED: no test comes there")"
+}
+export -f try
+cut -f 1 planted | xargs -P "$jobs" -I{} bash -c 'try {}' >verdicts
+join -t $'\t' <(sed 's/ /\t/' verdicts | sort) <(sort planted) | sort -n >RESULTS
+
+awk -F '\t' '
+  { file = $3; sub(/:.*/, "", file); ++tried[file]; ++all }
+  $2 ~ /^SURVIVED/ {
+    ++left[file]; ++alive
+    lines = lines "  " $3 "  " $4 "  ->  " $5 substr($2, 9) "\n"
+  }
+  END {
+    for (file in tried) {
+      printf "%-34s %4d of %4d caught\n", file, tried[file] - left[file], tried[file] | "sort"
+    }
+    close("sort")
+    printf "%-34s %4d of %4d caught, %.1f %%\n", "all", all - alive, all, 100 * (all - alive) / all
+    if (alive > 0) printf "survivors:\n%s", lines
+    exit !(all >= 200 && all - alive >= 0.9 * all)
+  }' RESULTS

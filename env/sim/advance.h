@@ -50,7 +50,7 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
 
 YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
   settle(f, s, slot);
-  release(f, s, slot, s.head->now_us);
+  release(f, s, slot);
   s.phase[slot] = Phase::kDone;
   --s.head->live;
   ++s.head->finished;

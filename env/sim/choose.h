@@ -51,6 +51,18 @@ class Placer {
     return kNone;
   }
 
+  // How many nodes have exactly so many free GPUs.
+  YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
+
+  // Whether the one task of a job with a shape could go to this node now. Requires: it has one.
+  YARD_HD bool takes(int32_t slot, int32_t node) const {
+    const ShapeColumns& h = fixed_.jobs.shapes;
+    const int32_t shape = s_.shape[slot];
+    const TaskNeed need = need_of(h, shape, 0);
+    NodeLedger ledger(fixed_, s_, node);
+    return ledger.suits(fixed_, shape, need) && take_tasks(fixed_, s_, ledger, need, 1) == 1;
+  }
+
   // On how few nodes could `gpus` go now? Requires: that many are free.
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <vector>
 
 #include "env/sim/rules.h"
@@ -90,7 +91,17 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     }
   }
   for (int32_t g = 0; g < fixed.spec.total_gpus; ++g) {
-    hash.add(std::max<int64_t>(s.gpu_ready_us[g] - h.now_us, 0));
+    const int64_t vacating_us = std::max<int64_t>(s.gpu_ready_us[g] - h.now_us, 0);
+    hash.add(vacating_us);
+    if (vacating_us == 0 || fixed.jobs.shapes.max_loose_tasks == 0) continue;
+    hash.add(s.leaving_milli[g]);
+    hash.add(s.leaving_mem_mib[g]);
+  }
+  for (int32_t m = 0; fixed.jobs.shapes.num_shapes > 0 && m < fixed.spec.num_nodes; ++m) {
+    if (s.node_ready_us[m] <= h.now_us) continue;
+    for (const int64_t word : {s.node_ready_us[m], s.leaving_cpu_milli[m], s.leaving_ram_mib[m]}) {
+      hash.add(word);
+    }
   }
   return hash.value();
 }
@@ -146,11 +157,42 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
   return "";
 }
 
+// What running jobs send over the links that they span.
+std::string broken_link(const Fixed& fixed, const ClusterState& s) {
+  const SpecColumns& spec = fixed.spec;
+  std::vector<int64_t> load(static_cast<size_t>(spec.num_nodes + spec.num_racks + spec.num_pods),
+                            0);
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    if (!is_live(s.phase[slot])) continue;
+    if (s.phase[slot] != Phase::kRunning) {
+      if (s.traffic[slot] != 0) return "sends but does not run: slot " + std::to_string(slot);
+      continue;
+    }
+    std::set<int32_t> links;
+    const auto tier = static_cast<Tier>(s.tier[slot]);
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      const int32_t node = s.part_node[p];
+      if (s.part_mask[p] == 0) continue;
+      links.insert(node);
+      if (tier >= Tier::kPod) links.insert(spec.num_nodes + spec.node_rack[node]);
+      if (tier >= Tier::kCore) links.insert(spec.num_nodes + spec.num_racks + spec.node_pod[node]);
+    }
+    for (const int32_t link : links) load[static_cast<size_t>(link)] += s.traffic[slot];
+  }
+  for (size_t i = 0; i < load.size(); ++i) {
+    if (s.link_load[i] != load[i]) return "load of link " + std::to_string(i);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   const Head& h = *s.head;
   if (const std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
+  if (fixed.rated) {
+    if (const std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
+  }
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
   std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);
   int32_t live = 0, waiting = 0, held = 0, blocked = 0;

@@ -61,6 +61,12 @@ struct FreeMap {
     return kNone;
   }
 
+  YARD_HD int32_t count(const ClusterState& s, int32_t free) const {
+    int32_t n = 0;
+    for (int32_t w = 0; w < words; ++w) n += count_bits(s.free_bits[free * words + w]);
+    return n;
+  }
+
   // Returns the lowest node >= `from` with exactly `count` free GPUs, or kNone.
   YARD_HD int32_t first(const ClusterState& s, int32_t count, int32_t from = 0) const {
     const uint64_t* bits = s.free_bits + static_cast<int64_t>(count) * words;

@@ -1,6 +1,7 @@
 #include "env/sim/plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <span>
 #include <unordered_set>
@@ -173,10 +174,8 @@ bool Draft::preempt(int32_t slot) {
   if (!legal_preempt(s, slot) || begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    const bool share = is_share(*fixed_, s, slot, p);
-    const int32_t gpu0 = fixed_->spec.node_gpu0[s.part_node[p]];
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
-                      share ? s.gpu_ready_us[gpu0 + lowest_bit(s.part_mask[p])] : 0});
+                      leaving_from(*fixed_, s, slot, p)});
   }
   journal_.push_back({slot,
                       s.phase[slot],
@@ -203,6 +202,22 @@ bool Draft::preempt(int32_t slot) {
   plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}, 0, 0});
   yard::preempt(*fixed_, s, slot);
   return true;
+}
+
+void Draft::put_stops_first() {
+  const auto starts = [](const Edit& edit) { return edit.verb == Verb::kStart; };
+  if (std::is_partitioned(plan_.edits.begin(), plan_.edits.end(), std::not_fn(starts))) return;
+  const std::vector<Edit> edits = plan_.edits;
+  const std::vector<Piece> pieces = plan_.pieces;
+  undo_to(0);
+  for (const Edit& edit : edits) {
+    if (!starts(edit)) preempt(edit.job.slot);
+  }
+  for (const Edit& edit : edits) {
+    if (!starts(edit)) continue;
+    const bool started = start(edit.job.slot, pieces.data() + edit.first_piece, edit.num_pieces);
+    YARD_CHECK(started, "a start that needs what is stopped after it");
+  }
 }
 
 void Draft::undo_to(size_t mark) {
@@ -246,7 +261,7 @@ void Draft::undo_to(size_t mark) {
 void Draft::undo_start(const Undo& u) {
   ClusterState& s = *state_;
   begun_[static_cast<size_t>(u.slot)] = 0;
-  release(*fixed_, s, u.slot, s.head->now_us);
+  release(*fixed_, s, u.slot);
   --s.started[u.slot];
   --s.head->starts;
   s.queue_prev[u.slot] = u.queue_prev;
@@ -259,6 +274,7 @@ void Draft::undo_start(const Undo& u) {
 void Draft::undo_preempt(const Undo& u) {
   ClusterState& s = *state_;
   if (s.phase[u.slot] == Phase::kWaiting) queue_remove(s, u.slot);
+  s.phase[u.slot] = u.phase;
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
@@ -267,13 +283,8 @@ void Draft::undo_preempt(const Undo& u) {
       s.idle_down_mask[part.node] &= ~idle;
       s.head->down_gpus -= count_bits(idle);
     }
-    // Whole GPUs are the job's own again: nobody is still leaving them once it runs.
-    if (u.phase == Phase::kRunning) {
-      for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
-        s.gpu_ready_us[fixed_->spec.node_gpu0[part.node] + lowest_bit(rest)] = part.ready_us;
-      }
-    }
     chain = hold_part(*fixed_, s, u.slot, part.node, part.mask, part.group, part.tasks, chain);
+    set_leaving(*fixed_, s, u.slot, chain, part.leaving);
   }
   s.first_part[u.slot] = chain;
   held_add(s, u.slot);

@@ -19,9 +19,10 @@ struct Footing {
   Tier tier = Tier::kIsland;
 };
 
+// Whether an earlier part of the job has GPUs on the same node.
 YARD_HD inline bool on_node_before(const ClusterState& s, int32_t slot, int32_t part) {
   for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
-    if (s.part_node[p] == s.part_node[part]) return true;
+    if (s.part_node[p] == s.part_node[part] && s.part_mask[p] != 0) return true;
   }
   return false;
 }
@@ -53,8 +54,8 @@ YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t
   return at;
 }
 
-// The GPU type on which the job is slowest, among those it holds, and its speed there with nobody
-// beside it.
+// The GPU type on which the job is slowest, among those it holds, the first among equals, and its
+// speed there with nobody beside it.
 struct AloneRate {
   double rate = 1;
   int32_t type = 0;
@@ -72,7 +73,8 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
     const int32_t node = s.part_node[p], type = f.spec.node_type[node];
     const double speed = modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes)
                                   : f.spec.node_speed[node];
-    if (!any || speed < out.rate) out = {speed, type};
+    const bool slower = speed < out.rate || (speed == out.rate && type < out.type);
+    if (!any || slower) out = {speed, type};
     any = true;
   }
   // Without a model of its scaling, half the workers do half the work.
@@ -158,6 +160,37 @@ YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
   s.traffic[slot] = 0;
 }
 
+// How many parts of `other` lie on the GPU of this part of another job's.
+YARD_HD inline int32_t meets(const ClusterState& s, int32_t other, int32_t part) {
+  int32_t n = 0;
+  for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
+    n += s.part_node[q] == s.part_node[part] && (s.part_mask[q] & s.part_mask[part]) != 0;
+  }
+  return n;
+}
+
+// What the others on its GPU leave of the speed of one part. They are taken in the order of
+// submission: the list of holders remembers history, and a product of doubles hangs on its order.
+YARD_HD inline double left_by_neighbours(const Fixed& f, const ClusterState& s, int32_t slot,
+                                         int32_t part) {
+  double left = 1;
+  for (int32_t last = kNone;;) {
+    int32_t next = kNone;
+    for (int32_t i = 0; i < s.head->held; ++i) {
+      const int32_t other = s.held_list[i];
+      if (other == slot || s.phase[other] != Phase::kRunning || s.job[other] <= last) continue;
+      if (next != kNone && s.job[other] > s.job[next]) continue;
+      if (meets(s, other, part) > 0) next = other;
+    }
+    if (next == kNone) return left;
+    last = s.job[next];
+    const double rate =
+        pair_rate(f.speed, f.jobs.speed_class[s.job[slot]], f.jobs.speed_class[s.job[next]],
+                  f.spec.node_type[s.part_node[part]]);
+    for (int32_t n = meets(s, next, part); n > 0; --n) left *= rate;
+  }
+}
+
 // The rate of a running job as its neighbours now leave it.
 YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t slot) {
   double rate = s.alone_rate[slot];
@@ -190,21 +223,12 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
     double least = 1;  // a gang moves at the pace of its most disturbed member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (s.part_mask[p] == 0 || (s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
-      double left = 1;
-      for (int32_t i = 0; i < s.head->held; ++i) {
-        const int32_t other = s.held_list[i];
-        if (other == slot || s.phase[other] != Phase::kRunning) continue;
-        for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
-          if (s.part_node[q] != s.part_node[p] || (s.part_mask[q] & s.part_mask[p]) == 0) continue;
-          left *= pair_rate(f.speed, f.jobs.speed_class[s.job[slot]],
-                            f.jobs.speed_class[s.job[other]], f.spec.node_type[s.part_node[p]]);
-        }
-      }
+      const double left = left_by_neighbours(f, s, slot, p);
       if (left < least) least = left;
     }
     rate *= least;
   }
-  if (f.spec.overloads) {
+  if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else nobody asks for CPUs
     double least = 1;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const int32_t node = s.part_node[p];

@@ -5,115 +5,13 @@
 
 #include "env/sim/columns.h"
 #include "env/sim/free_map.h"
+#include "env/sim/holding.h"
 #include "env/sim/queue.h"
 #include "env/sim/rates.h"
 #include "env/sim/shape.h"
 #include "env/sim/state.h"
 
 namespace yard {
-
-// --- GPUs -------------------------------------------------------------------------------------
-
-YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
-  const FreeMap map(f.spec);
-  const int32_t before = s.free_count[node];
-  const int32_t after = count_bits(mask);
-  s.free_mask[node] = mask;
-  if (before == after) return;
-  map.clear(s, before, node);
-  map.set(s, after, node);
-  s.free_count[node] = after;
-  s.head->free_gpus += after - before;
-}
-
-// GPUs that nobody owns any more: free, unless they are down.
-YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
-  if (f.faults && (mask & s.down_mask[node]) != 0) {
-    const uint64_t down = mask & s.down_mask[node];
-    s.idle_down_mask[node] |= down;
-    s.head->down_gpus += count_bits(down);
-    mask &= ~down;
-  }
-  set_free(f, s, node, s.free_mask[node] | mask);
-}
-
-// Returns the `count` lowest set bits of `mask`. Requires: it has that many.
-YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
-  uint64_t rest = mask;
-  for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
-  return mask & ~rest;
-}
-
-// Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
-// Requires: it has that many.
-YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int32_t node,
-                                     uint64_t mask, int32_t count) {
-  const int64_t now_us = s.head->now_us;
-  if (s.head->ready_horizon_us <= now_us) return lowest_bits(mask, count);
-  const int64_t* ready_us = s.gpu_ready_us + f.spec.node_gpu0[node];
-  uint64_t taken = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    uint64_t best = 0;
-    int64_t best_us = kNever;
-    for (uint64_t rest = mask & ~taken; rest != 0 && best_us > now_us; rest &= rest - 1) {
-      const int64_t at_us = ready_us[lowest_bit(rest)];
-      if (at_us >= best_us) continue;
-      best = rest & ~(rest - 1);
-      best_us = at_us;
-    }
-    taken |= best;
-  }
-  return taken;
-}
-
-// Takes a part of a node: `mask` out of its free GPUs or, where the tasks need a share of one, out
-// of what is left of the GPU. Returns the part, chained before `next`. Requires: it is there.
-YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t node,
-                                 uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
-  if (s.shape[slot] == kNone) {
-    set_free(f, s, node, s.free_mask[node] & ~mask);
-    return take_part(s, node, mask, next);
-  }
-  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], group);
-  if (need.gpu_milli > 0) {
-    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
-    if ((s.shared_mask[node] & mask) == 0) {
-      set_free(f, s, node, s.free_mask[node] & ~mask);
-      s.shared_mask[node] |= mask;
-    }
-    s.share_milli[gpu] -= milli_on(f, node, need);
-    s.share_mem_mib[gpu] -= need.gpu_mem_mib;
-  } else if (mask != 0) {
-    set_free(f, s, node, s.free_mask[node] & ~mask);
-  }
-  s.free_cpu_milli[node] -= tasks * need.cpu_milli;
-  s.free_mem_mib[node] -= tasks * need.mem_mib;
-  return take_part(s, node, mask, next, group, tasks);
-}
-
-// Gives back what hold_part() took, but for the part itself.
-YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part) {
-  const int32_t node = s.part_node[part];
-  const uint64_t mask = s.part_mask[part];
-  if (s.shape[slot] == kNone) {
-    give_back(f, s, node, mask);
-    return;
-  }
-  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
-  if (need.gpu_milli > 0) {
-    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
-    s.share_milli[gpu] += milli_on(f, node, need);
-    s.share_mem_mib[gpu] += need.gpu_mem_mib;
-    if (s.share_milli[gpu] == kWholeGpu) {  // its last share
-      s.shared_mask[node] &= ~mask;
-      give_back(f, s, node, mask);
-    }
-  } else if (mask != 0) {
-    give_back(f, s, node, mask);
-  }
-  s.free_cpu_milli[node] += s.part_tasks[part] * need.cpu_milli;
-  s.free_mem_mib[node] += s.part_tasks[part] * need.mem_mib;
-}
 
 // --- starting and stopping --------------------------------------------------------------------
 
@@ -123,8 +21,8 @@ YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t 
   return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
 }
 
-// May `slot` start on `pieces` now? GPUs that a stopping job still vacates count as free: the start
-// waits for them.
+// May `slot` start on `pieces` now? What a stopping job still vacates counts as free: the start
+// waits for it.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces) {
   if (slot < 0 || slot >= s.head->high_water) return false;
@@ -152,8 +50,8 @@ YARD_HD inline bool legal_preempt(const ClusterState& s, int32_t slot) {
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
-// Requires: legal_start(). The job runs at once, or starts when its GPUs are really free and, where
-// it was stopped before, when it has been restored.
+// Requires: legal_start(). The job runs at once, or starts when what it holds is really free and,
+// where it was stopped before, when it has been restored.
 YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
                           int32_t num_pieces) {
   Head& h = *s.head;
@@ -163,10 +61,8 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   int32_t chain = kNone;
   const auto take = [&](int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
     if (h.ready_horizon_us > h.now_us) {
-      for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-        const int64_t at = s.gpu_ready_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
-        if (at > ready_us) ready_us = at;
-      }
+      const int64_t at_us = room_ready_us(f, s, slot, node, mask, group, tasks);
+      if (at_us > ready_us) ready_us = at_us;
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
     // A gang moves at the speed of its slowest GPU.
@@ -211,22 +107,23 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   ++h.starts;
   held_add(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
-  if (s.phase[slot] == Phase::kRunning) begin_run(f, s, slot);
+  if (s.phase[slot] == Phase::kRunning) {
+    begin_run(f, s, slot);
+  } else if (f.rated) {
+    mark_neighbours(f, s, slot);  // its CPUs are promised
+  }
   mark_dirty(s, slot);
 }
 
-// Gives the job's GPUs back; somebody may hold them until `ready_us`.
-YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot, int64_t ready_us) {
-  if (s.phase[slot] == Phase::kRunning) end_run(f, s, slot);
+// Gives back all that the job holds.
+YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
+  if (s.phase[slot] == Phase::kRunning) {
+    end_run(f, s, slot);
+  } else if (f.rated) {
+    mark_neighbours(f, s, slot);
+  }
   for (int32_t part = s.first_part[slot]; part != kNone;) {
-    const int32_t node = s.part_node[part], next = s.part_next[part];
-    const uint64_t mask = s.part_mask[part];
-    if (ready_us > s.head->now_us) {
-      for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-        s.gpu_ready_us[f.spec.node_gpu0[node] + lowest_bit(rest)] = ready_us;
-      }
-      if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;
-    }
+    const int32_t next = s.part_next[part];
     return_part(f, s, slot, part);
     free_part(s, part);
     part = next;
@@ -283,6 +180,7 @@ YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
     settle(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
+    mark_changed(s, slot);  // whoever keeps its remaining time as a line looks again
   }
   h.num_stale = 0;
 }
@@ -298,7 +196,10 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
     if (f.faults) s.kept_us[slot] = s.done_us[slot];
     vacated_us = s.saved_us[slot] = now_us + f.costs.save_us;
   }
-  release(f, s, slot, vacated_us);
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    vacate_part(f, s, slot, p, vacated_us);
+  }
+  release(f, s, slot);
   ++s.preempted[slot];
   ++s.head->preemptions;
   wait_again(s, slot);
@@ -340,7 +241,9 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   for (int32_t m = 0; m < z.measured_nodes; ++m) {
     s.free_cpu_milli[m] = f.spec.node_cpu_milli[m];
     s.free_mem_mib[m] = f.spec.node_mem_mib[m];
+    s.node_ready_us[m] = s.leaving_cpu_milli[m] = s.leaving_ram_mib[m] = 0;
   }
+  for (int32_t g = 0; g < z.shared_gpus; ++g) s.leaving_milli[g] = s.leaving_mem_mib[g] = 0;
   if (z.shared_gpus > 0) {
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
       s.shared_mask[m] = 0;
@@ -455,7 +358,7 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
     s.head->lost_time_us += lost_us * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
-  release(f, s, slot, now_us);
+  release(f, s, slot);
   ++s.failed[slot];
   ++s.head->failures;
   wait_again(s, slot);

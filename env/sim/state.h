@@ -37,7 +37,7 @@ struct Piece {
 struct Head {
   int64_t now_us;
   int64_t timer_us;            // when the policy asked to be woken, kNever
-  int64_t ready_horizon_us;    // no GPU is still being vacated at or after this time
+  int64_t ready_horizon_us;    // nothing is still being vacated at or after this time
   int64_t job_time_us;         // integral of jobs in the system
   int64_t held_time_us;        // integral of GPUs held by starting and running jobs
   int64_t down_time_us;        // integral of GPUs that are down
@@ -161,6 +161,13 @@ struct ClusterState {
   uint64_t* shared_mask = nullptr;     // (M or 0)  GPUs that somebody has a share of; not free
   int32_t* share_milli = nullptr;      // (G or 0)  what is left of such a GPU
   int32_t* share_mem_mib = nullptr;    // (G or 0)
+  // What stopping jobs still vacate on a GPU before gpu_ready_us, on a node before node_ready_us;
+  // later it means nothing.
+  int64_t* leaving_milli = nullptr;      // (G or 0)
+  int64_t* leaving_mem_mib = nullptr;    // (G or 0)
+  int64_t* node_ready_us = nullptr;      // (M or 0)
+  int64_t* leaving_cpu_milli = nullptr;  // (M or 0)
+  int64_t* leaving_ram_mib = nullptr;    // (M or 0)
 
   int64_t* next_rank = nullptr;  // (1)
 };
@@ -235,6 +242,11 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
   f(s.share_milli, z.shared_gpus, Extent::kAll);
   f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.leaving_milli, z.shared_gpus, Extent::kAll);
+  f(s.leaving_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.node_ready_us, z.measured_nodes, Extent::kAll);
+  f(s.leaving_cpu_milli, z.measured_nodes, Extent::kAll);
+  f(s.leaving_ram_mib, z.measured_nodes, Extent::kAll);
 }
 
 constexpr size_t kColumnAlign = 64;

@@ -110,13 +110,14 @@ int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
 
 // Enters the job's shape where it is new. Returns its index, or kNone for a plain job.
 int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant) {
-  const uint64_t types = type_bits(job, spec);
   if (!owned_) tenant = kNone;
   const uint64_t all =
       spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
+  // To name all types that there are is to name none.
+  const uint64_t types = type_bits(job, spec) & all;
   std::vector<RoleGroup> groups = job.groups;
   if (groups.empty()) {
-    if ((types & all) == all && !owned_) return kNone;
+    if (types == all && !owned_) return kNone;
     RoleGroup one_by_one;  // split as the scheduler likes
     one_by_one.count = job.gpus;
     one_by_one.task.gpus = 1;

@@ -12,6 +12,13 @@ namespace yard {
 // The last two are bounds, not competitors.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
+// A value that falls evenly with time.
+struct FallingLine {
+  double at_zero = 0;  // at time 0
+  double per_us = 0;   // what it loses in a microsecond
+  YARD_HD double at(int64_t at_us) const { return at_zero - per_us * static_cast<double>(at_us); }
+};
+
 class View {
  public:
   // `told_work_us` (N): work by job, for the two oracle levels; null below them.
@@ -30,6 +37,14 @@ class View {
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
+  // GPUs of the node that are down, or will be once who holds them leaves.
+  YARD_HD uint64_t node_down(int32_t node) const {
+    return fixed_->faults ? state_->down_mask[node] : 0;
+  }
+  YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
+  YARD_HD bool has_faults() const { return fixed_->faults; }
+  // Whether any job asks for a share of a GPU.
+  YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
 
   // --- slots: [0, capacity()), and the jobs in them
   YARD_HD int32_t capacity() const { return state_->head->slots; }
@@ -58,6 +73,10 @@ class View {
   YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
+  // Whether it has GPUs of its own.
+  YARD_HD bool holds(int32_t slot) const {
+    return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
+  }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
   // Thousandths of GPUs: a share counts as what it is.
   YARD_HD int64_t gpu_milli(int32_t slot) const {
@@ -75,6 +94,15 @@ class View {
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
   // Whether it asks for more than a number of GPUs: then place() and the rules go by its shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
+  // How many tasks a job with a shape asks for.
+  YARD_HD int32_t num_tasks(int32_t slot) const {
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    int32_t sum = 0;
+    for (int32_t r = h.first_group[shape_of(slot)]; r < h.first_group[shape_of(slot) + 1]; ++r) {
+      sum += h.tasks[r];
+    }
+    return sum;
+  }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
   YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
   YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
@@ -115,18 +143,22 @@ class View {
     return fixed_->jobs.limit_us[state_->job[slot]];
   }
 
-  // Work left on the reference type. Requires: level() is an oracle's.
-  YARD_HD double left_us(int32_t slot) const {
-    YARD_CHECK(told_work_us_ != nullptr, "left_us() needs an oracle level");
-    double done = state_->done_us[slot];
-    if (state_->phase[slot] == Phase::kRunning) {
-      done += static_cast<double>(now_us() - state_->since_us[slot]) * state_->rate[slot];
-    }
-    return static_cast<double>(told_work_us_[state_->job[slot]]) - done;
+  // Work left on the reference type, as a line over time: it holds until the job is among the
+  // changed again, or the policy starts or stops it. Requires: level() is an oracle's.
+  YARD_HD FallingLine left_line(int32_t slot) const {
+    YARD_CHECK(told_work_us_ != nullptr, "left_line() needs an oracle level");
+    const double left =
+        static_cast<double>(told_work_us_[state_->job[slot]]) - state_->done_us[slot];
+    if (state_->phase[slot] != Phase::kRunning) return {left, 0};
+    const double rate = state_->rate[slot];
+    return {left + static_cast<double>(state_->since_us[slot]) * rate, rate};
   }
+  YARD_HD double left_us(int32_t slot) const { return left_line(slot).at(now_us()); }
 
  private:
   friend class Placer;
+
+  YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
 
   const Fixed* fixed_;
   const ClusterState* state_;

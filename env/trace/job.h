@@ -95,6 +95,7 @@ struct Trace {
   std::vector<Job> jobs;  // by submit_us; equal ones in the order of the file
   std::vector<Skipped> skipped;
   std::optional<int64_t> epoch_unix_s;  // the calendar time of the trace's zero, where it is known
+  int32_t machine_gpus = 0;             // of the recorded cluster; 0: the trace does not say
 };
 
 }  // namespace yard

@@ -88,7 +88,11 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, c
     throw InputError("synthetic:like", "a size that fits " + std::to_string(most_gpus) + " GPUs",
                      "only larger ones");
   }
-  std::map<int32_t, std::pair<std::vector<int32_t>, Pick>> kinds;  // by size
+  struct Kinds {
+    std::vector<int32_t> all;
+    Pick pick;
+  };
+  std::map<int32_t, Kinds> kinds;  // by size
   for (const SizeShare& size : model.sizes) {
     std::vector<int32_t> of;
     std::vector<double> shares;
@@ -97,7 +101,7 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, c
       of.push_back(static_cast<int32_t>(k));
       shares.push_back(model.kinds[k].share);
     }
-    kinds.try_emplace(size.gpus, std::move(of), Pick(shares));
+    kinds.try_emplace(size.gpus, Kinds{std::move(of), Pick(shares)});
   }
   LikeOwners owners(model, seed);
   Chooser size_of(model.size_habit), kind_of(model.kind_habit);
@@ -110,9 +114,9 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, c
     batch.owner = owners.next();
     batch.gpus = size_of({batch.owner, 0}, rng, [&](Rng& r) { return model.sizes[sizes(r)].gpus; });
     const std::pair stream(batch.owner, batch.gpus);
-    const auto& [of_size, pick_kind] = kinds.at(batch.gpus);
-    if (pick_kind.any()) {
-      batch.kind = kind_of(stream, rng, [&](Rng& r) { return of_size[pick_kind(r)]; });
+    const Kinds& of_size = kinds.at(batch.gpus);
+    if (of_size.pick.any()) {
+      batch.kind = kind_of(stream, rng, [&](Rng& r) { return of_size.all[of_size.pick(r)]; });
     }
     const auto [at, first] = latest.try_emplace(stream, -1);
     batch.before = std::exchange(at->second, static_cast<int32_t>(b));

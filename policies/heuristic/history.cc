@@ -40,9 +40,18 @@ class History : public Policy {
     UserHistory history(memory.data());
     history.take_in_changed(view);
     const auto waiting = [&](int32_t slot) { return key(view, history, slot); };
-    const auto held = [&](int32_t slot) { return key(view, history, slot) - config_.margin_log2; };
-    decide_in_order(view, memory.data() + UserHistory::bytes(view.num_users()), {placement_, 0},
-                    waiting, held, draft);
+    Carver carver(memory.data() + UserHistory::bytes(view.num_users()));
+    Ranked ranked(view, carver);
+    take_in_changed(view, ranked, waiting);
+    // Every job that ends moves what is expected of all: the order is made anew.
+    std::vector<Claim> held;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      if (!view.preemptible(slot)) continue;
+      held.push_back({{key(view, history, slot) - config_.margin_log2, view.serial(slot)}, slot});
+    }
+    ListedHolders holders(std::move(held));
+    run_first_in_order(view, ranked, holders, {placement_, 0}, waiting, draft);
   }
 
  private:

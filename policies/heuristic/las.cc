@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "policies/order.h"
 #include "policies/policy.h"
@@ -40,13 +41,43 @@ class Las final : public Policy {
 
   Level level() const override { return Level::kBlind; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override {
+    return ordered_bytes(view, rule_) + HeldOrder::bytes(view.capacity());
+  }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    HeldOrder held(view.capacity(), carver);
+    RoomIndex rooms(view, rule_.placement, held, carver);
+    HeldOrder sinking(view.capacity(), carver);
     const auto waiting = [&](int32_t slot) { return static_cast<double>(queue_of(view, slot)); };
-    const auto held = [&](int32_t slot) { return queue_of(view, slot) - 0.5; };
-    decide_in_order(view, memory.data(), rule_, waiting, held, draft);
-    wake_at_next_demotion(view, draft);
+    const auto follow = [&](int32_t slot) {
+      held.remove(slot);
+      sinking.remove(slot);
+      if (view.holds(slot)) {
+        const int32_t queue = queue_of(view, slot), serial = view.serial(slot);
+        if (view.preemptible(slot)) held.put(slot, {queue - 0.5, 0}, serial);
+        // The soonest to sink is the last in this order.
+        if (queue < 2) sinking.put(slot, {-static_cast<double>(sinks_us(view, slot)), 0}, serial);
+      }
+      rooms.follow(slot);
+    };
+    take_in_changed(view, ranked, waiting);
+    for (int32_t i = 0; i < view.num_changed(); ++i) follow(view.changed(i));
+    for (Claim next = soonest(sinking); next.key.value >= -static_cast<double>(view.now_us());
+         next = soonest(sinking)) {
+      follow(next.slot);
+    }
+    OrderedHolders holders(held, rooms, view.now_us());
+    run_first_in_order(view, ranked, holders, rule_, waiting, draft);
+    for (const Edit& edit : draft.plan().edits) follow(edit.job.slot);
+    rooms.refresh();
+    // Nothing happens by itself when a running job passes a limit, so somebody has to look.
+    const Claim next = soonest(sinking);
+    if (view.num_waiting() > 0 && next.slot != kNone) {
+      draft.wake_at(-static_cast<int64_t>(next.key.value));
+    }
   }
 
  private:
@@ -60,21 +91,22 @@ class Las final : public Policy {
     return (service_us >= limits_us_[0]) + (service_us >= limits_us_[1]);
   }
 
-  // Nothing happens by itself when a running job passes a limit, so somebody has to look.
-  void wake_at_next_demotion(const View& view, Draft& draft) const {
-    if (view.num_waiting() == 0) return;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
-      const int32_t queue = queue_of(view, slot);
-      if (queue >= 2) continue;
-      const double limit_us = limits_us_[static_cast<size_t>(queue)] / weight(view, slot);
-      // At least 1: where the quotient was rounded, the limit may still be a hair away.
-      const auto left_us =
-          std::max<int64_t>(1, static_cast<int64_t>(std::ceil(limit_us)) - view.attained_us(slot));
-      const int64_t runs_from_us =
-          view.phase(slot) == Phase::kStarting ? view.until_us(slot) : view.now_us();
-      draft.wake_at(runs_from_us + left_us);
-    }
+  // The key's value is minus the time.
+  static Claim soonest(const HeldOrder& sinking) {
+    const int32_t slot = sinking.last(0);
+    if (slot == kNone) return {{-std::numeric_limits<double>::infinity(), 0}, kNone};
+    return {sinking.key(slot, 0), slot};
+  }
+
+  // When a holder passes the next limit. Requires: it is in one of the first two queues.
+  int64_t sinks_us(const View& view, int32_t slot) const {
+    const int32_t queue = queue_of(view, slot);
+    const double limit_us = limits_us_[static_cast<size_t>(queue)] / weight(view, slot);
+    // At least 1: where the quotient was rounded, the limit may still be a hair away.
+    const auto left_us =
+        std::max<int64_t>(1, static_cast<int64_t>(std::ceil(limit_us)) - view.attained_us(slot));
+    const bool starts = view.phase(slot) == Phase::kStarting;
+    return (starts ? view.until_us(slot) : view.now_us()) + left_us;
   }
 
   PreemptionRule rule_;

@@ -25,11 +25,17 @@ class Srsf final : public Policy {
 
   Level level() const override { return Level::kOracle; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const auto key = [&](int32_t slot) { return view.left_us(slot) * view.weight_gpus(slot); };
-    decide_in_order(view, memory.data(), rule_, key, key, draft);
+    const auto service_left = [&](int32_t slot) {
+      const FallingLine left = view.left_line(slot);
+      const double gpus = view.weight_gpus(slot);
+      return FallingLine{left.at_zero * gpus, left.per_us * gpus};
+    };
+    decide_in_order(
+        view, memory.data(), rule_,
+        [&](int32_t slot) { return service_left(slot).at(view.now_us()); }, service_left, draft);
   }
 
  private:

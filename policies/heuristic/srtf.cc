@@ -24,11 +24,12 @@ class Srtf final : public Policy {
 
   Level level() const override { return Level::kOracle; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const auto key = [&](int32_t slot) { return view.left_us(slot); };
-    decide_in_order(view, memory.data(), rule_, key, key, draft);
+    decide_in_order(
+        view, memory.data(), rule_, [&](int32_t slot) { return view.left_us(slot); },
+        [&](int32_t slot) { return view.left_line(slot); }, draft);
   }
 
  private:

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "env/base/error.h"
-#include "env/sim/digest.h"
 #include "env/sim/fits.h"
 #include "env/sim/gavel_fifo.h"
 #include "env/sim/pacing.h"
@@ -20,6 +19,7 @@
 #include "tests/support/measurements.h"
 #include "tests/support/require.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -215,17 +215,14 @@ TEST(Gavel, TheSlowSimulatorAgrees) {
     const Scene scene(world.cluster, c.jobs);
     const std::string file = written("throughputs.json", c.json);
     const auto slow = reference::gavel(c.plain, world.workers, c.rules);
-    std::string broken;
-    const auto watch = [&](const ClusterState& s) {
-      if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-    };
+    StepChecker checker(scene.fixed());
     if (slow.empty()) {
-      EXPECT_ANY_THROW(replay(scene, file, c.rules, watch));
+      EXPECT_ANY_THROW(replay(scene, file, c.rules, checker.watcher()));
       ++stuck;
       continue;
     }
-    const Outcome fast = replay(scene, file, c.rules, watch);
-    ASSERT_EQ(broken, "");
+    const Outcome fast = replay(scene, file, c.rules, checker.watcher());
+    ASSERT_EQ(checker.broken(), "");
     for (size_t j = 0; j < c.jobs.size(); ++j) {
       SCOPED_TRACE("job " + std::to_string(j));
       const JobOutcome& what = fast.jobs[j];

@@ -8,13 +8,13 @@
 
 #include "env/base/error.h"
 #include "env/base/lines.h"
-#include "env/sim/digest.h"
 #include "env/sim/pacing.h"
 #include "env/trace/reader.h"
 #include "tests/reference/pollux_reference.h"
 #include "tests/support/measurements.h"
 #include "tests/support/require.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -144,12 +144,9 @@ TEST(Pollux, TheSlowSimulatorAgrees) {
     SCOPED_TRACE(world.cluster);
     const Case c = random_case(rng, world);
     const Scene scene(world.cluster, c.jobs);
-    std::string broken;
-    const Outcome fast =
-        replay(scene, written("rates.csv", c.csv), "60", [&](const ClusterState& s) {
-          if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-        });
-    ASSERT_EQ(broken, "");
+    StepChecker checker(scene.fixed());
+    const Outcome fast = replay(scene, written("rates.csv", c.csv), "60", checker.watcher());
+    ASSERT_EQ(checker.broken(), "");
     const auto slow = reference::pollux(
         c.plain, world.node_gpus, [&](int j, const std::string& placement, int epoch) {
           spread += placement.find('+') != std::string::npos;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "env/base/error.h"
-#include "env/sim/digest.h"
 #include "env/sim/metrics.h"
 #include "tests/reference/rlscheduler_reference.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -101,11 +101,9 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
     }
     for (const bool backfill : {false, true}) {
       SCOPED_TRACE(backfill);
-      std::string broken;
-      const Outcome fast = replay(scene, {GetParam(), backfill}, [&](const ClusterState& s) {
-        if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-      });
-      ASSERT_EQ(broken, "");
+      StepChecker checker(scene.fixed());
+      const Outcome fast = replay(scene, {GetParam(), backfill}, checker.watcher());
+      ASSERT_EQ(checker.broken(), "");
       const std::vector<int64_t> start_s =
           reference::rlscheduler(plain, procs, GetParam(), backfill);
       for (size_t i = 0; i < order.size(); ++i) {

@@ -35,6 +35,7 @@ const std::map<std::string, std::string> kFormats = {
     {"elasticflow/elasticVpollux_e", "elasticflow"},
     {"elasticflow/philly_103959", "elasticflow"},
     {"gavel/traces-", "*"},
+    {"helios-earth-load/earth/vc", "helios-load"},
     {"microsoft-itp-2021/raw/", "itp"},
     {"microsoft-itp-2021/with-models/", "itp-models"},
     {"morphling-a800/workloads/", "morphling"},

@@ -50,6 +50,18 @@ std::string refusal(const std::string& policy, const RunOptions& options) {
   return "";
 }
 
+TEST(Replay, PublishedRulesKnowOfNobodyWhoWaitsForAnother) {
+  std::vector<Job> jobs = {job("1", 0, 100 * kS, 1), job("2", 0, 10 * kS, 1)};
+  jobs[1].after = {"1"};
+  const Scenario scenario = of(jobs, "1x4");
+  EXPECT_EQ(run_policy(scenario, "fifo", {}).outcome.jobs[1].start_us, 100 * kS);
+  RunOptions options;
+  for (const auto& [rules, policy] : {std::pair{"rlscheduler", "fcfs"}, {"tiresias", "shortest"}}) {
+    options.rules = rules;
+    EXPECT_EQ(run_policy(scenario, policy, options).outcome.jobs[1].start_us, 0) << rules;
+  }
+}
+
 TEST(Replay, MoreInformationThanAllowedIsRefused) {
   RunOptions blind;
   blind.information = Level::kBlind;

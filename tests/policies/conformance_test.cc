@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "env/base/error.h"
-#include "env/sim/digest.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -132,6 +132,7 @@ TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
   Player player(scene, *policy_);
   player.play();
   PolicyDecider decider(*policy_);
+  StepChecker checker(scene.fixed());
   const Outcome outcome = PacingRegistry::make("default", {})
                               ->replay({.fixed = scene.fixed(),
                                         .workload = scene.workload(),
@@ -142,9 +143,8 @@ TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
                                         .settings = {},
                                         .decider = &decider,
                                         .oracle_noise = 0,
-                                        .watch = [&](const ClusterState& s) {
-                                          ASSERT_EQ(broken_invariant(scene.fixed(), s), "");
-                                        }});
+                                        .watch = checker.watcher()});
+  EXPECT_EQ(checker.broken(), "");
   EXPECT_EQ(outcome.events, player.events());
   for (size_t j = 0; j < player.jobs().size(); ++j) {
     EXPECT_EQ(outcome.jobs[j].start_us, player.jobs()[j].start_us);

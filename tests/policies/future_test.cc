@@ -1,6 +1,6 @@
 // Nobody looks ahead: two worlds that are equal up to a time and different after it (how long jobs
-// still run, who arrives, how many, of which sizes and users) must see the same decisions up to it.
-// Planted cheats must be caught, or fail to compile.
+// still run, who arrives, how many, of which shapes and users, what fails and for how long) must
+// see the same decisions up to it. Planted cheats must be caught, or fail to compile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,19 +11,10 @@
 
 #include "env/sim/rules.h"
 #include "policies/order.h"
-#include "tests/support/scene.h"
+#include "tests/support/futures.h"
 
 namespace yard::testing {
 namespace {
-
-constexpr const char* kCluster = "2x4+1x8";
-
-std::vector<Job> now_jobs() {
-  return random_jobs(Rng(13), {.count = 40, .sizes = {1, 1, 2, 4, 9}, .mean_gap_s = 90});
-}
-
-// What a cheat that has found a hole would read. The honest have no way to it.
-const int64_t* leaked_work_us = nullptr;
 
 struct Said {
   int64_t at_us;
@@ -31,8 +22,11 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+// What a cheat that has found a hole would read. The honest have no way to it.
+Truth leaked;
+
 std::vector<Said> said_until(const Scene& scene, const Policy& policy, int64_t until_us) {
-  leaked_work_us = scene.truth().work_us;
+  leaked = scene.truth();
   Player player(scene, policy);
   std::vector<Said> said;
   while (player.advance() && player.view().now_us() <= until_us) {
@@ -42,78 +36,104 @@ std::vector<Said> said_until(const Scene& scene, const Policy& policy, int64_t u
   return said;
 }
 
-// The same jobs up to `until_us`, as this policy's own play has made them; another future.
-std::vector<Job> other_future(const Scene& scene, const Policy& policy, int64_t until_us, Rng rng) {
-  Player player(scene, policy);
-  leaked_work_us = scene.truth().work_us;
-  std::vector<Job> jobs = scene.jobs();
-  // Work done by each at `until_us` is a bound on what may change: known from the state just before
-  // the first event after it.
-  std::vector<double> least_us(jobs.size(), 0);
-  std::vector<char> ended(jobs.size(), 0);
-  while (player.advance() && player.view().now_us() <= until_us) {
-    const ClusterState& s = player.state();
-    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
-      if (s.phase[slot] == Phase::kDone) ended[static_cast<size_t>(s.job[slot])] = 1;
-    }
-    if (!player.decide()) break;
-    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
-      if (s.phase[slot] == Phase::kFree || s.phase[slot] == Phase::kDone) continue;
-      const bool holds = s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
-      const int64_t runs_from_us =
-          s.phase[slot] == Phase::kStarting ? s.until_us[slot] : s.since_us[slot];
-      const double ran =
-          holds ? static_cast<double>(std::max<int64_t>(until_us - runs_from_us, 0)) : 0;
-      least_us[static_cast<size_t>(s.job[slot])] = s.done_us[slot] + ran * s.rate[slot];
-    }
-  }
-  std::vector<Job> other;
-  for (size_t j = 0; j < jobs.size(); ++j) {
-    if (jobs[j].submit_us > until_us) break;
-    other.push_back(jobs[j]);
-    if (ended[j]) continue;
-    const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
-    other.back().run_us = static_cast<int64_t>(least_us[j]) + 2 + more_us;
-  }
-  const size_t kept = other.size();
-  std::vector<Job> later = random_jobs(
-      rng.split(1),
-      {.count = static_cast<int32_t>(5 + rng.below(60)), .sizes = {1, 3, 5, 16}, .users = 9});
-  for (size_t j = 0; j < later.size(); ++j) {
-    later[j].id = std::to_string(kept + j);
-    later[j].submit_us += until_us + 1;
-    other.push_back(later[j]);
-  }
-  return other;
+struct Kind {
+  std::string name;
+  FutureOptions options;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> kinds = {
+      {"plain", {.world = {.jobs = 40, .shapes = false, .after = false, .faults = false}}},
+      {"shapes", {.world = {.jobs = 40, .after = false, .faults = false}}},
+      {"after", {.world = {.jobs = 40, .shapes = false, .faults = false}}},
+      {"faults", {.world = {.jobs = 40, .shapes = false, .after = false}}},
+      {"tenants", {.tenants = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"overload", {.overload = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"models", {.models = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"everything", {.tenants = true, .overload = true, .models = true, .world = {.jobs = 40}}}};
+  return kinds;
 }
 
-// Returns at how many of several times the policy decided differently before that time.
-int times_it_looked_ahead(const Policy& policy) {
-  const Scene scene(kCluster, now_jobs());
-  int looked = 0;
-  for (uint64_t trial = 0; trial < 12; ++trial) {
-    Rng rng = Rng(14).split(trial);
-    const int64_t until_us = scene.jobs()[3 + rng.below(30)].submit_us + rng.below(100) * kSecond;
-    const Scene other(kCluster, other_future(scene, policy, until_us, rng));
-    const std::vector<Said> here = said_until(scene, policy, until_us);
-    EXPECT_GT(here.size(), 3u);
-    looked += here != said_until(other, policy, until_us);
+struct Looked {
+  int ahead = 0;    // times that a policy decided differently before the worlds part
+  int differ = 0;   // times that the worlds went different ways after that
+  size_t said = 0;  // decisions compared
+};
+
+Looked look(const Policy& policy, const FutureOptions& options, int trials) {
+  Looked looked;
+  for (int trial = 0; trial < trials; ++trial) {
+    Rng rng = Rng(14).split(static_cast<uint64_t>(trial));
+    const ToldWorld now = told_world(rng.split(1), options);
+    const std::vector<Job>& jobs = now.world.jobs;
+    const int64_t until_us =
+        jobs[jobs.size() / 8 + rng.below(static_cast<uint32_t>(3 * jobs.size() / 4))].submit_us +
+        rng.below(100) * kSecond;
+    const ToldScene scene(now);
+    leaked = scene.scene().truth();
+    const ToldWorld then =
+        other_future(now, settled_by(scene.scene(), policy, until_us), until_us, rng.split(2));
+    const ToldScene other(then);
+    const std::vector<Said> said = said_until(scene.scene(), policy, until_us);
+    looked.said += said.size();
+    looked.ahead += said != said_until(other.scene(), policy, until_us);
+    looked.differ +=
+        said_until(scene.scene(), policy, kNever) != said_until(other.scene(), policy, kNever);
   }
   return looked;
 }
 
-class Future : public ::testing::TestWithParam<std::string> {};
+class Future : public ::testing::TestWithParam<std::tuple<std::string, size_t>> {};
 
 TEST_P(Future, IsUnknownToWhoDoesNotDeclareAnOracle) {
-  const auto policy = make_policy(GetParam());
+  const auto policy = make_policy(std::get<0>(GetParam()));
+  const Kind& kind = kinds()[std::get<1>(GetParam())];
+  constexpr int kTrials = 6;
+  const Looked looked = look(*policy, kind.options, kTrials);
   if (policy->level() >= Level::kNoisyOracle) {
-    EXPECT_GT(times_it_looked_ahead(*policy), 0) << "an oracle that knows nothing";
+    EXPECT_GT(looked.ahead, 0) << "an oracle that knows nothing";
   } else {
-    EXPECT_EQ(times_it_looked_ahead(*policy), 0);
+    EXPECT_EQ(looked.ahead, 0);
   }
+  EXPECT_GT(looked.said, size_t{10 * kTrials});
+  EXPECT_GT(looked.differ, kTrials / 2) << "the futures are the same";
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, Future, ::testing::ValuesIn(PolicyRegistry::names()),
+INSTANTIATE_TEST_SUITE_P(Registered, Future,
+                         ::testing::Combine(::testing::ValuesIn(PolicyRegistry::names()),
+                                            ::testing::Range(size_t{0}, kinds().size())),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param) + "_" +
+                                              kinds()[std::get<1>(info.param)].name;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+// What a level does not offer must not matter either, though it is known to others: users and what
+// their jobs took, users' limits.
+class Levels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
+  const auto policy = make_policy(GetParam());
+  int64_t users = 0, limits = 0;
+  for (uint64_t trial = 0; trial < 6; ++trial) {
+    const ToldWorld now = told_world(Rng(16).split(trial), {});
+    ToldWorld renamed = now, relaxed = now;
+    Rng rng = Rng(17).split(trial);
+    for (Job& job : renamed.world.jobs) job.user = "v" + std::to_string(rng.below(20));
+    for (Job& job : relaxed.world.jobs) job.limit_us = (1 + rng.below(9000)) * kSecond;
+    const std::vector<Said> said = said_until(ToldScene(now).scene(), *policy, kNever);
+    users += said != said_until(ToldScene(renamed).scene(), *policy, kNever);
+    limits += said != said_until(ToldScene(relaxed).scene(), *policy, kNever);
+  }
+  const Level level = policy->level();
+  EXPECT_EQ(users > 0, level == Level::kHistory);
+  EXPECT_EQ(limits > 0, level == Level::kEstimate);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, Levels, ::testing::ValuesIn(PolicyRegistry::names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(
@@ -140,14 +160,58 @@ struct Cheat final : Policy {
   }
 };
 
+int times_it_looked_ahead(const Policy& policy, const char* kind = "plain") {
+  const auto it =
+      std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == kind; });
+  return look(policy, it->options, 12).ahead;
+}
+
 TEST(Cheats, AnHonestPolicyOfTheSameFormIsNotAccused) {
   const Cheat honest([](const View& view, int32_t slot) { return double(view.gpus(slot)); });
   EXPECT_EQ(times_it_looked_ahead(honest), 0);
+  EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
 }
 
 TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) {
-    return static_cast<double>(leaked_work_us[view.serial(slot)]);
+    return static_cast<double>(leaked.work_us[view.serial(slot)]);
+  });
+  EXPECT_GT(times_it_looked_ahead(cheat), 0);
+}
+
+// Starts nobody while a failure is near; a timer of its own would give it away sooner.
+TEST(Cheats, WhoKnowsWhatWillFailIsCaught) {
+  const Cheat cheat([](const View& view, int32_t slot) {
+    int64_t next_us = kNever;
+    for (int32_t i = leaked.num_faults; i-- > 0 && leaked.faults[i].at_us > view.now_us();) {
+      next_us = leaked.faults[i].at_us;
+    }
+    return static_cast<double>(next_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot));
+  });
+  EXPECT_GT(times_it_looked_ahead(cheat, "faults"), 0);
+}
+
+TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
+  const Cheat cheat([](const View& view, int32_t slot) -> double {
+    int64_t back_us = 0;
+    for (int32_t i = 0; i < leaked.num_faults && leaked.faults[i].at_us <= view.now_us(); ++i) {
+      back_us = std::max(back_us, leaked.faults[i].until_us);
+    }
+    return back_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot);
+  });
+  EXPECT_GT(times_it_looked_ahead(cheat, "faults"), 0);
+}
+
+// A predictor fed with what running jobs will take, as if they had ended already.
+TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
+  const Cheat cheat([](const View& view, int32_t slot) {
+    double sum_us = 0;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      if (view.user(view.held(i)) == view.user(slot)) {
+        sum_us += static_cast<double>(leaked.work_us[view.serial(view.held(i))]);
+      }
+    }
+    return sum_us;
   });
   EXPECT_GT(times_it_looked_ahead(cheat), 0);
 }
@@ -163,17 +227,16 @@ TEST(Cheats, WhoCountsTheSlotsIsCaught) {
 // The size classes and users of the whole workload are in the job table's columns.
 TEST(Cheats, WhoLooksForSizesThatNobodyHasAskedForIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
-    const bool large_to_come = view.class_gpus(view.num_classes() - 1) > 10;
-    return large_to_come ? view.gpus(slot) : -view.gpus(slot);
+    return view.num_classes() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
-  EXPECT_GT(times_it_looked_ahead(cheat), 0);
+  EXPECT_GT(times_it_looked_ahead(cheat, "shapes"), 0);
 }
 
 // --- cheats that abort --------------------------------------------------------------------------
 
 TEST(CheatsDeathTest, WhoReadsRunTimesBelowItsLevelAborts) {
   const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
-  EXPECT_DEATH(times_it_looked_ahead(cheat), "left_us\\(\\) needs an oracle level");
+  EXPECT_DEATH(times_it_looked_ahead(cheat), "left_line\\(\\) needs an oracle level");
 }
 
 TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
@@ -182,7 +245,6 @@ TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
 }
 
 // --- cheats that do not compile -----------------------------------------------------------------
-
 // Ways to the state, to the columns of jobs still to come, and to the truth behind it.
 template <class T>
 concept GivesState = requires(T t) {

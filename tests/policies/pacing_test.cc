@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "env/base/error.h"
-#include "env/sim/digest.h"
 #include "tests/support/measurements.h"
 #include "tests/support/scene.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 namespace {
@@ -42,20 +42,21 @@ class EveryPacing : public ::testing::TestWithParam<std::string> {
     }
     const int node_gpus = scene.cluster().max_gpus_per_node();
     const Settings files = measurements_for(info_.needs, scene.jobs(), node_gpus);
-    return PacingRegistry::make(GetParam(), files)
-        ->replay({.fixed = scene.fixed(),
-                  .workload = scene.workload(),
-                  .first_job = 0,
-                  .end_job = scene.size(),
-                  .policy = play.policy,
-                  .placement = play.placement,
-                  .settings = {},
-                  .decider = decider.get(),
-                  .trace = &scene.trace(),
-                  .cluster = &scene.cluster(),
-                  .watch = [&](const ClusterState& s) {
-                    ASSERT_EQ(broken_invariant(scene.fixed(), s), "");
-                  }});
+    StepChecker checker(scene.fixed());
+    const Outcome out = PacingRegistry::make(GetParam(), files)
+                            ->replay({.fixed = scene.fixed(),
+                                      .workload = scene.workload(),
+                                      .first_job = 0,
+                                      .end_job = scene.size(),
+                                      .policy = play.policy,
+                                      .placement = play.placement,
+                                      .settings = {},
+                                      .decider = decider.get(),
+                                      .trace = &scene.trace(),
+                                      .cluster = &scene.cluster(),
+                                      .watch = checker.watcher()});
+    EXPECT_EQ(checker.broken(), "");
+    return out;
   }
 
   const Pacing::Info& info_ = PacingRegistry::info(GetParam());

@@ -45,14 +45,18 @@ TEST(Ranked, DoesAsOrderedSetsDo) {
                 model[c].empty() ? kNone : model[c].begin()->second);
     }
     const auto gpus = static_cast<int32_t>(1 + rng.below(8));
-    for (char& s : skip) s = rng.below(3) == 0;
+    for (int32_t c = 0; c < 4; ++c) {
+      skip[static_cast<size_t>(c)] = rng.below(3) == 0;
+      if (skip[static_cast<size_t>(c)]) ranked.hide(c);
+    }
     int32_t best = kNone;
     for (int32_t c = 0; c < 4; ++c) {
       const Order& order = model[static_cast<size_t>(c)];
       if (view.class_gpus(c) > gpus || order.empty() || skip[static_cast<size_t>(c)]) continue;
       if (best == kNone || *order.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
     }
-    ASSERT_EQ(ranked.first_class(view, gpus, skip), best);
+    ASSERT_EQ(ranked.first_class(view, gpus), best);
+    for (int32_t c = 0; c < 4; ++c) ranked.show(c);
   }
 }
 

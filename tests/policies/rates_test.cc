@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "env/sim/fits.h"
 #include "env/sim/rules.h"
 #include "tests/support/scene.h"
 
@@ -185,9 +186,26 @@ std::vector<Job> jobs_of_tenants(const std::vector<std::string>& tenants) {
   return jobs;
 }
 
-class Tenants : public ::testing::TestWithParam<std::string> {};
+TEST(Tenants, JobsThatTheirTenantMayNeverHoldDoNotFit) {
+  const auto fits = [](const ClusterSpec& spec, const std::string& tenant, int32_t gpus) {
+    Trace trace;
+    trace.jobs = {jobs_of({{0, 1, 100}})[0], jobs_of({{0, gpus, 100}})[0]};
+    trace.jobs[1].id = "other";
+    trace.jobs[1].tenant = tenant;
+    check_fits(trace, spec, true);
+    return trace.jobs.size() == 2;
+  };
+  EXPECT_TRUE(fits(shared_by(2, true, true), "a", 2));
+  EXPECT_FALSE(fits(shared_by(2, true, true), "a", 3)) << "above its limit";
+  EXPECT_FALSE(fits(shared_by(0, false, true), "a", 5)) << "above its quota";
+  EXPECT_TRUE(fits(shared_by(0, true, true), "a", 8));
+  EXPECT_FALSE(fits(shared_by(0, true, false), "a", 5)) << "node 1 is not lent";
+  EXPECT_TRUE(fits(shared_by(0, true, false), "b", 8));
+}
 
-TEST_P(Tenants, HoldNoMoreThanTheirLimit) {
+class TenantsOf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(TenantsOf, HoldNoMoreThanTheirLimit) {
   const Scene scene(shared_by(2, true, true), jobs_of_tenants({"a", "a", "b", "b", "nobody"}));
   const auto policy = make_policy(GetParam());
   Player player(scene, *policy);
@@ -198,7 +216,7 @@ TEST_P(Tenants, HoldNoMoreThanTheirLimit) {
   EXPECT_FALSE(player.failed());
 }
 
-TEST_P(Tenants, WhoMayNotBorrowKeepsToItsQuota) {
+TEST_P(TenantsOf, WhoMayNotBorrowKeepsToItsQuota) {
   const Scene scene(shared_by(0, false, true), jobs_of_tenants({"a", "a", "a", "a"}));
   const auto policy = make_policy(GetParam());
   Player player(scene, *policy);
@@ -208,7 +226,7 @@ TEST_P(Tenants, WhoMayNotBorrowKeepsToItsQuota) {
   EXPECT_FALSE(player.failed());
 }
 
-TEST_P(Tenants, NodesThatAreNotLentAreTheirOwnersAlone) {
+TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
   const Scene scene(shared_by(0, true, false), jobs_of_tenants({"a", "a", "a", "nobody"}));
   const auto policy = make_policy(GetParam());
   Player player(scene, *policy);
@@ -216,7 +234,7 @@ TEST_P(Tenants, NodesThatAreNotLentAreTheirOwnersAlone) {
   EXPECT_FALSE(player.failed());
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Tenants, ::testing::Values("fifo", "backfill", "las", "srtf"));
+INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "backfill", "las", "srtf"));
 
 }  // namespace
 }  // namespace yard::testing

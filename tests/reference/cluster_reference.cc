@@ -15,6 +15,15 @@ bool has(const std::vector<int>& list, int what) {
   return std::find(list.begin(), list.end(), what) != list.end();
 }
 
+int64_t milli_of(const Resources& r) { return r.gpu_milli > 0 ? r.gpu_milli : 1000; }
+int64_t gpu_mem_of(const Resources& r) { return mib(r.gpu_mem_gib); }
+
+// The tenant that alone may use the node, -1 where all may.
+int owner_of(const ClusterSpec& spec, int node) {
+  const int tenant = spec.nodes[static_cast<size_t>(node)].tenant;
+  return tenant < 0 || spec.tenants[static_cast<size_t>(tenant)].may_lend ? -1 : tenant;
+}
+
 bool same_group(const RoleGroup& a, const RoleGroup& b) {
   return a.count == b.count && a.min_count == b.min_count && a.max_count == b.max_count &&
          a.task == b.task;
@@ -30,6 +39,7 @@ int64_t Request::milli() const {
 
 bool Request::alike(const Request& other) const {
   return plain == other.plain && gpus == other.gpus && runs_on == other.runs_on &&
+         tenant == other.tenant &&
          std::equal(groups.begin(), groups.end(), other.groups.begin(), other.groups.end(),
                     same_group);
 }
@@ -44,9 +54,16 @@ Request request_of(const Job& job, const ClusterSpec& spec) {
                               std::find(wanted.begin(), wanted.end(), type.name) != wanted.end());
     any_type = any_type && request.runs_on.back();
   }
+  for (size_t t = 0; t < spec.tenants.size(); ++t) {
+    if (spec.tenants[t].name == job.tenant) request.tenant = static_cast<int>(t);
+  }
+  bool any_node = true;
+  for (int m = 0; m < static_cast<int>(spec.nodes.size()); ++m) {
+    any_node = any_node && owner_of(spec, m) < 0;
+  }
   request.groups = job.groups;
   if (job.groups.empty()) {
-    request.plain = any_type;
+    request.plain = any_type && any_node;
     RoleGroup one_by_one;
     one_by_one.count = job.gpus;
     one_by_one.task.gpus = 1;
@@ -57,6 +74,7 @@ Request request_of(const Job& job, const ClusterSpec& spec) {
 
 Cluster::Cluster(const ClusterSpec& spec) : spec_(&spec) {
   for (const Node& node : spec.nodes) nodes.emplace_back(static_cast<size_t>(node.gpus));
+  hosts.resize(nodes.size());
 }
 
 bool Cluster::down(int node, int gpu) const {
@@ -111,7 +129,7 @@ Cluster::Left Cluster::left_on(int node) const {
   const Node& what = spec_->nodes[static_cast<size_t>(node)];
   const GpuType& type = spec_->types[static_cast<size_t>(what.type)];
   Left left;
-  left.cpu_milli = what.cpus > 0 ? int64_t{1000} * what.cpus : kPlenty;
+  left.cpu_milli = what.cpus > 0 ? std::llround(1000 * what.cpus * what.cpu_overload) : kPlenty;
   left.mem_mib = what.mem_gib > 0 ? mib(what.mem_gib) : kPlenty;
   for (const Gpu& gpu : nodes[static_cast<size_t>(node)]) {
     left.gpus.push_back({1000, type.mem_gib > 0 ? mib(type.mem_gib) : kPlenty,
@@ -124,15 +142,17 @@ Cluster::Left Cluster::left_on(int node) const {
     left.mem_mib -= task.need.mem_mib;
     for (const int g : task.gpus) {
       Left::Part& gpu = left.gpus[static_cast<size_t>(g)];
-      gpu.milli -= task.need.gpu_milli > 0 ? task.need.gpu_milli : 1000;
-      gpu.mem_mib -= mib(task.need.gpu_mem_gib);
+      gpu.milli -= milli_of(task.need);
+      gpu.mem_mib -= gpu_mem_of(task.need);
     }
   }
   return left;
 }
 
-// Is the node of a kind that the task runs on at all?
+// Is the node open to the job, and of a kind that the task runs on at all?
 bool Cluster::suits(const Request& request, const Resources& need, int node) const {
+  const int owner = owner_of(*spec_, node);
+  if (owner >= 0 && owner != request.tenant) return false;
   if (need.gpus == 0 && need.gpu_milli == 0) return true;
   const auto type = static_cast<size_t>(spec_->nodes[static_cast<size_t>(node)].type);
   const double has_gib = spec_->types[type].mem_gib;
@@ -285,41 +305,86 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
 // --- coming and going
 // -----------------------------------------------------------------------------
 
+bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) const {
+  std::vector<Left> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
+  for (const Seats& seat : seats) {
+    const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
+    if (fits(left[static_cast<size_t>(seat.node)], need, seat.tasks) < seat.tasks) return false;
+  }
+  return true;
+}
+
+// When can a task begin there? What is left counts what others wait for as taken.
+int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus,
+                                const Resources& need) const {
+  const Left left = left_on(node);
+  const auto leaving = [&](const Room& room, auto what) {
+    int64_t sum = 0;
+    for (const Resources& r : room.leavers) sum += room.vacated_us > now_us ? what(r) : 0;
+    return sum;
+  };
+  const auto crowded = [&](const Room& room, int64_t has, auto what) {
+    return what(need) > 0 && what(need) > has - leaving(room, what);
+  };
+  int64_t free_us = now_us;
+  for (const int g : gpus) {
+    const Gpu& gpu = nodes[static_cast<size_t>(node)][static_cast<size_t>(g)];
+    const Left::Part& part = left.gpus[static_cast<size_t>(g)];
+    const bool full = crowded(gpu, part.milli, milli_of) || crowded(gpu, part.mem_mib, gpu_mem_of);
+    if (need.gpus > 0 || full) free_us = std::max(free_us, gpu.vacated_us);
+  }
+  const Room& host = hosts[static_cast<size_t>(node)];
+  const bool full =
+      crowded(host, left.cpu_milli, [](const Resources& r) { return int64_t{r.cpu_milli}; }) ||
+      crowded(host, left.mem_mib, [](const Resources& r) { return r.mem_mib; });
+  return full ? std::max(free_us, host.vacated_us) : free_us;
+}
+
 int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& seats) {
-  int64_t vacated_us = now_us;
+  int64_t free_us = now_us;
   for (const Seats& seat : seats) {
     const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
     for (int i = 0; i < seat.tasks; ++i) {
       const std::vector<int> gpus = pick(left_on(seat.node), need).value();
-      for (const int g : gpus) {
-        const Gpu& gpu = nodes[static_cast<size_t>(seat.node)][static_cast<size_t>(g)];
-        vacated_us = std::max(vacated_us, gpu.vacated_us);
-      }
+      free_us = std::max(free_us, really_free_us(seat.node, gpus, need));
       tasks.push_back({job, seat.node, gpus, need});
     }
   }
-  return vacated_us;
+  return free_us;
 }
 
-void Cluster::leave(int job, int64_t vacated_us) {
+int64_t Cluster::sit_there(const std::vector<Task>& those) {
+  int64_t free_us = now_us;
+  for (const Task& task : those) {
+    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need));
+    tasks.push_back(task);
+  }
+  return free_us;
+}
+
+// Whole GPUs that nobody ran on are left without a trace; a share that leaves at once still counts
+// where others are leaving.
+void Cluster::vacate(int job, int64_t vacated_us) {
+  const auto add = [&](Room& room, const Resources& need) {
+    if (room.vacated_us <= now_us) room.leavers.clear();
+    room.vacated_us = std::max(room.vacated_us, vacated_us);
+    room.leavers.push_back(need);
+  };
   for (const Task& task : tasks) {
     if (task.job != job) continue;
     for (const int g : task.gpus) {
-      Gpu& gpu = nodes[static_cast<size_t>(task.node)][static_cast<size_t>(g)];
-      gpu.vacated_us = std::max(gpu.vacated_us, vacated_us);
+      if (task.need.gpus > 0 && vacated_us <= now_us) continue;
+      add(nodes[static_cast<size_t>(task.node)][static_cast<size_t>(g)], task.need);
+    }
+    if (task.need.cpu_milli > 0 || task.need.mem_mib > 0) {
+      add(hosts[static_cast<size_t>(task.node)], task.need);
     }
   }
-  std::erase_if(tasks, [job](const Task& task) { return task.job == job; });
 }
 
-double Cluster::speed(int job) const {
-  double slowest = std::numeric_limits<double>::infinity();
-  for (const Task& task : tasks) {
-    if (task.job != job || task.gpus.empty()) continue;
-    const auto type = static_cast<size_t>(spec_->nodes[static_cast<size_t>(task.node)].type);
-    slowest = std::min(slowest, spec_->types[type].speed);
-  }
-  return std::isinf(slowest) ? 1 : slowest;
+void Cluster::leave(int job) {
+  std::erase_if(tasks, [job](const Task& task) { return task.job == job; });
 }
 
 int Cluster::whole_gpus(int job) const {

@@ -18,6 +18,7 @@ struct Request {
   int gpus = 0;                      // shares rounded up
   std::vector<RoleGroup> groups;     // of a plain request: one, with a task for each GPU
   std::vector<bool> runs_on;         // by GPU type
+  int tenant = -1;                   // of the cluster's
   int64_t milli() const;             // thousandths of GPUs, nothing rounded
   bool alike(const Request&) const;  // do both ask for the same?
 };
@@ -38,8 +39,14 @@ struct Task {
   Resources need;
 };
 
-struct Gpu {
-  int64_t vacated_us = 0;     // when the last to save on it has really left
+// Who was stopped gives its room away at once but leaves it only when it has saved. All who leave a
+// GPU or node count until the last of them has left.
+struct Room {
+  int64_t vacated_us = 0;  // when the last of them has left
+  std::vector<Resources> leavers;
+};
+
+struct Gpu : Room {
   int64_t down_until_us = 0;  // nobody gets it before
 };
 
@@ -50,6 +57,7 @@ class Cluster {
   int64_t now_us = 0;
   std::vector<Task> tasks;              // of all jobs that hold anything
   std::vector<std::vector<Gpu>> nodes;  // their GPUs
+  std::vector<Room> hosts;              // their CPUs and memory
 
   bool down(int node, int gpu) const;
   bool used(int node, int gpu) const;  // by anybody, in whole or in part
@@ -61,17 +69,22 @@ class Cluster {
   std::optional<std::vector<Seats>> place(const Request& request,
                                           const std::string& placement) const;
 
-  // Returns when all GPUs that the job now has are vacated. Requires: the seats are there.
-  int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
-  void leave(int job, int64_t vacated_us);
+  bool has_room(const Request& request, const std::vector<Seats>& seats) const;
 
-  double speed(int job) const;    // of its slowest GPU
+  // Returns when all that the job now has is vacated. Requires: the seats are there.
+  int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
+  // The same for tasks whose GPUs are known.
+  int64_t sit_there(const std::vector<Task>& those);
+  void vacate(int job, int64_t vacated_us);  // before leave(): it was stopped
+  void leave(int job);
+
   int whole_gpus(int job) const;  // that it has, shares not counted
 
  private:
   struct Left;  // what one node has left
 
   Left left_on(int node) const;
+  int64_t really_free_us(int node, const std::vector<int>& gpus, const Resources& need) const;
   bool suits(const Request& request, const Resources& need, int node) const;
   std::optional<std::vector<int>> pick(const Left& left, const Resources& need) const;
   bool take(Left& left, const Resources& need) const;

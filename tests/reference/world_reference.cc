@@ -15,7 +15,11 @@ WorldEnd play_world(const SlowWorld& world, const std::string& policy,
 }
 
 Game::Game(const SlowWorld& world, const std::string& policy, const std::string& placement)
-    : world_(world), policy_(policy), placement_(placement), now_(world.cluster) {
+    : world_(world),
+      policy_(policy),
+      placement_(placement),
+      link_bytes_per_s_(link_capacities(world.cluster)),
+      now_(world.cluster) {
   now_.jobs.resize(world.jobs.size());
   now_.end.jobs.resize(world.jobs.size());
   for (const Job& j : world.jobs) requests_.push_back(request_of(j, world.cluster));
@@ -34,6 +38,7 @@ Game::Game(const SlowWorld& world, const std::string& policy, const std::string&
 // policy. GPUs whose time is over are back before anything else befalls them: `Cluster::down`.
 WorldEnd Game::play() {
   while (!over()) {
+    look_at_speeds();
     const int64_t next = next_us();
     if (next == kForever) break;  // somebody waits for ever
     pass_time(next);
@@ -108,10 +113,11 @@ void Game::end_phase(int j) {
   if (live.is == Is::kSaving) return queue(j);
   if (live.is == Is::kStarting) {
     live.is = Is::kRunning;
-    live.since_us = now_us();
+    live.since_us = live.began_us = now_us();
     return;
   }
-  now_.cluster.leave(j, 0);
+  run_until_now(j);
+  now_.cluster.leave(j);
   live.is = Is::kDone;
   end_of(j).end_us = now_us();
   for (int k = 0; k < size(); ++k) {
@@ -163,7 +169,19 @@ void Game::happen(const Outage& outage) {
 // --- what may happen to a job
 // ---------------------------------------------------------------------
 
+// May its tenant hold as many GPUs more?
+bool Game::within_limit(int j) {
+  const int t = asks(j).tenant;
+  if (t < 0) return true;
+  const Tenant& tenant = world_.cluster.tenants[static_cast<size_t>(t)];
+  int holds = asks(j).gpus;
+  for (const int k : holding()) holds += asks(k).tenant == t ? asks(k).gpus : 0;
+  const bool lends = tenant.may_borrow || holds <= tenant.quota_gpus;
+  return lends && (tenant.limit_gpus == 0 || holds <= tenant.limit_gpus);
+}
+
 bool Game::start(int j) {
+  if (!within_limit(j)) return false;
   const auto seats = now_.cluster.place(asks(j), placement_);
   if (seats) start_at(j, *seats);
   return seats.has_value();
@@ -171,31 +189,45 @@ bool Game::start(int j) {
 
 // It waits until all its GPUs are vacated and its own save is complete; who has work done restores.
 void Game::start_at(int j, const std::vector<Seats>& seats) {
+  get_ready(j, now_.cluster.sit(j, asks(j), seats));
+}
+
+void Game::get_ready(int j, int64_t vacated_us) {
   LiveJob& live = at(j);
-  int64_t ready_us = std::max(live.saved_us, now_.cluster.sit(j, asks(j), seats));
-  live.speed = now_.cluster.speed(j);
+  int64_t ready_us = std::max(live.saved_us, vacated_us);
+  live.speed = pace(j).alone;
   const Charges& c = world_.charges;
   if (live.done > 0) {
     ready_us += asks(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
   }
   live.is = ready_us > now_us() ? Is::kStarting : Is::kRunning;
-  live.since_us = now_us();
+  live.since_us = live.began_us = now_us();
   live.until_us = ready_us;
   if (end_of(j).start_us < 0) end_of(j).start_us = now_us();
   ++end_of(j).starts;
 }
 
 // Without its GPUs it waits again, once a save of its that still goes on is complete.
-void Game::stop(int j, int64_t vacated_us) {
-  now_.cluster.leave(j, vacated_us);
+void Game::stop(int j) {
+  now_.cluster.leave(j);
   if (at(j).saved_us <= now_us()) return queue(j);
   at(j).is = Is::kSaving;
   at(j).until_us = at(j).saved_us;
 }
 
+// Checkpoints lie at whole multiples of their interval, from when it began to run.
 void Game::run_until_now(int j) {
   LiveJob& live = at(j);
   const int64_t ran_us = now_us() - live.since_us;
+  const int64_t every_us = world_.charges.checkpoint_us;
+  const int64_t last_us = live.began_us + (now_us() - live.began_us) / every_us * every_us;
+  if (last_us > live.since_us) {
+    live.kept = live.done + static_cast<double>(last_us - live.since_us) * live.speed;
+  }
+  const Pace mine = pace(j);
+  now_.end.moved_bytes += 1e-6 * static_cast<double>(ran_us) *
+                          static_cast<double>(mine.bytes_per_s) *
+                          static_cast<double>(mine.nodes.size()) * (live.speed / mine.alone);
   live.attained_us += ran_us;
   live.done += static_cast<double>(ran_us) * live.speed;
   live.since_us = now_us();
@@ -203,10 +235,12 @@ void Game::run_until_now(int j) {
 
 void Game::preempt(int j) {
   ++end_of(j).preemptions;
-  if (at(j).is != Is::kRunning) return stop(j, 0);  // nothing new to save
-  run_until_now(j);
-  at(j).saved_us = now_us() + world_.charges.save_us;
-  stop(j, at(j).saved_us);
+  const bool ran = at(j).is == Is::kRunning;  // else there is nothing new to save
+  if (ran) run_until_now(j);
+  if (ran) at(j).kept = at(j).done;
+  if (ran) at(j).saved_us = now_us() + world_.charges.save_us;
+  now_.cluster.vacate(j, ran ? at(j).saved_us : now_us());
+  stop(j);
 }
 
 // What it did since its last checkpoint is lost.
@@ -214,14 +248,12 @@ void Game::fail(int j) {
   ++end_of(j).failures;
   LiveJob& live = at(j);
   if (live.is == Is::kRunning) {
-    const int64_t ran_us = now_us() - live.since_us;
-    const int64_t lost_us = ran_us % world_.charges.checkpoint_us;
-    const double kept = live.done + static_cast<double>(ran_us - lost_us) * live.speed;
     run_until_now(j);
-    live.done = kept;
+    const int64_t lost_us = (now_us() - live.began_us) % world_.charges.checkpoint_us;
     now_.end.lost_time_us += lost_us * now_.cluster.whole_gpus(j);
+    live.done = live.kept;
   }
-  stop(j, 0);
+  stop(j);
 }
 
 }  // namespace yard::reference

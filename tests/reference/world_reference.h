@@ -1,15 +1,17 @@
 // Our own rules and heuristics a second time: slow and obvious, lists walked from the front at
 // every event, nothing kept that could be worked out again. Shares no code with the simulator; held
-// against it in tests/policies/world_reference_test.cc and default_reference_test.cc.
+// against it in tests/policies/world_reference_test.cc.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "env/cluster/spec.h"
 #include "env/trace/job.h"
+#include "tests/reference/speed_reference.h"
 
 namespace yard::reference {
 
@@ -38,6 +40,7 @@ struct SlowWorld {
   std::vector<Job> jobs;  // by submission
   std::vector<Outage> outages;
   Charges charges;
+  std::optional<SpeedBook> speeds = {};
 };
 
 struct JobEnd {
@@ -55,6 +58,7 @@ struct WorldEnd {
   int64_t held_time_us = 0;  // of GPUs that somebody has, in whole or in part
   int64_t down_time_us = 0;  // of GPUs that are down and that nobody has
   int64_t lost_time_us = 0;  // of GPUs, on work that failures lost
+  double moved_bytes = 0;    // between nodes
 };
 
 // Policies: fifo, backfill, sjf, srtf, srsf, las. Placements: first-fit, best-fit, consolidate.

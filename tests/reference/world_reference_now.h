@@ -2,8 +2,9 @@
 // and putting it back is how a policy takes back what it tried.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/reference/cluster_reference.h"
@@ -20,8 +21,26 @@ struct LiveJob {
   int64_t saved_us = 0;     // when its last save is complete
   int64_t attained_us = 0;  // time run up to since_us
   double done = 0;          // work, likewise
+  double kept = 0;          // of it, what a failure would not lose
   double speed = 0;
-  int64_t queued = 0;  // rises with every entry into the queue
+  int64_t began_us = 0;  // running: since when
+  int64_t queued = 0;    // rises with every entry into the queue
+};
+
+// A way up: of node, rack or pod ('n', 'r', 'p') number so and so.
+using Link = std::pair<char, int>;
+std::map<Link, int64_t> link_capacities(const ClusterSpec& spec);
+
+// How a job lies, and what it does there with nobody beside it.
+struct Pace {
+  int gpus = 0;  // each share counts as one
+  std::vector<int> nodes;
+  Tier tier = Tier::kIsland;
+  std::vector<Link> links;  // that its exchange goes over
+  int type = 0;             // of the GPUs on which it is slowest, the first among equals
+  double alone = 1;
+  int64_t bytes_per_s = 0;  // on each link
+  double exchange_share = 0;
 };
 
 struct Now {
@@ -62,12 +81,23 @@ class Game {
   void happen(const Outage& outage);
 
   // --- what may happen to a job
+  bool within_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<Seats>& seats);
-  void stop(int j, int64_t vacated_us);
+  void get_ready(int j, int64_t vacated_us);
+  void stop(int j);
   void run_until_now(int j);
   void preempt(int j);
   void fail(int j);
+
+  // --- speeds
+  int kind_of(int j) const;
+  Pace pace(int j) const;
+  double crowding(const Link& link);
+  double left_by_neighbours(int j);
+  double left_by_overload(int j);
+  double speed_among(int j);
+  void look_at_speeds();
 
   // --- policies
   std::vector<int> those(bool (*wanted)(Is));
@@ -82,17 +112,18 @@ class Game {
   void decide();
   bool alike_among(const std::vector<int>& jobs, int j) const;
   void start_in_order();
-  std::vector<int> give_out_anew(const std::vector<int>& order, const std::vector<int>& passed);
-  bool make_room(int j, const std::vector<int>& order);
-  int clear(const std::vector<int>& later, int node, int wanted);
+  bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
+  void stops_first(const Now& before, const std::vector<int>& begun);
   void ask_for_timer();
 
   const SlowWorld& world_;
   const std::string policy_, placement_;
   std::vector<Request> requests_;
   std::vector<Outage> outages_;  // in their order
+  std::map<Link, int64_t> link_bytes_per_s_;
   Now now_;
+  std::vector<int> stops_;  // of this decision, in their order
 };
 
 }  // namespace yard::reference

@@ -1,6 +1,5 @@
 // The heuristics, each by what it means.
 #include <algorithm>
-#include <limits>
 
 #include "tests/reference/world_reference_now.h"
 
@@ -79,87 +78,94 @@ void Game::start_in_order() {
   }
 }
 
-// GPUs are given out by number in the order of all jobs, but not to who waits and asks for the same
-// as any in `passed`; then who lost them goes, who won them starts. Returns who won but finds no
-// place.
-std::vector<int> Game::give_out_anew(const std::vector<int>& order,
-                                     const std::vector<int>& passed) {
-  int64_t milli = 1000 * int64_t{now_.cluster.total() - now_.cluster.idle_and_down()};
-  std::vector<int> losers, winners, refused;
-  for (const int j : order) {
-    const bool waits = at(j).is == Is::kWaiting;
-    if (waits && alike_among(passed, j)) continue;
-    const bool fits = asks(j).milli() <= milli;
-    if (fits) milli -= asks(j).milli();
-    if (fits && waits) winners.push_back(j);
-    if (!fits && !waits) losers.push_back(j);
-  }
-  for (const int j : losers) preempt(j);
-  for (const int j : winners) {
-    if (!start(j) && !make_room(j, order)) refused.push_back(j);
-  }
-  return refused;
-}
-
-// Nobody is stopped for a job that then finds no place: it is passed over, and all is tried again.
+// Who comes first takes what is free, or else stops holders that come after it. Who finds no place
+// even so is passed over, and with it all that ask for the same; but whenever somebody was stopped,
+// more may be free than it took, and all are asked again.
 void Game::decide_anew() {
-  std::vector<int> all = holding();
-  for (const int j : waiting()) all.push_back(j);
-  const std::vector<int> order = in_order(all);
   const Now before = now_;
-  std::vector<int> passed;
-  for (;;) {
-    const std::vector<int> refused = give_out_anew(order, passed);
-    if (refused.empty()) break;
-    passed.insert(passed.end(), refused.begin(), refused.end());
-    now_ = before;
+  std::vector<int> begun, refused;
+  for (bool again = true; again;) {
+    again = false;
+    for (const int j : in_order(waiting())) {
+      if (alike_among(refused, j)) continue;
+      const bool started = start(j);
+      if (!started && !make_room(j, begun)) {
+        refused.push_back(j);
+        continue;
+      }
+      if (!started) refused.clear();
+      begun.push_back(j);
+      again = true;
+      break;
+    }
   }
-  start_in_order();
+  stops_first(before, begun);
 }
 
-// Enough GPUs are free but lie badly: clears the node on which the fewest GPUs of later jobs have
-// to leave. Returns whether the job started there.
-bool Game::make_room(int j, const std::vector<int>& order) {
-  const int wanted = asks(j).gpus;
-  if (!asks(j).plain) return false;
+// What was decided happens at once: whoever starts waits for all who leave its node, also for those
+// that were stopped for the sake of a later one.
+void Game::stops_first(const Now& before, const std::vector<int>& begun) {
+  const Now wish = now_;
+  now_ = before;
+  for (const int j : stops_) preempt(j);
+  stops_.clear();
+  for (const int j : begun) {
+    std::vector<Task> those;
+    for (const Task& task : wish.cluster.tasks) {
+      if (task.job == j) those.push_back(task);
+    }
+    get_ready(j, now_.cluster.sit_there(those));
+  }
+}
+
+// Stops the holders that come after the job, the last in order first (only those of its own tenant,
+// until it is within the tenant's limit), until it finds a place. Those that are not in the way of
+// it, the first in order first, then go on. Who has just been started stays. Returns whether the
+// job started.
+bool Game::make_room(int j, const std::vector<int>& begun) {
+  std::vector<int> both = holding();
+  both.push_back(j);
   std::vector<int> later;  // the last in order first
+  const std::vector<int> order = in_order(both);
   for (size_t i = order.size(); i-- > 0 && order[i] != j;) {
-    const Is is = at(order[i]).is;
-    if (is == Is::kStarting || is == Is::kRunning) later.push_back(order[i]);
+    if (std::find(begun.begin(), begun.end(), order[i]) == begun.end()) later.push_back(order[i]);
   }
-  int best = -1, best_cost = std::numeric_limits<int>::max();
-  for (int m = 0; m < static_cast<int>(now_.cluster.nodes.size()); ++m) {
-    if (static_cast<int>(now_.cluster.nodes[static_cast<size_t>(m)].size()) < wanted) continue;
-    const Now before = now_;
-    const int cost = clear(later, m, wanted);
-    if (now_.cluster.free_on(m) >= wanted && cost < best_cost) {
-      best = m;
-      best_cost = cost;
+  const Now before = now_;
+  const auto stopped = [&](int k) { return at(k).is != before.jobs[static_cast<size_t>(k)].is; };
+  const auto place_now = [&] { return now_.cluster.place(asks(j), placement_); };
+  for (size_t i = 0; i < later.size() && !within_limit(j); ++i) {
+    if (asks(later[i]).tenant == asks(j).tenant) preempt(later[i]);
+  }
+  std::optional<std::vector<Seats>> seats;
+  if (within_limit(j)) seats = place_now();
+  for (size_t i = 0; i < later.size() && within_limit(j) && !seats; ++i) {
+    if (stopped(later[i])) continue;
+    preempt(later[i]);
+    seats = place_now();
+  }
+  std::vector<int> stops;
+  for (const int k : later) {
+    if (stopped(k)) stops.push_back(k);
+  }
+  now_ = before;
+  if (!seats) return false;
+  const bool any_place = asks(j).plain && placement_ != "consolidate";
+  for (size_t i = stops.size(); i-- > 0;) {
+    std::vector<int> others;
+    for (const int stop : stops) {
+      if (stop != stops[i]) others.push_back(stop);
     }
+    for (const int other : others) preempt(other);
+    const bool spared = within_limit(j) && (any_place ? place_now().has_value()
+                                                      : now_.cluster.has_room(asks(j), *seats));
     now_ = before;
+    if (spared) stops = others;
   }
-  if (best < 0) return false;
-  clear(later, best, wanted);
-  start_at(j, {{0, best, wanted}});
+  for (const int stop : stops) preempt(stop);
+  stops_.insert(stops_.end(), stops.begin(), stops.end());
+  if (any_place) seats = place_now();
+  start_at(j, *seats);
   return true;
-}
-
-// Stops those of `later` that free GPUs of the node by it, until so many are free. Returns how many
-// GPUs they had asked for.
-int Game::clear(const std::vector<int>& later, int node, int wanted) {
-  int cost = 0;
-  for (const int j : later) {
-    const int free = now_.cluster.free_on(node);
-    if (free >= wanted) break;
-    const Now before = now_;
-    preempt(j);
-    if (now_.cluster.free_on(node) == free) {
-      now_ = before;
-    } else {
-      cost += asks(j).gpus;
-    }
-  }
-  return cost;
 }
 
 // The first whole microsecond at which a holder sinks, if anybody waits for it.

@@ -114,6 +114,43 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
   return faults;
 }
 
+// Racks of two nodes in pods of two racks, wires that a busy job fills, NVLink islands of two, and
+// here and there a server that promises more cores than it has.
+void give_network(Rng rng, ClusterSpec& spec) {
+  for (size_t m = 0; m < spec.nodes.size(); ++m) {
+    Node& node = spec.nodes[m];
+    node.rack = static_cast<int32_t>(m / 2);
+    node.pod = static_cast<int32_t>(m / 4);
+    if (rng.below(2) == 0) node.island_gpus = 2;
+    if (rng.below(3) == 0) node.cpu_overload = 1.5;
+    if (rng.below(4) == 0) node.nic_gbps = 8;
+  }
+  const auto tier = [&](Tier t) -> TierSpec& { return spec.tiers[static_cast<size_t>(t)]; };
+  tier(Tier::kRack).bandwidth_gbps = std::array{0, 4, 20}[rng.below(3)];
+  tier(Tier::kPod).oversubscription = std::array{1, 2, 5}[rng.below(3)];
+  tier(Tier::kCore).oversubscription = rng.below(2) == 0 ? 1 : 3;
+}
+
+// Two tenants with limits, of which one may own a node; some jobs are of neither.
+void give_tenants(Rng rng, ClusterSpec& spec, std::vector<Job>& jobs) {
+  const auto total = static_cast<uint32_t>(spec.total_gpus());
+  const bool owned = rng.below(2) == 0;
+  for (const char* name : {"red", "blue"}) {
+    Tenant tenant;
+    tenant.name = name;
+    tenant.quota_gpus = static_cast<int32_t>(total / 3);
+    if (rng.below(3) != 0) tenant.limit_gpus = static_cast<int32_t>(2 + rng.below(total - 1));
+    tenant.may_borrow = rng.below(3) != 0;
+    spec.tenants.push_back(tenant);
+  }
+  if (owned) {
+    spec.tenants[0].may_lend = false;
+    spec.nodes[rng.below(static_cast<uint32_t>(spec.nodes.size()))].tenant = 0;
+  }
+  spec.nodes.back().tenant = 1;  // which it lends
+  for (Job& job : jobs) job.tenant = std::array{"red", "blue", "green"}[rng.below(3)];
+}
+
 void to_steps(RandomWorld& world) {
   const auto step = [](int64_t& us) {
     if (us != kNever) us = us / (10 * kSecond) * (10 * kSecond);
@@ -150,6 +187,8 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
       job.after.push_back(world.jobs[after.below(static_cast<uint32_t>(j))].id);
     }
   }
+  if (options.rates) give_network(rng.split(6), world.cluster);
+  if (options.tenants) give_tenants(rng.split(7), world.cluster, world.jobs);
   Trace trace;
   trace.source = "random";
   trace.jobs = std::move(world.jobs);
@@ -160,7 +199,18 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
     world.faults = random_faults(rng.split(5), world.cluster, last_s + 3000);
   }
   if (kind.below(2) == 0) to_steps(world);
+  if (options.rates && rng.split(8).below(8) != 0) {
+    const auto types = static_cast<int32_t>(world.cluster.types.size());
+    world.speeds.emplace(rng.split(9), types, world.jobs.size());
+  }
   return world;
+}
+
+std::unique_ptr<Scene> scene_of(const RandomWorld& world) {
+  auto scene = std::make_unique<Scene>(world.cluster, world.jobs, world.costs);
+  if (!world.faults.empty()) scene->set_faults(world.faults);
+  if (world.speeds) scene->set_speeds(world.speeds->columns(), world.speeds->classes);
+  return scene;
 }
 
 }  // namespace yard::testing

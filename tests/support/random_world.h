@@ -2,6 +2,8 @@
 // for others, GPUs that fail, drain and are reclaimed, all of it close together.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "env/base/rng.h"
@@ -9,6 +11,8 @@
 #include "env/sim/columns.h"
 #include "env/sim/truth.h"
 #include "env/trace/job.h"
+#include "tests/support/random_speeds.h"
+#include "tests/support/scene.h"
 
 namespace yard::testing {
 
@@ -17,6 +21,7 @@ struct RandomWorld {
   Costs costs;
   std::vector<Job> jobs;
   std::vector<Fault> faults;
+  std::optional<RandomSpeeds> speeds = {};
 };
 
 struct RandomWorldOptions {
@@ -24,11 +29,16 @@ struct RandomWorldOptions {
   bool shapes = true;  // tasks with needs of their own, elastic groups among them
   bool after = true;
   bool faults = true;
+  bool rates = false;    // models, a network that can be crowded, servers that promise too much
+  bool tenants = false;  // limits, and nodes of one's own
 };
 
 // Half of the worlds count in steps of 10 s, so that ends, saves, faults and arrivals meet.
 // Requires nothing of `rng`: the same one makes the same world.
 RandomWorld random_world(Rng rng, const RandomWorldOptions& options = {});
+
+// The world as the simulator plays it; `world` outlives it.
+std::unique_ptr<Scene> scene_of(const RandomWorld& world);
 
 // A group whose tasks need so much each.
 RoleGroup group_of(int32_t count, int32_t gpus, int32_t gpu_milli, int32_t cpu_milli,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "env/base/error.h"
-#include "env/sim/digest.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 
@@ -25,14 +25,13 @@ Outcome replay(const Scene& scene, const Play& play,
 }
 
 Outcome replay_checked(const Scene& scene, const Play& play) {
-  std::string broken;
+  StepChecker checker(scene.fixed());
   Head last = {};
   const Outcome out = replay(scene, play, [&](const ClusterState& s) {
-    if (broken.empty()) broken = broken_invariant(scene.fixed(), s);
-    EXPECT_GE(s.head->now_us, last.now_us);
+    checker.look(s);
     last = *s.head;
   });
-  EXPECT_EQ(broken, "");
+  EXPECT_EQ(checker.broken(), "");
   EXPECT_EQ(last.preemptions, preemptions(out));
   int64_t restarts = 0;
   for (const JobOutcome& job : out.jobs) restarts += job.restarts;

@@ -21,6 +21,7 @@
 #include "env/sim/workload.h"
 #include "env/sim/world.h"
 #include "policies/policy.h"
+#include "tests/support/step_checker.h"
 
 namespace yard::testing {
 
@@ -118,7 +119,8 @@ class Player {
   std::vector<JobOutcome> jobs_;
   std::vector<double> done_us_;  // (N) work done, as last seen
   std::vector<int32_t> failed_;  // (N) failures, as last seen
-  int64_t clock_us_, events_ = 0;
+  StepChecker checker_;
+  int64_t events_ = 0;
   std::string trouble_;
 };
 

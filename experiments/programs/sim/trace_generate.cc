@@ -94,7 +94,15 @@ Json fidelity_json(const Fidelity& fidelity) {
 Json check_json(const QueueCheck& check) {
   Json rows = Json::array();
   const auto one = [](const QueueFigures& f) {
-    return Json{{"mean_wait_s", f.mean_wait_s}, {"mean_jct_s", f.mean_jct_s}};
+    const OccupancyFigures& o = f.occupancy;
+    return Json{{"mean_wait_s", f.mean_wait_s},
+                {"mean_jct_s", f.mean_jct_s},
+                {"gpus_held", o.held},
+                {"gpus_held_sd", o.held_sd},
+                {"correlation_1h", number(o.after_hour)},
+                {"correlation_24h", number(o.after_day)},
+                {"jobs_waiting", o.waiting},
+                {"queued", o.queued}};
   };
   for (const QueueRow& row : check.rows) {
     Json generated = Json::array();
@@ -105,7 +113,10 @@ Json check_json(const QueueCheck& check) {
                     {"first_half", one(row.first_half)},
                     {"second_half", one(row.second_half)}});
   }
-  return {{"load", check.load}, {"congestion", check.congestion}, {"policies", rows}};
+  return {{"load", check.load},
+          {"congestion", check.congestion},
+          {"logged", check.logged ? one(*check.logged) : Json(nullptr)},
+          {"policies", rows}};
 }
 
 void print_model(const Json& model) {
@@ -139,8 +150,25 @@ void print_fidelity(const Fidelity& fidelity, int samples) {
       samples);
 }
 
+QueueFigures mean_of(const std::vector<QueueFigures>& all) {
+  QueueFigures out;
+  OccupancyFigures& o = out.occupancy;
+  const auto n = static_cast<double>(all.size());
+  for (const QueueFigures& f : all) {
+    out.mean_wait_s += f.mean_wait_s / n;
+    out.mean_jct_s += f.mean_jct_s / n;
+    o.held += f.occupancy.held / n;
+    o.held_sd += f.occupancy.held_sd / n;
+    o.after_hour += f.occupancy.after_hour / n;
+    o.after_day += f.occupancy.after_day / n;
+    o.waiting += f.occupancy.waiting / n;
+    o.queued += f.occupancy.queued / n;
+  }
+  return out;
+}
+
 void print_check(const QueueCheck& check, const std::string& cluster) {
-  std::printf("\nqueues on %s at load %.3f (congestion %.2f of the record)\n", cluster.c_str(),
+  std::printf("\nqueues on %s, the record at load %.3f and congestion %.2f\n", cluster.c_str(),
               check.load, check.congestion);
   std::printf("%-14s %12s %12s %10s %10s %10s %10s   %s\n", "policy", "wait s", "JCT s", "gen/rec",
               "lowest", "highest", "JCT", "halves' wait, JCT over the record's");
@@ -159,6 +187,19 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
         high / r.mean_wait_s, jct / r.mean_jct_s, row.first_half.mean_wait_s / r.mean_wait_s,
         row.second_half.mean_wait_s / r.mean_wait_s, row.first_half.mean_jct_s / r.mean_jct_s,
         row.second_half.mean_jct_s / r.mean_jct_s);
+  }
+  std::printf("\n%-24s %10s %10s %10s %10s %10s %10s %10s\n", "cluster over time", "GPUs held",
+              "hourly sd", "r, 1 h", "r, 24 h", "waiting", "queued", "wait s");
+  const auto print = [](const std::string& name, const QueueFigures& f) {
+    const OccupancyFigures& o = f.occupancy;
+    std::printf("%-24s %9.1f%% %9.1f%% %10.2f %10.2f %10.2f %9.1f%% %10.1f\n", name.c_str(),
+                100 * o.held, 100 * o.held_sd, o.after_hour, o.after_day, o.waiting, 100 * o.queued,
+                f.mean_wait_s);
+  };
+  if (check.logged) print("logged", *check.logged);
+  for (const QueueRow& row : check.rows) {
+    print(row.policy + ", recorded", row.real);
+    print(row.policy + ", generated", mean_of(row.generated));
   }
 }
 
@@ -189,7 +230,8 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--samples", samples, "workloads that the report looks at")
       ->check(CLI::Range(1, 100));
   command.add_flag("--check", check, "also play schedulers on the record and the samples");
-  command.add_option("--congestion", congestion, "of the record in --check (default 1)");
+  command.add_option("--congestion", congestion,
+                     "of the record in --check (default 1; 0: all arrivals as they are)");
   command.add_flag("--json", json, "print the report as one JSON document");
   command.add_option("--json-out", report_out, "write the report to a file");
 }
@@ -219,7 +261,7 @@ void check_options(const GenerateOptionsOfCli& o) {
     return;
   }
   refuse_unless(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");
-  refuse_unless(o.congestion > 0 && o.congestion <= 1000, "--congestion", "more than 0, up to 1000",
+  refuse_unless(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
                 shortest(o.congestion));
 }
 

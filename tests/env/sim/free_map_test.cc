@@ -52,6 +52,10 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
       ASSERT_EQ(map.first(s, count, nodes), kNone);
     }
   }
+  // The only free GPUs lie at the end, words of the summary away.
+  for (int32_t m = 0; m < nodes; ++m) set_free(scene.fixed(), s, m, m == nodes - 1 ? 0b11u : 0);
+  EXPECT_EQ(map.first_of(s, 1, 4), nodes - 1);
+  EXPECT_EQ(map.first_of(s, 3, 4), kNone);
   int32_t free = 0;
   for (int32_t m = 0; m < nodes; ++m) free += s.free_count[m];
   EXPECT_EQ(s.head->free_gpus, free);

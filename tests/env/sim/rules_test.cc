@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "env/sim/advance.h"
 #include "env/sim/digest.h"
 #include "tests/support/scene.h"
 
@@ -104,6 +105,50 @@ TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
   EXPECT_EQ(s.head->now_us, 10 * kSecond);
   start(scene.fixed(), s, 0, &piece, 1);
   EXPECT_EQ(s.phase[0], Phase::kRunning) << "no work was done, so none is restored";
+}
+
+TEST(Rules, AMicrosecondOfWorkIsRestored) {
+  const Scene scene("1x1", jobs_of({{0, 1, 100}}));
+  Script script;
+  Player player(scene, script);
+  ASSERT_TRUE(player.advance());
+  ClusterState& s = player.world().state();
+  const Piece piece{0, 1};
+  start(scene.fixed(), s, 0, &piece, 1);
+  pass_time(scene.fixed(), s, 1);
+  preempt(scene.fixed(), s, 0);
+  ASSERT_EQ(s.done_us[0], 1);
+  start(scene.fixed(), s, 0, &piece, 1);
+  EXPECT_EQ(s.phase[0], Phase::kStarting);
+  EXPECT_EQ(s.until_us[0], 1 + 40 * kSecond) << "saved, then restored";
+}
+
+// Sixteen nodes fill a line of the block, so that what lies behind a column is another.
+TEST(Rules, WhatIsNotThereIsNotLegal) {
+  const Scene scene("16x8", jobs_of({{0, 1, 100}, {0, 4, 100}}));
+  Script script;
+  Player player(scene, script);
+  // Bytes that would be a waiting job in a slot that nobody has used.
+  for (std::byte& byte : player.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
+  player.world().reset(0, 2);
+  ASSERT_TRUE(player.advance());
+  ClusterState& s = player.world().state();
+  const Fixed& f = scene.fixed();
+  for (const int32_t node : {-1, 16, 17, 31, 1 << 20}) {
+    const Piece one{node, 1}, four{node, 4};
+    EXPECT_FALSE(legal_start(f, s, 0, &one, 1)) << "node " << node;
+    EXPECT_FALSE(legal_start(f, s, 1, &four, 1)) << "node " << node;
+  }
+  const Piece piece{0, 1};
+  ASSERT_TRUE(legal_start(f, s, 0, &piece, 1));
+  for (const int32_t slot : {-1, 2, 3, 1 << 20}) {
+    EXPECT_FALSE(legal_start(f, s, slot, &piece, 1)) << "slot " << slot;
+    EXPECT_FALSE(legal_preempt(s, slot)) << "slot " << slot;
+  }
+  const Piece twice[] = {{0, 2}, {0, 2}}, none[] = {{0, 4}, {1, 0}}, named = {0, 4, 0, 0, 0b111};
+  EXPECT_FALSE(legal_start(f, s, 1, twice, 2));
+  EXPECT_FALSE(legal_start(f, s, 1, none, 2));
+  EXPECT_FALSE(legal_start(f, s, 1, &named, 1)) << "three GPUs named as four";
 }
 
 TEST(Rules, AStartWaitsForTheLastOfItsGpus) {

@@ -1,0 +1,233 @@
+// vcNAME.cluster_sequence_vc.csv: the load of one virtual cluster of SenseTime's Helios, minute by
+// minute in May 2020, as its authors counted it (Hu et al., SC 2021). It names no jobs; those here
+// are the fewest that explain the counts, and their times are multiples of a minute. Exact are the
+// jobs and GPUs that ran and waited at each minute, for jobs below 8 GPUs and others apart. Not
+// known, and decided here:
+//   - who ended: of jobs whose GPUs were given back the one that started last, since run times have
+//     heavy tails (most are over in minutes, some take days);
+//   - the sizes of jobs that came in one minute: as equal as their sum allows;
+//   - what came and went between two counts: nothing, unless a number of GPUs changed.
+// Jobs that ran at the first or the last minute are cut off there; their status says so.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "env/base/registry.h"
+#include "env/trace/reader.h"
+#include "env/trace/rows.h"
+
+namespace yard {
+namespace {
+
+constexpr int32_t kLarge = 8;          // GPUs from which on a job counts as large
+constexpr int32_t kMostJobs = 10'000;  // of a kind, at a time
+
+struct Config {
+  std::string tenant;
+  std::string zone = "UTC0";
+  void fields(FieldList& f) {
+    f("tenant", tenant, "of all jobs: the virtual cluster that the file's name tells");
+    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
+  }
+};
+
+// What one row says of one kind of jobs.
+struct Count {
+  int32_t running = 0, pending = 0;
+  int32_t running_gpus = 0, pending_gpus = 0;
+};
+
+int32_t gpus_of(const std::vector<Job>& jobs) {
+  return std::accumulate(jobs.begin(), jobs.end(), 0,
+                         [](int32_t sum, const Job& job) { return sum + job.gpus; });
+}
+
+// Takes `n` jobs out of `from` whose GPUs come to `gpus`, or as near as swaps of one job bring
+// them; else the last ones. Requires: n <= from.size().
+std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
+  constexpr size_t kMostSwapped = 16;  // jobs; more are not worth the search
+  std::vector<size_t> taken(n);
+  for (size_t i = 0; i < n; ++i) taken[i] = from.size() - 1 - i;
+  int32_t missing = gpus;
+  for (const size_t t : taken) missing -= from[t].gpus;
+  for (size_t i = 0; i < n && n <= kMostSwapped && missing != 0; ++i) {
+    size_t best = taken[i];
+    for (size_t j = from.size(); j-- > 0;) {
+      if (std::ranges::count(taken, j) > 0) continue;
+      const auto left = [&](size_t with) {
+        return std::abs(missing - (from[with].gpus - from[taken[i]].gpus));
+      };
+      if (left(j) < left(best)) best = j;
+    }
+    missing -= from[best].gpus - from[taken[i]].gpus;
+    taken[i] = best;
+  }
+  std::ranges::sort(taken);
+  std::vector<Job> out;
+  for (const size_t t : taken) out.push_back(std::move(from[t]));
+  for (size_t i = n; i-- > 0;) from.erase(from.begin() + static_cast<std::ptrdiff_t>(taken[i]));
+  return out;
+}
+
+// The jobs of one kind, as one row after the other tells of them.
+class Kind {
+ public:
+  struct What {
+    std::string prefix, tenant;  // of ids
+    int32_t least, most;         // GPUs of a job
+  };
+  Kind(Rows& rows, What what) : rows_(rows), what_(std::move(what)) {}
+
+  void see(const Count& count, int64_t at_us) {
+    const int32_t running = static_cast<int32_t>(running_.size());
+    const int32_t pending = static_cast<int32_t>(pending_.size());
+    int32_t starts = std::max(0, count.running - running);
+    int32_t ends = std::max(0, running - count.running);
+    int32_t arrivals = count.pending - pending + starts;
+    // Others took the places of those that ended.
+    const int32_t replaced = std::max(0, -arrivals);
+    starts += replaced, ends += replaced, arrivals += replaced;
+    const bool changed = seen_ && count.running_gpus != running_gpus_;
+    running_gpus_ = count.running_gpus;
+    if (starts == 0 && ends == 0 && changed && running > 0) ++starts, ++ends, ++arrivals;
+
+    // Who waited starts first; newcomers start where nobody does any more, else they wait.
+    const int32_t waited = std::min(starts, pending);
+    const int32_t at_once = starts - waited;
+    const int32_t waits = arrivals - at_once;
+    const int32_t left_gpus = gpus_of(pending_) - count.pending_gpus + waits * what_.least;
+    std::vector<Job> begun = take(pending_, static_cast<size_t>(waited), left_gpus);
+    arrive(pending_, waits, count.pending_gpus - gpus_of(pending_), at_us);
+    const int32_t begun_gpus = gpus_of(begun) + at_once * what_.least;
+    const auto ended = static_cast<size_t>(std::min(ends, running));
+    const int32_t ended_gpus = gpus_of(running_) + begun_gpus - count.running_gpus;
+    for (Job& job : take(running_, ended, ended_gpus)) end(std::move(job), at_us, "");
+    std::ranges::move(begun, std::back_inserter(running_));
+    arrive(running_, at_once, count.running_gpus - gpus_of(running_), at_us);
+    for (Job& job : running_) {
+      if (job.logged_start_us < 0) job.logged_start_us = at_us;
+    }
+    // More ended than had run by the minute before: some of the new ones.
+    const auto surplus = static_cast<size_t>(ends) - ended;
+    for (Job& job : take(running_, std::min(surplus, running_.size()), 0)) {
+      end(std::move(job), at_us, "");
+    }
+    if (!seen_) {
+      for (Job& job : running_) job.status = "began earlier";
+    }
+    seen_ = true;
+  }
+
+  void finish(int64_t at_us) {
+    for (Job& job : running_) end(std::move(job), at_us, "still ran");
+    for (size_t i = 0; i < pending_.size(); ++i) rows_.left_out("never started");
+  }
+
+ private:
+  void arrive(std::vector<Job>& where, int32_t n, int32_t gpus, int64_t at_us) {
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t unit =
+          gpus % what_.least == 0 ? what_.least : 1;  // large jobs are mostly of whole nodes
+      const int32_t share =
+          unit * static_cast<int32_t>(std::lround(static_cast<double>(gpus / unit) / (n - i)));
+      Job job;
+      job.id = what_.prefix + std::to_string(++number_);
+      job.gpus = std::clamp(share, what_.least, what_.most);
+      job.submit_us = at_us;
+      job.tenant = what_.tenant;
+      gpus -= job.gpus;
+      where.push_back(std::move(job));
+    }
+  }
+
+  void end(Job job, int64_t at_us, const char* status) {
+    job.run_us = at_us - job.logged_start_us;
+    job.logged_end_us = at_us;
+    if (*status != '\0') job.status = status;
+    rows_.add(std::move(job));
+  }
+
+  Rows& rows_;
+  What what_;
+  std::vector<Job> running_, pending_;
+  int32_t running_gpus_ = 0;  // at the minute before
+  int64_t number_ = 0;
+  bool seen_ = false;
+};
+
+class HeliosLoadReader final : public TraceReader {
+ public:
+  explicit HeliosLoadReader(const Settings& settings)
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"time", "gpu_utilization", "idle_gpu_num", "running_gpu_num_noless_8",
+                             "running_gpu_num_less_8"});
+  }
+
+  void read(Rows& rows) const override {
+    constexpr int32_t kMostGpus = 1 << 20;
+    const int time = rows.column("time");
+    std::array<Kind, 2> kinds = {Kind(rows, {"s", config_.tenant, 1, kLarge - 1}),
+                                 Kind(rows, {"l", config_.tenant, kLarge, kMostGpus})};
+    std::array<std::array<int, 4>, 2> columns;
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      const std::string of = k == 0 ? "_less_8" : "_noless_8";
+      columns[k] = {rows.column("running_job_num" + of), rows.column("pending_job_num" + of),
+                    rows.column("running_gpu_num" + of), rows.column("pending_gpu_num" + of)};
+    }
+    rows.count_from_first();
+    int64_t now_us = -1;
+    while (rows.next()) {
+      int64_t at_us = 0;
+      std::array<Count, 2> counts;
+      if (!rows.date(time, zone_, at_us) || !read_counts(rows, columns, counts)) continue;
+      if (at_us <= now_us) {
+        rows.unusable(time, "time goes back", "a time after that of the row before",
+                      rows.trimmed(time));
+        continue;
+      }
+      now_us = at_us;
+      for (size_t k = 0; k < kinds.size(); ++k) kinds[k].see(counts[k], at_us);
+    }
+    for (Kind& kind : kinds) kind.finish(now_us);
+  }
+
+  std::string example() const override {
+    return "time,gpu_utilization,idle_gpu_num,running_job_num_less_8,pending_job_num_less_8,"
+           "running_gpu_num_less_8,pending_gpu_num_less_8,running_job_num_noless_8,"
+           "pending_job_num_noless_8,running_gpu_num_noless_8,pending_gpu_num_noless_8\n"
+           "2020-05-01 00:00:00,0.75,4,2,0,4,0,1,0,8,0\n"
+           "2020-05-01 00:01:00,0.625,6,1,0,2,0,1,1,8,16\n"
+           "2020-05-01 00:02:00,1.0,0,0,0,0,0,1,0,16,0\n";
+  }
+
+ private:
+  // (2, 4) columns: by kind, in the order of Count.
+  static bool read_counts(Rows& rows, const std::array<std::array<int, 4>, 2>& columns,
+                          std::array<Count, 2>& out) {
+    for (size_t k = 0; k < out.size(); ++k) {
+      Count& one = out[k];
+      if (!rows.whole(columns[k][0], one.running, 0, kMostJobs) ||
+          !rows.whole(columns[k][1], one.pending, 0, kMostJobs) ||
+          !rows.gpus(columns[k][2], one.running_gpus, 0) ||
+          !rows.gpus(columns[k][3], one.pending_gpus, 0)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Config config_;
+  Zone zone_;
+};
+
+const Registry<TraceReader>::Add<HeliosLoadReader> kAdd{
+    "helios-load",
+    {.help = "load by the minute of a virtual cluster of SenseTime's Helios Earth, 2020, as the "
+             "fewest jobs that explain it",
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

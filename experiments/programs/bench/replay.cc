@@ -1,0 +1,96 @@
+// Replay under the rules of Tiresias' simulator: the engine, and the whole process up to the closed
+// file of jobs, beside the time published for theirs; our own slow reference is a program of the
+// tests, run beside.
+#include "experiments/replay.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "env/base/error.h"
+#include "env/base/program.h"
+#include "experiments/programs/bench/bench.h"
+#include "experiments/scenario.h"
+
+namespace yard::bench {
+namespace {
+
+// CPU seconds that the published simulator took for the same trace under fifo; for the others they
+// are no lower (docs/benchmarks.md).
+constexpr double kPublishedSeconds = 24.4;
+constexpr std::array<std::array<const char*, 2>, 6> kCases = {{{"fifo", "yarn"},
+                                                               {"fifo", "count"},
+                                                               {"shortest", "count"},
+                                                               {"shortest-gpu", "count"},
+                                                               {"dlas", "count"},
+                                                               {"dlas-gpu", "count"}}};
+
+Scenario xv() {
+  ScenarioOptions options;
+  options.trace = "synthetic:xv";
+  options.generate_jobs = 10'000;
+  options.cluster = "8x8";
+  return load_scenario(options);
+}
+
+double engine_seconds(const Scenario& scenario, const char* policy, const char* placement, int runs,
+                      int64_t& events) {
+  RunOptions run;
+  run.rules = "tiresias";
+  run.placement = placement;
+  const Contestant contestant = prepare(policy, run);
+  double best = 1e300;
+  for (int i = 0; i < runs; ++i) {
+    const Run done = run_prepared(scenario, contestant, run);
+    best = std::min(best, done.wall_s);
+    events = done.outcome.events;
+  }
+  return best;
+}
+
+// From the start of the process to the closed file of jobs.
+double process_seconds(const char* policy, const char* placement) {
+  const std::string out = fmt::format("/tmp/yardmaster-bench-{}.csv", getpid());
+  const std::string command = fmt::format(
+      "'{}yardmaster-sim' simulate --trace synthetic:xv --set trace.jobs=10000 "
+      "--cluster 8x8 --rules tiresias --policy {} --placement {} --jobs-out {} "
+      ">/dev/null",
+      folder_of_this_program(), policy, placement, out);
+  const double best = best_seconds(7, [&] {
+    if (std::system(command.c_str()) != 0) throw RunError("cannot run: " + command);
+  });
+  unlink(out.c_str());
+  return best;
+}
+
+}  // namespace
+
+void bench_replay(Json& results) {
+  const Scenario scenario = xv();
+  for (const auto& [policy, placement] : kCases) {
+    int64_t events = 0;
+    const double engine = engine_seconds(scenario, policy, placement, 9, events);
+    const double process = process_seconds(policy, placement);
+    const std::string name = fmt::format("replay_xv10k_{}_{}", policy, placement);
+    results.push_back(
+        {{"name", name},
+         {"value", 1e3 * engine},
+         {"unit", "ms"},
+         {"ratio", kPublishedSeconds / engine},
+         {"against", "24.4 CPU s, published for the Tiresias simulator, fifo"},
+         {"better", "lower"},
+         {"detail", {{"events", events}, {"events_per_s", static_cast<double>(events) / engine}}}});
+    results.push_back({{"name", name + "_process"},
+                       {"value", 1e3 * process},
+                       {"unit", "ms"},
+                       {"ratio", kPublishedSeconds / process},
+                       {"against", "24.4 CPU s; from start of process to the closed jobs file"},
+                       {"better", "lower"}});
+  }
+  bench_child(results, "yardmaster-reference", "");
+}
+
+}  // namespace yard::bench

@@ -1,0 +1,228 @@
+// Jobs that hold GPUs, ordered by a key that moves along a line while they run: remaining time
+// falls by the second, service stands still between two events. Lines of one slope never cross, so
+// each slope has a search tree (a treap: Seidel and Aragon, "Randomized Search Trees", 1996), and a
+// walk from the last in order merges them. As columns of a policy's memory; a change costs O(log
+// jobs). Dims: S slots.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/columns.h"
+#include "env/sim/view.h"
+#include "policies/memory.h"
+#include "policies/ranked.h"
+
+namespace yard {
+
+class HeldOrder {
+ public:
+  // `slots`: numbers of jobs go from 0 to here.
+  static size_t bytes(int32_t slots) {
+    return 2 * Carver::bytes<double>(slots) + 5 * Carver::bytes<int32_t>(slots) +
+           Carver::bytes<int32_t>(1);
+  }
+
+  // Requires: the same place in the memory every time.
+  HeldOrder(int32_t slots, Carver& carver)
+      : at_zero_(carver.take<double>(slots)),
+        slope_(carver.take<double>(slots)),
+        serial_(carver.take<int32_t>(slots)),
+        left_(carver.take<int32_t>(slots)),
+        right_(carver.take<int32_t>(slots)),
+        tree_(carver.take<int32_t>(slots)),
+        root_(carver.take<int32_t>(slots)),
+        num_trees_(carver.take<int32_t>(1)) {}
+
+  // Puts a job where its line belongs, whether it was there before or not.
+  void put(int32_t slot, const FallingLine& line, int32_t serial) {
+    if (tree_[slot] != 0) {
+      if (slope_[tree_[slot] - 1] == line.per_us && at_zero_[slot] == line.at_zero &&
+          serial_[slot] == serial) {
+        return;
+      }
+      remove(slot);
+    }
+    int32_t t = 0;
+    while (t < *num_trees_ && slope_[t] != line.per_us) ++t;
+    if (t == *num_trees_) {
+      slope_[t] = line.per_us;
+      root_[t] = kNone;
+      ++*num_trees_;
+    }
+    at_zero_[slot] = line.at_zero;
+    serial_[slot] = serial;
+    tree_[slot] = t + 1;
+    int32_t* at = &root_[t];
+    while (*at != kNone && priority(*at) > priority(slot)) at = child(*at, slot);
+    split(*at, slot, left_[slot], right_[slot]);
+    *at = slot;
+  }
+
+  // Takes a job out, if it is there.
+  void remove(int32_t slot) {
+    if (tree_[slot] == 0) return;
+    const int32_t t = tree_[slot] - 1;
+    tree_[slot] = 0;
+    int32_t* at = &root_[t];
+    while (*at != slot) at = child(*at, slot);
+    *at = merge(left_[slot], right_[slot]);
+    if (root_[t] != kNone) return;
+    // An empty tree's place goes to the last one.
+    const int32_t last = --*num_trees_;
+    if (t == last) return;
+    slope_[t] = slope_[last];
+    root_[t] = root_[last];
+    rename(root_[t], t + 1);
+  }
+
+  bool has(int32_t slot) const { return tree_[slot] != 0; }
+
+  // What follows requires: has(slot).
+  FallingLine line(int32_t slot) const { return {at_zero_[slot], slope_[tree_[slot] - 1]}; }
+  Key key(int32_t slot, int64_t now_us) const { return {line(slot).at(now_us), serial_[slot]}; }
+
+  // The last in order, kNone where there is nobody.
+  int32_t last(int64_t now_us) const {
+    int32_t last = kNone;
+    for (int32_t t = 0; t < *num_trees_; ++t) {
+      int32_t slot = root_[t];
+      while (right_[slot] != kNone) slot = right_[slot];
+      if (last == kNone || key(last, now_us) < key(slot, now_us)) last = slot;
+    }
+    return last;
+  }
+
+  // From the last in order to the first. Valid until the next put() or remove().
+  class Walk {
+   public:
+    Walk(const HeldOrder& order, int64_t now_us) : order_(order), now_us_(now_us) {
+      heads_.resize(static_cast<size_t>(*order.num_trees_));
+      for (int32_t t = 0; t < *order.num_trees_; ++t) {
+        Head& head = heads_[static_cast<size_t>(t)];
+        head.slope = order.slope_[t];
+        descend(head, order.root_[t]);
+      }
+      std::make_heap(heads_.begin(), heads_.end(), before);
+    }
+
+    // Returns the next one, without a slot after the first in order.
+    Claim next() {
+      if (heads_.empty()) return {};
+      Head& last = heads_.front();
+      const Claim taken = last.claim;
+      last.path.pop_back();
+      descend(last, order_.left_[taken.slot]);
+      if (last.path.empty()) {
+        std::pop_heap(heads_.begin(), heads_.end(), before);
+        heads_.pop_back();
+      } else if (heads_.size() > 1) {
+        sink();
+      }
+      return taken;
+    }
+
+   private:
+    struct Head {
+      Claim claim;  // the last of the tree that is still to come
+      double slope;
+      std::vector<int32_t> path;  // those whose left side is still to come
+    };
+    static bool before(const Head& a, const Head& b) { return a.claim.key < b.claim.key; }
+
+    void descend(Head& head, int32_t from) const {
+      for (int32_t i = from; i != kNone; i = order_.right_[i]) head.path.push_back(i);
+      if (head.path.empty()) return;
+      const int32_t slot = head.path.back();
+      const FallingLine line{order_.at_zero_[slot], head.slope};
+      head.claim = {{line.at(now_us_), order_.serial_[slot]}, slot};
+    }
+
+    // Puts the front, whose key fell, where it belongs in the heap.
+    void sink() {
+      for (size_t i = 0;;) {
+        size_t child = 2 * i + 1;
+        if (child >= heads_.size()) return;
+        if (child + 1 < heads_.size() && before(heads_[child], heads_[child + 1])) ++child;
+        if (!before(heads_[i], heads_[child])) return;
+        std::swap(heads_[i], heads_[child]);
+        i = child;
+      }
+    }
+
+    const HeldOrder& order_;
+    int64_t now_us_;
+    std::vector<Head> heads_;  // by tree, a heap with the last in order in front
+  };
+
+ private:
+  bool before(int32_t a, int32_t b) const {
+    const Key x{at_zero_[a], serial_[a]}, y{at_zero_[b], serial_[b]};
+    return x < y || (!(y < x) && a < b);
+  }
+
+  // Scatters slots; no two are equal. (The multiplier is 2^32 over the golden ratio: Knuth,
+  // TAOCP 3.)
+  static uint32_t priority(int32_t slot) {
+    uint32_t x = static_cast<uint32_t>(slot) * 2654435769u;
+    x ^= x >> 15;
+    return x * 2246822519u;
+  }
+
+  int32_t* child(int32_t i, int32_t slot) { return before(slot, i) ? &left_[i] : &right_[i]; }
+
+  // Splits a tree into what goes before `slot` and what goes after it.
+  void split(int32_t i, int32_t slot, int32_t& before_it, int32_t& after_it) {
+    int32_t *low = &before_it, *high = &after_it;
+    while (i != kNone) {
+      if (before(slot, i)) {
+        *high = i;
+        high = &left_[i];
+        i = left_[i];
+      } else {
+        *low = i;
+        low = &right_[i];
+        i = right_[i];
+      }
+    }
+    *low = *high = kNone;
+  }
+
+  // Requires: all of `a` goes before all of `b`.
+  int32_t merge(int32_t a, int32_t b) {
+    int32_t root = kNone;
+    int32_t* at = &root;
+    while (a != kNone && b != kNone) {
+      if (priority(a) > priority(b)) {
+        *at = a;
+        at = &right_[a];
+        a = right_[a];
+      } else {
+        *at = b;
+        at = &left_[b];
+        b = left_[b];
+      }
+    }
+    *at = a == kNone ? b : a;
+    return root;
+  }
+
+  void rename(int32_t i, int32_t tree) {
+    if (i == kNone) return;
+    tree_[i] = tree;
+    rename(left_[i], tree);
+    rename(right_[i], tree);
+  }
+
+  double* at_zero_;     // (S)
+  double* slope_;       // (S)  by tree
+  int32_t* serial_;     // (S)
+  int32_t* left_;       // (S)
+  int32_t* right_;      // (S)
+  int32_t* tree_;       // (S)  1 + the tree that the job is in, 0 for none
+  int32_t* root_;       // (S)  by tree
+  int32_t* num_trees_;  // (1)
+};
+
+}  // namespace yard

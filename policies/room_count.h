@@ -1,0 +1,122 @@
+// Would a job of whole GPUs find a place if these jobs were stopped? Answered by adding up free
+// GPUs by node, without stopping anybody. For worlds without shares of GPUs. Dims: M nodes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/choose.h"
+#include "env/sim/view.h"
+
+namespace yard {
+
+class RoomCount {
+ public:
+  RoomCount(const View& view, Placement placement, int32_t gpus)
+      : view_(view),
+        gpus_(gpus),
+        least_share_(least_share(view.spec(), gpus)),
+        one_node_(placement == Placement::kConsolidate && gpus <= view.spec().max_node_gpus),
+        any_nodes_(placement != Placement::kConsolidate),
+        free_(view.free_gpus()) {
+    if (any_nodes_) return;
+    added_.resize(static_cast<size_t>(view.spec().num_nodes));
+    if (one_node_) return;
+    most_nodes_ = least_nodes(view.spec(), gpus);
+    const Placer placer(view);
+    for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {
+      nodes_with_.push_back(placer.count_nodes(c));
+    }
+  }
+
+  // Counts the job's GPUs as free; those that are down go to nobody.
+  void add(int32_t slot) { count(slot, 1); }
+  void remove(int32_t slot) { count(slot, -1); }
+
+  bool enough() {
+    if (any_nodes_) return free_ >= gpus_;
+    if (one_node_) return found_;
+    if (!look_) return false;
+    look_ = false;
+    int32_t nodes = 0, left = gpus_;
+    for (int32_t c = view_.spec().max_node_gpus; c > 0 && left > 0; --c) {
+      const int32_t full = (left + c - 1) / c, have = nodes_with_[static_cast<size_t>(c)];
+      const int32_t take = full < have ? full : have;
+      left -= take * c;
+      nodes += take;
+    }
+    return left <= 0 && nodes <= most_nodes_;
+  }
+
+  // Of several nodes, the least that one of the fewest has to give.
+  static int32_t least_share(const SpecColumns& spec, int32_t gpus) {
+    const int32_t most = spec.max_node_gpus;
+    if (int64_t{most} * spec.nodes_of_size[most] < gpus) return 1;
+    return (gpus - 1) % most + 1;
+  }
+
+  // Whether the job holds GPUs of a node that may become part of the place. Requires: enough().
+  bool matters(int32_t slot) const {
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      const int32_t node = view_.part_node(p);
+      const int32_t free = view_.node_free(node) + added_[static_cast<size_t>(node)];
+      if (free >= (one_node_ ? gpus_ : least_share_)) return true;
+    }
+    return false;
+  }
+
+  // Whether there would still be enough without this one's GPUs: in number where any place will do,
+  // else on the nodes of `pieces`.
+  bool spares(int32_t slot, const std::vector<Piece>& pieces) const {
+    int32_t sum = 0;
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      const int32_t node = view_.part_node(p), gpus = usable(p);
+      sum += gpus;
+      if (any_nodes_) continue;
+      for (const Piece& piece : pieces) {
+        if (piece.node != node) continue;
+        const int32_t free = view_.node_free(node) + added_[static_cast<size_t>(node)];
+        if (free - gpus < piece.gpus) return false;
+      }
+    }
+    return !any_nodes_ || free_ - sum >= gpus_;
+  }
+
+ private:
+  int32_t usable(int32_t part) const {
+    return std::popcount(view_.part_mask(part) & ~view_.node_down(view_.part_node(part)));
+  }
+
+  void count(int32_t slot, int32_t sign) {
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      const int32_t gpus = sign * usable(p);
+      free_ += gpus;
+      if (any_nodes_) continue;
+      const int32_t node = view_.part_node(p);
+      int32_t& added = added_[static_cast<size_t>(node)];
+      const int32_t before = view_.node_free(node) + added;
+      added += gpus;
+      if (one_node_) {
+        found_ = found_ || before + gpus >= gpus_;
+      } else {
+        --nodes_with_[static_cast<size_t>(before)];
+        ++nodes_with_[static_cast<size_t>(before + gpus)];
+        look_ = look_ || before + gpus >= least_share_;
+      }
+    }
+  }
+
+  const View& view_;
+  int32_t gpus_;
+  int32_t least_share_;
+  bool one_node_, any_nodes_;
+  bool found_ = false;  // whether some node had enough at some time
+  bool look_ = true;    // whether a node that matters has changed since
+  int32_t free_;
+  int32_t most_nodes_ = 0;
+  std::vector<int32_t> added_;       // (M)
+  std::vector<int32_t> nodes_with_;  // by number of free GPUs
+};
+
+}  // namespace yard

@@ -1,0 +1,73 @@
+// Which node would have room first if the holders were stopped, the last in order first? For every
+// size of job that one node holds, the nodes stand in the order of the holder whose stop makes the
+// room. Such a holder's key falls along a line, so that a change costs O(log nodes), and so does
+// the question. As columns of a policy's memory; for whole GPUs that do not fail. Dims: S slots, M
+// nodes, G GPUs, Z sizes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/choose.h"
+#include "env/sim/view.h"
+#include "policies/held_order.h"
+#include "policies/memory.h"
+
+namespace yard {
+
+class RoomIndex {
+ public:
+  // Whether the index serves these jobs under the placement: `consolidate` in a world without
+  // shares and faults. Elsewhere it takes no memory, and nothing else may be called.
+  static bool serves(const View& view, Placement placement);
+  static size_t bytes(const View& view, Placement placement);
+
+  // Requires: the same place in the memory every time; `view` and `held` outlive this.
+  RoomIndex(const View& view, Placement placement, const HeldOrder& held, Carver& carver);
+
+  bool serves() const { return serves_; }
+
+  // To be told of every job that changed, or that was started or stopped, after it was; `held` may
+  // be behind for those that a draft started: nobody can stop them yet.
+  void follow(int32_t slot);
+
+  // Works out anew what follow() told of. To be called before a decision ends.
+  void refresh();
+
+  // Writes the holders that have to stop so that a job of `gpus` GPUs finds a place, those that
+  // come after `claim` alone; some may turn out to be not in the way. Returns false where there is
+  // no place even so. `margin`: see PreemptionRule. Requires: it finds none now.
+  bool stops_for(const Claim& claim, int32_t gpus, double margin, std::vector<Claim>& stops);
+
+ private:
+  struct Choice {
+    Key key;
+    int32_t node;
+  };
+
+  static std::vector<int32_t> sizes_of(const View& view);
+  void refresh(int32_t node);
+  void list_holders(int32_t node);
+  int32_t node_of(int32_t gpu) const;
+  std::vector<Choice> first_nodes(int32_t gpus, size_t count);
+  void list_stops(int32_t node, const Key& from, std::vector<Claim>& stops);
+
+  const View& view_;
+  const HeldOrder& held_;
+  bool serves_;
+  std::vector<int32_t> sizes_;
+  std::vector<HeldOrder> by_size_;  // (Z)  nodes
+  uint8_t* bound_ = nullptr;        // (Z, M)  1: the key is only an upper bound
+  int32_t* first_ = nullptr;    // (S)  1 + a GPU of the first node that the job is on, 0 for none
+  int32_t* next_ = nullptr;     // (G)  1 + a GPU of the next node, 0 after the last
+  int32_t* owner_ = nullptr;    // (G)  the slot that was there last; it may have left
+  int32_t* made_ = nullptr;     // (1)
+  std::vector<int32_t> dirty_;  // nodes to look at anew
+  struct Holder {
+    int32_t slot, gpus;
+    Key key;
+  };
+  std::vector<Holder> holders_;  // of one node, the last in order first
+};
+
+}  // namespace yard

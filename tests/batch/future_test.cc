@@ -1,0 +1,111 @@
+// What a learner is shown tells nothing of the future: batches over courses that are equal up to a
+// moment and part there show the same observations, masks, priors and rewards until then, whatever
+// the actions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/futures.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kWorlds = 4;
+constexpr double kFastest = 2;  // no type and no model is faster in these worlds
+
+struct Parted {
+  int64_t compared = 0;
+  int ahead = 0;   // worlds that saw something else before their course parted
+  int differ = 0;  // worlds that saw something else after it
+};
+
+// Plays both with the same random actions, each world until it has passed the moment, and is seen
+// to go another way.
+Parted play(const std::vector<Course>& now, const std::vector<Course>& then, int64_t until_us,
+            const BatchConfig& config) {
+  BatchEnv a(now, config), b(then, config);
+  a.reset();
+  b.reset();
+  Parted parted;
+  std::vector<char> done(kWorlds, 0);
+  const double until_s = 1e-6 * static_cast<double>(until_us);
+  for (uint64_t t = 0; t < 1000 && parted.ahead + parted.differ < kWorlds; ++t) {
+    for (int n = 0; n < kWorlds; ++n) {
+      const auto w = static_cast<size_t>(n);
+      if (done[w]) continue;
+      const bool same = seen(a, n) == seen(b, n);
+      const bool before = a.elapsed_s(n) <= until_s || b.elapsed_s(n) <= until_s;
+      parted.compared += before;
+      if (same) continue;
+      done[w] = 1;
+      ++(before ? parted.ahead : parted.differ);
+    }
+    a.step(random_actions(a, t));
+    b.step(random_actions(b, t));
+  }
+  return parted;
+}
+
+struct Pair {
+  ToldWorld now, then;
+};
+
+// Two courses of one length that part at one moment after their beginning.
+std::vector<Pair> pairs_of(Rng rng, const FutureOptions& options, int64_t& until_us) {
+  std::vector<ToldWorld> told = {told_world(rng.split(1), options),
+                                 told_world(rng.split(2), options)};
+  const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
+  until_us = INT64_MAX;
+  for (ToldWorld& course : told) {
+    course.world.jobs.resize(size);
+    const int64_t first_us = course.world.jobs[0].submit_us;
+    for (Job& job : course.world.jobs) job.submit_us -= first_us;
+    until_us = std::min(until_us, course.world.jobs[size / 2].submit_us);
+  }
+  std::vector<Pair> pairs;
+  for (ToldWorld& course : told) {
+    const Settled settled = settled_by_anybody(course.world.jobs, until_us, kFastest);
+    ToldWorld then = other_future(course, settled, until_us, rng.split(3), true);
+    pairs.push_back({std::move(course), std::move(then)});
+  }
+  return pairs;
+}
+
+class BatchFuture : public ::testing::TestWithParam<bool> {};
+
+TEST_P(BatchFuture, IsInNoTensor) {
+  Parted all;
+  for (uint64_t trial = 0; trial < 6; ++trial) {
+    FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
+    options.world.jobs = 80;
+    int64_t until_us = 0;
+    const std::vector<Pair> pairs = pairs_of(Rng(61).split(trial), options, until_us);
+    const ToldScene now_0(pairs[0].now), now_1(pairs[1].now);
+    const ToldScene then_0(pairs[0].then), then_1(pairs[1].then);
+    const auto course = [](const ToldScene& scene) {
+      return Course{scene.scene().fixed(), &scene.scene().workload(), 1};
+    };
+    BatchConfig config;
+    config.worlds = kWorlds;
+    config.episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size());
+    config.seed = trial;
+    config.task.preempt = GetParam();
+    const Parted parted =
+        play({course(now_0), course(now_1)}, {course(then_0), course(then_1)}, until_us, config);
+    EXPECT_EQ(parted.ahead, 0) << "trial " << trial;
+    all.compared += parted.compared;
+    all.differ += parted.differ;
+  }
+  EXPECT_GT(all.compared, 300);
+  EXPECT_GT(all.differ, 6 * kWorlds / 2) << "the futures are the same";
+}
+
+INSTANTIATE_TEST_SUITE_P(Dispatch, BatchFuture, ::testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "Preempting" : "Starting");
+});
+
+}  // namespace
+}  // namespace yard::testing

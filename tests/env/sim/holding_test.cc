@@ -1,0 +1,186 @@
+// Room that somebody still saves from: who fits beside it starts at once, who needs it waits, and a
+// plan means the same in whatever order it was drafted.
+#include "env/sim/holding.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "env/sim/plan.h"
+#include "env/sim/rules.h"
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+struct Wish {
+  int32_t gpu_milli = 0;
+  double gpu_mem_gib = 0;
+  int32_t cpu_milli = 0;
+  int64_t mem_mib = 0;
+};
+
+// One node of two GPUs of 16 GiB, 8 cores and 32 GiB; a save takes 10 s, a restore 30 s. A job of
+// 0 milli asks for a whole GPU.
+class Vacating : public ::testing::Test {
+ protected:
+  // All are there at 0 s.
+  void make(const std::vector<Wish>& wishes) {
+    ClusterSpec spec = load_cluster("1x2");
+    spec.types[0].shares = Shares::kMilli;
+    spec.types[0].mem_gib = 16;
+    spec.nodes[0].cpus = 8;
+    spec.nodes[0].mem_gib = 32;
+    std::vector<Job> jobs = jobs_of(std::vector<JobLine>(wishes.size(), {0, 1, 1000}));
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      const Wish& w = wishes[j];
+      jobs[j].groups = {group_of(1, w.gpu_milli == 0, w.gpu_milli, w.cpu_milli, w.mem_mib)};
+      jobs[j].groups[0].task.gpu_mem_gib = w.gpu_mem_gib;
+    }
+    jobs.push_back(jobs.back());  // an event at 5 s
+    jobs.back().id = "later";
+    jobs.back().submit_us = 5 * kSecond;
+    scene_ = std::make_unique<Scene>(spec, jobs);
+    world_ = std::make_unique<World>(scene_->fixed(), scene_->size());
+    world_->reset(0, scene_->size());
+    ASSERT_TRUE(world_->advance(scene_->truth()));
+  }
+
+  ClusterState& s() { return world_->state(); }
+  const Fixed& fixed() const { return scene_->fixed(); }
+
+  void start_on(int32_t slot, uint64_t gpu) {
+    const Piece piece = piece_on(slot, gpu);
+    ASSERT_TRUE(legal_start(fixed(), s(), slot, &piece, 1));
+    start(fixed(), s(), slot, &piece, 1);
+  }
+
+  Piece piece_on(int32_t slot, uint64_t gpu) {
+    const bool whole = need_of(fixed().jobs.shapes, s().shape[slot], 0).gpus > 0;
+    return {0, whole, 0, 1, gpu};
+  }
+
+  // When the slot begins to run.
+  double begins_s(int32_t slot) {
+    return 1e-6 * static_cast<double>(s().phase[slot] == Phase::kStarting ? s().until_us[slot]
+                                                                          : s().since_us[slot]);
+  }
+
+  std::unique_ptr<Scene> scene_;
+  std::unique_ptr<World> world_;
+};
+
+TEST_F(Vacating, AShareThatFitsBesideTheSaverStartsAtOnce) {
+  make({{500}, {300}, {400}, {0}});
+  start_on(0, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  start_on(1, 1);
+  EXPECT_EQ(s().phase[1], Phase::kRunning) << "300 beside 500";
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 15) << "400 beside 300, once 500 have left";
+  start_on(3, 2);
+  EXPECT_EQ(s().phase[3], Phase::kRunning) << "on a GPU that nobody leaves";
+}
+
+TEST_F(Vacating, AWholeGpuWaitsForTheLastShare) {
+  make({{100}, {0}});
+  start_on(0, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  start_on(1, 1);
+  EXPECT_EQ(begins_s(1), 15);
+}
+
+TEST_F(Vacating, MemoryOfAGpuIsNotGivenTwice) {
+  make({{100, 10}, {100, 6}, {100, 4}});
+  start_on(0, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  start_on(1, 1);
+  EXPECT_EQ(s().phase[1], Phase::kRunning) << "6 GiB beside 10";
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 15) << "nothing is left beside those";
+}
+
+TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
+  for (const auto& [saver, small, large] :
+       {std::array<Wish, 3>{Wish{500, 0, 6000, 0}, {100, 0, 2000, 0}, {100, 0, 1000, 0}},
+        std::array<Wish, 3>{Wish{500, 0, 0, 20480}, {100, 0, 0, 12288}, {100, 0, 0, 1}}}) {
+    make({saver, small, large});
+    start_on(0, 1);
+    ASSERT_TRUE(world_->advance(scene_->truth()));
+    preempt(fixed(), s(), 0);
+    start_on(1, 2);
+    EXPECT_EQ(s().phase[1], Phase::kRunning);
+    start_on(2, 2);
+    EXPECT_EQ(begins_s(2), 15) << "though its GPU is free";
+  }
+}
+
+TEST_F(Vacating, WhatOthersWaitForIsTaken) {
+  make({{500}, {500}, {500}, {500}});
+  start_on(0, 1);
+  start_on(1, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 15);
+  preempt(fixed(), s(), 2);  // it leaves at once, and what it waited for is free again
+  EXPECT_EQ(s().phase[2], Phase::kWaiting);
+  start_on(3, 1);
+  EXPECT_EQ(begins_s(3), 15);
+  EXPECT_EQ(broken_invariant(fixed(), s()), "");
+}
+
+// The starts of a plan come after its stops, in whatever order they were drafted.
+TEST_F(Vacating, APlanMeansTheSameInAnyOrder) {
+  const auto drafted = [&](const std::vector<int32_t>& order) {  // -1 - slot: stop it
+    make({{500}, {200}, {300}, {500}, {200}});
+    start_on(0, 1);
+    start_on(1, 1);
+    ASSERT_TRUE(world_->advance(scene_->truth()));
+    World before(fixed(), scene_->size());
+    before.copy_from(*world_);
+    Draft draft(fixed(), s());
+    for (const int32_t what : order) {
+      const Piece piece = what >= 0 ? piece_on(what, 1) : Piece{};
+      ASSERT_TRUE(what < 0 ? draft.preempt(-1 - what) : draft.start(what, &piece, 1));
+    }
+    ASSERT_EQ(why_illegal(fixed(), before.state(), draft.plan()), "");
+    execute(fixed(), before.state(), draft.plan());
+    EXPECT_EQ(digest(fixed(), before.state()), digest(fixed(), s()));
+  };
+  drafted({2, -1});
+  drafted({-1, 2, 4});
+  drafted({-1, 3, -2, 2});
+  drafted({-1, -2, 3, 2, 4});
+}
+
+TEST_F(Vacating, WhatIsTakenBackLeavesNoTrace) {
+  make({{500, 4, 1000, 1024}, {500, 4, 1000, 1024}, {500, 4, 2000, 2048}, {0, 0, 1000, 512}});
+  start_on(0, 1);
+  start_on(1, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  start_on(2, 1);
+  start_on(3, 2);
+  ASSERT_EQ(s().phase[2], Phase::kStarting);
+  ASSERT_EQ(s().phase[3], Phase::kRunning);
+  const uint64_t before = digest(fixed(), s());
+  Draft draft(fixed(), s());
+  ASSERT_TRUE(draft.preempt(2));
+  ASSERT_TRUE(draft.preempt(1));
+  ASSERT_TRUE(draft.preempt(3));
+  EXPECT_NE(digest(fixed(), s()), before);
+  draft.undo_to(0);
+  EXPECT_EQ(digest(fixed(), s()), before);
+  EXPECT_EQ(broken_invariant(fixed(), s()), "");
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,122 @@
+// Placements of plain jobs by definition, in random states: what is found is legal, none is missed,
+// and first-fit, best-fit and consolidate mean what choose.h says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "env/sim/choose.h"
+#include "env/sim/rules.h"
+#include "tests/support/futures.h"
+
+namespace yard::testing {
+namespace {
+
+class Placements : public ::testing::Test {
+ protected:
+  // The least number of nodes on which `gpus` go, of nodes with so many GPUs each.
+  static int32_t fewest(std::vector<int32_t> counts, int32_t gpus) {
+    std::sort(counts.begin(), counts.end(), std::greater<>());
+    int32_t n = 0;
+    for (size_t i = 0; i < counts.size() && gpus > 0; ++i, ++n) gpus -= counts[i];
+    return n;
+  }
+};
+
+TEST_F(Placements, AreWhatTheyAreDefinedAs) {
+  const Scene scene("3x4+2x8+4x1+1x2", jobs_of({{0, 1, 10}}));
+  const Fixed& f = scene.fixed();
+  World world(f, 1);
+  world.reset(0, 1);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const View view(world.fixed(), s, Level::kBlind);
+  Rng rng(5);
+  std::vector<int32_t> sizes(f.spec.node_gpus, f.spec.node_gpus + f.spec.num_nodes);
+  int refused = 0, spread = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::vector<int32_t> free;
+    for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+      uint64_t mask = low_mask(f.spec.node_gpus[m]);
+      if (rng.below(3) != 0) mask &= rng.next();
+      set_free(f, s, m, mask);
+      free.push_back(count_bits(mask));
+    }
+    const auto gpus = static_cast<int32_t>(1 + rng.below(34));
+    s.gpus[0] = gpus;
+    std::vector<Piece> pieces(static_cast<size_t>(f.spec.num_nodes));
+    const int32_t least_now = fewest(free, gpus), least_ever = fewest(sizes, gpus);
+    for (const Placement how :
+         {Placement::kFirstFit, Placement::kBestFit, Placement::kConsolidate}) {
+      const int32_t n = place(view, how, 0, pieces.data());
+      ASSERT_EQ(can_place(view, how, 0), n > 0);
+      const bool enough = gpus <= view.free_gpus();
+      const bool waits = how == Placement::kConsolidate && least_now > least_ever;
+      ASSERT_EQ(n > 0, enough && !waits) << gpus << " GPUs, round " << round;
+      refused += enough && waits;
+      if (n == 0) continue;
+      ASSERT_TRUE(legal_start(f, s, 0, pieces.data(), n));
+      spread += n > 1;
+      const auto whole = [&](int32_t m) { return free[static_cast<size_t>(m)] >= gpus; };
+      if (how == Placement::kFirstFit) {
+        int32_t first = 0;
+        while (first < f.spec.num_nodes && !whole(first)) ++first;
+        if (first < f.spec.num_nodes) {
+          ASSERT_EQ(n, 1);
+          ASSERT_EQ(pieces[0].node, first);
+        }
+        for (int32_t i = 1; i < n; ++i) {
+          ASSERT_GT(pieces[static_cast<size_t>(i)].node, pieces[static_cast<size_t>(i - 1)].node);
+        }
+      } else {
+        ASSERT_EQ(n, least_now);
+        // The last piece lies on the tightest of the nodes that nobody before it took.
+        const Piece& last = pieces[static_cast<size_t>(n - 1)];
+        for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+          const bool taken = std::any_of(pieces.begin(), pieces.begin() + n - 1,
+                                         [&](const Piece& p) { return p.node == m; });
+          const int32_t here = free[static_cast<size_t>(m)];
+          const int32_t there = free[static_cast<size_t>(last.node)];
+          if (taken || here < last.gpus) continue;
+          ASSERT_TRUE(there < here || (there == here && last.node <= m));
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(spread, 1000);
+}
+
+TEST(CanPlace, SaysWhetherPlaceFindsOne) {
+  const auto policy = make_policy("las");
+  int64_t found = 0, missed = 0;
+  for (uint64_t trial = 0; trial < 20; ++trial) {
+    const ToldScene scene(
+        told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}}));
+    const Fixed& f = scene.scene().fixed();
+    std::vector<Piece> pieces(
+        static_cast<size_t>(f.spec.num_nodes * std::max(f.jobs.shapes.max_groups, 1)));
+    Player player(scene.scene(), *policy);
+    while (player.advance()) {
+      const View& view = player.view();
+      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+        for (int how = 0; how < 3; ++how) {
+          const auto placement = static_cast<Placement>(how);
+          const int32_t n = place(view, placement, slot, pieces.data());
+          ASSERT_EQ(can_place(view, placement, slot), n > 0);
+          if (n > 0) {
+            ASSERT_TRUE(legal_start(f, player.state(), slot, pieces.data(), n));
+          }
+          ++(n > 0 ? found : missed);
+        }
+      }
+      ASSERT_TRUE(player.decide());
+    }
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(missed, 1000);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,107 @@
+// A draft taken back leaves every column of the state as it was, in worlds with everything in them:
+// a later decision must not be able to tell.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "env/sim/rules.h"
+#include "tests/support/futures.h"
+
+namespace yard::testing {
+namespace {
+
+// All that is meant by a state beyond its digest, in words. Parts, free lists and the order of the
+// holders remember history and mean nothing.
+std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
+  std::vector<int64_t> words;
+  const auto add = [&](auto value) { words.push_back(static_cast<int64_t>(value)); };
+  const auto add_bits = [&](double value) {
+    int64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    words.push_back(bits);
+  };
+  const Head& h = *s.head;
+  for (const int64_t w : {h.ready_horizon_us, h.timer_us, *s.next_rank}) add(w);
+  for (const int32_t w : {h.waiting, h.waiting_gpus, h.held, h.free_gpus, h.starts, h.preemptions,
+                          h.queue_head, h.queue_tail, h.down_gpus}) {
+    add(w);
+  }
+  for (int32_t k = 0; k < f.jobs.num_classes; ++k) {
+    add(s.class_head[k]);
+    add(s.class_tail[k]);
+    add(s.class_count[k]);
+  }
+  for (int32_t slot = 0; slot < h.high_water; ++slot) {
+    add(s.phase[slot]);
+    if (s.phase[slot] == Phase::kFree || s.phase[slot] == Phase::kDone) continue;
+    for (const int64_t w : {s.first_start_us[slot], s.since_us[slot], s.until_us[slot],
+                            s.saved_us[slot], s.attained_us[slot]}) {
+      add(w);
+    }
+    add(s.started[slot]);
+    add(s.preempted[slot]);
+    add_bits(s.done_us[slot]);
+    add_bits(s.rate[slot]);
+    if (s.phase[slot] == Phase::kWaiting) {
+      for (const int32_t w :
+           {s.queue_prev[slot], s.queue_next[slot], s.class_prev[slot], s.class_next[slot]}) {
+        add(w);
+      }
+      add(s.queue_rank[slot]);
+    }
+    if (f.faults) add(s.stint_us[slot]), add_bits(s.kept_us[slot]);
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      add(s.part_node[p]), add(s.part_mask[p]), add(s.part_group[p]), add(s.part_tasks[p]);
+    }
+  }
+  return words;
+}
+
+TEST(Undo, LeavesEveryColumnAsItWas) {
+  const auto policy = make_policy("las");
+  int64_t edits = 0, stops = 0;
+  for (uint64_t trial = 0; trial < 24; ++trial) {
+    const ToldWorld told = told_world(Rng(91).split(trial), {.tenants = trial % 2 == 1,
+                                                             .overload = trial % 3 == 1,
+                                                             .models = trial % 4 > 1,
+                                                             .world = {}});
+    const ToldScene scene(told);
+    const Fixed& f = scene.scene().fixed();
+    Player player(scene.scene(), *policy);
+    Rng rng = Rng(92).split(trial);
+    while (player.advance()) {
+      ClusterState& s = player.world().state();
+      if (f.rated) refresh_rates(f, s);
+      const std::vector<int64_t> before = words_of(f, s);
+      const uint64_t meant = digest(f, s);
+      Draft draft(f, s);
+      const View& view = player.view();
+      for (int i = 0; i < 6; ++i) {
+        const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.high_water())));
+        const Phase phase = view.phase(slot);
+        if (phase == Phase::kRunning || phase == Phase::kStarting) {
+          const bool stopped = draft.preempt(slot);
+          edits += stopped, stops += stopped;
+        } else if (phase == Phase::kWaiting || phase == Phase::kStopping) {
+          Piece* pieces = draft.scratch();
+          const int32_t n = place(view, static_cast<Placement>(rng.below(3)), slot, pieces);
+          edits += n > 0 && draft.start(slot, pieces, n);
+        }
+      }
+      draft.undo_to(0);
+      ASSERT_EQ(words_of(f, s), before) << "trial " << trial << ", event " << player.events();
+      ASSERT_EQ(digest(f, s), meant);
+      ASSERT_EQ(broken_invariant(f, s), "");
+      ASSERT_TRUE(player.decide());
+    }
+    ASSERT_FALSE(player.failed());
+  }
+  EXPECT_GT(edits, 3000);
+  EXPECT_GT(stops, 500);
+}
+
+}  // namespace
+}  // namespace yard::testing

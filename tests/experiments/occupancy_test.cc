@@ -1,0 +1,92 @@
+// How full a cluster was, held to hand-made numbers.
+#include "experiments/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "env/cluster/spec.h"
+#include "experiments/like_check.h"
+#include "experiments/replay.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kHourUs = 3'600'000'000;
+
+Job job_of(const char* id, int64_t submit_h, int32_t gpus, int64_t run_h, int64_t start_h) {
+  Job job;
+  job.id = id;
+  job.submit_us = submit_h * kHourUs;
+  job.gpus = gpus;
+  job.run_us = run_h * kHourUs;
+  job.logged_start_us = start_h * kHourUs;
+  job.logged_end_us = job.logged_start_us + job.run_us;
+  return job;
+}
+
+// Four GPUs for two hours; two of them for four hours, an hour later than asked for.
+std::vector<Job> two_jobs() { return {job_of("a", 0, 4, 2, 0), job_of("b", 1, 2, 4, 2)}; }
+
+void check(const OccupancyFigures& f) {
+  // Over six hours: 1, 1, .5, .5, .5, .5 of the GPUs; somebody waits in one of the six.
+  EXPECT_DOUBLE_EQ(f.held, 4.0 / 6);
+  EXPECT_DOUBLE_EQ(f.held_sd, std::sqrt((2.0 / 9 + 4.0 / 36) / 6));
+  EXPECT_DOUBLE_EQ(f.waiting, 1.0 / 6);
+  EXPECT_DOUBLE_EQ(f.queued, 1.0 / 6);
+  EXPECT_TRUE(std::isnan(f.after_day));
+}
+
+TEST(Occupancy, OfALog) { check(logged_occupancy(two_jobs(), 4).figures(0, 6 * kHourUs)); }
+
+TEST(Occupancy, OfAReplayAndOfALogAreTheSameWhereTheJobsRanTheSame) {
+  Trace trace;
+  trace.jobs = two_jobs();
+  const Scenario scenario(trace, {.to_us = kHourUs + 1, .scored = 2}, load_cluster("1x4"), 0);
+  Occupancy seen(4);
+  RunOptions options;
+  options.watch = [&](const ClusterState& state) { seen.watch(state); };
+  run_policy(scenario, "fifo", options);
+  check(seen.figures(0, 6 * kHourUs));
+}
+
+TEST(Occupancy, CountsWhatLiesWithinTheTimeAskedFor) {
+  const OccupancyFigures f = logged_occupancy(two_jobs(), 4).figures(kHourUs / 2, 5 * kHourUs / 2);
+  EXPECT_DOUBLE_EQ(f.held, (1.5 * 1 + 0.5 * 0.5) / 2);
+  EXPECT_DOUBLE_EQ(f.queued, 0.5);
+}
+
+// Hours 1, 0, 1, 0, ...: what was an hour ago is not now, what was two hours ago is.
+TEST(Occupancy, CorrelatesHours) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < 60; ++i) jobs.push_back(job_of("", 2 * i, 1, 1, 2 * i));
+  const OccupancyFigures f = logged_occupancy(jobs, 1).figures(0, 120 * kHourUs);
+  EXPECT_NEAR(f.after_hour, -1, 1e-9);
+  EXPECT_NEAR(f.after_day, 1, 1e-9);
+  EXPECT_DOUBLE_EQ(f.held, 0.5);
+  EXPECT_DOUBLE_EQ(f.held_sd, 0.5);
+  EXPECT_EQ(f.queued, 0);
+}
+
+// As they are: nobody's arrivals are scaled, and the log stands beside the replays.
+TEST(LikeCheck, AsTheyArePlaysTheRecordAsItWas) {
+  FitPart part;
+  for (int i = 0; i < 60; ++i) {
+    part.jobs.push_back(job_of("", 2 * i, 2, 1, 2 * i + 1));
+    part.jobs.back().id = std::to_string(i);
+  }
+  part.to_us = 120 * kHourUs;
+  const QueueCheck check = check_queues(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"});
+  ASSERT_TRUE(check.logged.has_value());
+  EXPECT_DOUBLE_EQ(check.logged->mean_wait_s, 3600);
+  EXPECT_DOUBLE_EQ(check.logged->mean_jct_s, 7200);
+  EXPECT_DOUBLE_EQ(check.load, 0.25);
+  ASSERT_EQ(check.rows.size(), 1u);
+  EXPECT_DOUBLE_EQ(check.rows[0].real.mean_wait_s, 0);
+  EXPECT_DOUBLE_EQ(check.rows[0].generated[0].occupancy.held, check.rows[0].real.occupancy.held);
+  part.jobs[7].logged_end_us = -1;
+  EXPECT_FALSE(check_queues(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"}).logged);
+}
+
+}  // namespace
+}  // namespace yard

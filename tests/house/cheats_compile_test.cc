@@ -1,0 +1,87 @@
+// A scheduler that reaches for what nobody may know does not compile. Each cheat stands in the body
+// of a policy of the usual form, with the headers that a policy may include (floors_test.cc keeps
+// it from others); the honest body in the same place compiles, so it is the cheat that is refused.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "env/base/file.h"
+
+namespace yard::testing {
+namespace {
+
+struct Cheat {
+  std::string name, body;
+  std::string refused;  // what the compiler must name
+};
+
+struct Compiled {
+  bool ok;
+  std::string output;
+};
+
+Compiled compile(const std::string& body) {
+  const std::string source =
+      "#include \"env/sim/choose.h\"\n"
+      "#include \"env/sim/rules.h\"\n"
+      "#include \"policies/order.h\"\n"
+      "#include \"policies/policy.h\"\n"
+      "namespace yard {\n"
+      "double key(const View& view, Memory& memory, Draft& draft, int32_t slot) {\n" +
+      body + "\n}\n}\n";
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("yard-cheat-" + std::to_string(getpid()) + ".cc");
+  write_file_atomic(path, source);
+  const std::string command =
+      std::string(YARD_CXX) + " -std=c++20 -fsyntax-only -I. '" + path.string() + "' 2>&1";
+  Compiled compiled{false, ""};
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return compiled;
+  char chunk[4096];
+  for (size_t n; (n = fread(chunk, 1, sizeof chunk, pipe)) > 0;) compiled.output.append(chunk, n);
+  const int status = pclose(pipe);
+  compiled.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  std::filesystem::remove(path);
+  return compiled;
+}
+
+TEST(Cheats, TheHonestCompile) {
+  const Compiled compiled = compile(
+      "return view.gpus(slot) + static_cast<double>(view.attained_us(slot)) + draft.mark() + "
+      "memory.bytes();");
+  EXPECT_TRUE(compiled.ok) << compiled.output;
+}
+
+class RefusedCheats : public ::testing::TestWithParam<Cheat> {};
+
+TEST_P(RefusedCheats, DoNotCompile) {
+  const Compiled compiled = compile(GetParam().body);
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_NE(compiled.output.find(GetParam().refused), std::string::npos) << compiled.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedCheats,
+    ::testing::Values(
+        Cheat{"ReadsADuration", "return view.run_us(slot);", "run_us"},
+        Cheat{"ReadsTheTableOfDurations", "return view.told_work_us_[view.serial(slot)];",
+              "private"},
+        Cheat{"ReadsJobsToCome", "return view.fixed_->jobs.gpus[view.serial(slot) + 1];",
+              "private"},
+        Cheat{"ReadsTheTruth", "return Truth{}.work_us[view.serial(slot)];", "Truth"},
+        Cheat{"ReadsTheCompletionQueue", "return Agenda{}.next_us();", "Agenda"},
+        Cheat{"CopiesTheState", "ClusterState copy = *view.state_; return copy.head->now_us;",
+              "private"},
+        Cheat{"SimulatesAhead",
+              "ClusterState copy{}; Fixed fixed{}; advance(fixed, {}, copy, {}); return 0;",
+              "advance"},
+        Cheat{"MakesAWorldOfItsOwn", "World world({}, view.capacity()); return 0;", "World"},
+        Cheat{"MovesTheClock", "draft.state_->head->now_us += 1; return 0;", "private"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace yard::testing

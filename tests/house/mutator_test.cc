@@ -1,0 +1,112 @@
+// The mutator sees what can be changed in a function's body, and leaves alone what cannot. A
+// planted source means what it meant until a mutation is chosen: the tests run it once that way.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/mutation/points.h"
+#include "tests/mutation/tokens.h"
+
+namespace yard::mutation {
+namespace {
+
+std::string planted(const std::string& source, int first_id) {
+  std::vector<Numbered> numbered;
+  for (const Point& p : points_of(source)) numbered.push_back({first_id++, p});
+  return plant(source, numbered);
+}
+
+// "was -> now" of each point in a function of this body.
+std::vector<std::string> lies(const std::string& body) {
+  std::vector<std::string> out;
+  for (const Point& p : points_of("void f() {\n" + body + "\n}\n")) {
+    EXPECT_GE(p.line, 2);
+    out.push_back(p.was + " -> " + p.now);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+using Lies = std::vector<std::string>;
+
+TEST(Mutator, TurnsAndMovesRelations) {
+  EXPECT_EQ(lies("while (a < b) {\n  return;\n}"),
+            (Lies{"return; -> (nothing)", "while (a < b) { -> while (a <= b) {",
+                  "while (a < b) { -> while (a >= b) {"}));
+}
+
+TEST(Mutator, LeavesTheBoundaryOfAnExtremeAlone) {
+  EXPECT_EQ(lies("return a.b < c ? a.b : c;").size(), 1u) << "turned round, not moved";
+  EXPECT_EQ(lies("return a.b < c ? c : d;").size(), 2u);
+  EXPECT_EQ(lies("if (a > b[i]) b[i] = a;").size(), 2u) << "turned round, and the statement";
+  EXPECT_EQ(lies("if (a > b) b = c;").size(), 3u);
+}
+
+TEST(Mutator, LeavesOutAssignmentsStepsAndCallsButNoDeclarations) {
+  EXPECT_EQ(lies("x = y;"), Lies{"x = y; -> (nothing)"});
+  EXPECT_EQ(lies("++s.head->live;"), Lies{"++s.head->live; -> (nothing)"});
+  EXPECT_EQ(lies("(a ? b : c)[k] = y;"), (Lies{"(a ? b : c)[k] = y; -> (nothing)", "a -> !(a)"}));
+  EXPECT_EQ(lies("const int y = x;"), Lies{});
+  EXPECT_EQ(lies("int32_t y = x;"), Lies{});
+  EXPECT_EQ(lies("Head& h = *s.head;"), Lies{});
+  EXPECT_EQ(lies("Ledger ledger(a, b);"), Lies{});
+  EXPECT_EQ(lies("return x;"), Lies{});
+}
+
+TEST(Mutator, MakesOperandsTrueOrFalse) {
+  EXPECT_EQ(lies("return a && b(c) && d;"), (Lies{"a -> true", "b(c) -> true", "d -> true"}));
+  EXPECT_EQ(lies("return a || b && c;"),
+            (Lies{"a -> false", "b && c -> false", "b -> true", "c -> true"}));
+}
+
+TEST(Mutator, NegatesConditionsThatCompareNothing) {
+  EXPECT_EQ(lies("if (a.empty()) return;"),
+            (Lies{"a.empty() -> !(a.empty())", "return; -> (nothing)"}));
+  EXPECT_EQ(lies("if (T* x = a) return;"), Lies{"return; -> (nothing)"});
+}
+
+TEST(Mutator, ChangesNumbersAndExtremes) {
+  EXPECT_EQ(lies("return f(x, 0);"), Lies{", 0 -> , 1"});
+  EXPECT_EQ(lies("return std::max(a, b);"), Lies{"std::max -> std::min"});
+  EXPECT_EQ(lies("return X{1, 2};").size(), 1u) << "the first could be narrowed";
+}
+
+TEST(Mutator, LeavesConstantsMessagesAndTypesAlone) {
+  EXPECT_EQ(lies("constexpr int kA = 1 + 2;"), Lies{});
+  EXPECT_EQ(lies("static_assert(a < b);"), Lies{});
+  EXPECT_EQ(lies("YARD_CHECK(a < b);"), Lies{});
+  EXPECT_EQ(lies("throw E(a + b);"), Lies{});
+  EXPECT_EQ(lies("return \"a\" + b;"), Lies{});
+  EXPECT_EQ(lies("std::vector<int> x;  // a < b"), Lies{});
+  EXPECT_TRUE(points_of("constexpr int a = 1 + 2;\nstruct S {\n  int x = 1 + 2;\n};\n").empty());
+  EXPECT_TRUE(points_of("#define A(x) \\\n  { x = 1 + 2; }\n").empty());
+}
+
+TEST(Mutator, NumbersWhatItPlantsAndKeepsTheLines) {
+  const std::string source = "void f() {\n  x = a +\n      b;\n}\n";
+  EXPECT_EQ(planted(source, 7),
+            "void f() {\n"
+            "  { if (!::yard::mutation::is(7)) { x = a + ::yard::mutation::Point<8, std::plus<>, "
+            "std::minus<>>{} +\n"
+            "      b; } }\n}\n");
+}
+
+TEST(Mutator, NestsWhatBeginsOrEndsAtOnePlace) {
+  const std::string text = planted("void f() {\n  if (a && b) x = 0;\n}\n", 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '('), std::count(text.begin(), text.end(), ')'));
+  EXPECT_NE(text.find("if ((::yard::mutation::is("), std::string::npos) << text;
+}
+
+TEST(Tokens, KnowTextsNumbersAndLines) {
+  const std::string source = "a = \"x;\\\"\" + 'b' /* c */\n  - 1e-6;  // d\n#if 0\ne";
+  std::string words;
+  for (const Token& token : tokens_of(source)) {
+    words += std::to_string(token.line) + ":" + std::string(token.text) + " ";
+  }
+  EXPECT_EQ(words, "1:a 1:= 1:\"x;\\\"\" 1:+ 1:'b' 2:- 2:1e-6 2:; 4:e ");
+}
+
+}  // namespace
+}  // namespace yard::mutation

@@ -1,0 +1,120 @@
+// What a planted tree asks while it runs: is this mutation the chosen one? $YARD_MUTANT names it by
+// number; without it all is as written. One build so holds all mutants (Untch et al., "Mutation
+// Analysis Using Mutant Schemata", ISSTA 1993).
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+namespace yard::mutation {
+
+inline const int kChosen = [] {
+  const char* text = std::getenv("YARD_MUTANT");
+  return text == nullptr ? 0 : std::atoi(text);
+}();
+
+// Where $YARD_REACHED names a file, the numbers of all that were asked about are written there.
+struct Reached {
+  static constexpr int kMost = 10'000;
+  const char* path = std::getenv("YARD_REACHED");
+  std::array<char, kMost> seen{};
+  ~Reached() {
+    if (path == nullptr) return;
+    std::FILE* file = std::fopen(path, "w");
+    for (int id = 0; file != nullptr && id < kMost; ++id) {
+      if (seen[static_cast<size_t>(id)] != 0) std::fprintf(file, "%d\n", id);
+    }
+    if (file != nullptr) std::fclose(file);
+  }
+};
+inline Reached reached;
+
+inline bool is(int id) {
+  if (reached.path != nullptr) reached.seen[static_cast<size_t>(id)] = 1;
+  return kChosen == id;
+}
+
+template <class T>
+T value(int id, T was, T now) {
+  return is(id) ? now : was;
+}
+
+template <int kId, bool kMax>
+struct Extreme {
+  template <class T>
+  static T of(const T& a, const T& b) {
+    return (a < b) == (is(kId) != kMax) ? b : a;
+  }
+};
+
+struct ShiftLeft {
+  template <class A, class B>
+  auto operator()(const A& a, const B& b) const {
+    return a << b;
+  }
+};
+struct ShiftRight {
+  template <class A, class B>
+  auto operator()(const A& a, const B& b) const {
+    return a >> b;
+  }
+};
+
+// `a + b` becomes `a + Point<id, std::plus<>, std::minus<>>{} + b`: operands keep their extent and
+// types. In between stands a `Side`, which holds the first of them.
+template <int kId, class Was, class Now>
+struct Point {};
+
+template <int kId, class Was, class Now, class T>
+struct Side {
+  const T& operand;
+};
+
+#define YARD_MUTATION_OPERATOR(op)                                       \
+  template <int kId, class Was, class Now, class A>                      \
+  Side<kId, Was, Now, A> operator op(const A& a, Point<kId, Was, Now>) { \
+    return {a};                                                          \
+  }                                                                      \
+  template <int kId, class Was, class Now, class A, class B>             \
+  auto operator op(const Side<kId, Was, Now, A>& a, const B& b) {        \
+    return is(kId) ? Now{}(a.operand, b) : Was{}(a.operand, b);          \
+  }
+YARD_MUTATION_OPERATOR(<)
+YARD_MUTATION_OPERATOR(<=)
+YARD_MUTATION_OPERATOR(>)
+YARD_MUTATION_OPERATOR(>=)
+YARD_MUTATION_OPERATOR(==)
+YARD_MUTATION_OPERATOR(!=)
+YARD_MUTATION_OPERATOR(+)
+YARD_MUTATION_OPERATOR(-)
+YARD_MUTATION_OPERATOR(*)
+YARD_MUTATION_OPERATOR(/)
+YARD_MUTATION_OPERATOR(%)
+YARD_MUTATION_OPERATOR(&)
+YARD_MUTATION_OPERATOR(|)
+YARD_MUTATION_OPERATOR(<<)
+YARD_MUTATION_OPERATOR(>>)
+#undef YARD_MUTATION_OPERATOR
+
+// Assignments bind from the right: `a += Point{} += b`.
+#define YARD_MUTATION_ASSIGNMENT(op)                                         \
+  template <int kId, class Was, class Now, class B>                          \
+  Side<kId, Was, Now, B> operator op(Point<kId, Was, Now>, const B& b) {     \
+    return {b};                                                              \
+  }                                                                          \
+  template <int kId, class Was, class Now, class A, class B>                 \
+  A& operator op(A& a, const Side<kId, Was, Now, B>& b) {                    \
+    a = static_cast<A>(is(kId) ? Now{}(a, b.operand) : Was{}(a, b.operand)); \
+    return a;                                                                \
+  }
+YARD_MUTATION_ASSIGNMENT(+=)
+YARD_MUTATION_ASSIGNMENT(-=)
+YARD_MUTATION_ASSIGNMENT(*=)
+YARD_MUTATION_ASSIGNMENT(/=)
+YARD_MUTATION_ASSIGNMENT(&=)
+YARD_MUTATION_ASSIGNMENT(|=)
+#undef YARD_MUTATION_ASSIGNMENT
+
+}  // namespace yard::mutation

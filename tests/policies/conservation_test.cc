@@ -1,0 +1,108 @@
+// No GPU time is made or lost: under every registered policy, work done, lost to failures, held
+// while jobs save, wait and restore, free and down add up to the cluster's capacity, to the
+// microsecond.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "env/sim/fits.h"
+#include "env/trace/reader.h"
+#include "env/trace/window.h"
+#include "tests/support/random_world.h"
+#include "tests/support/require.h"
+#include "tests/support/time_books.h"
+
+namespace yard::testing {
+namespace {
+
+// Thousandths of GPUs that a job holds while it runs, and its whole GPUs.
+struct Size {
+  int64_t milli = 0, whole = 0;
+};
+
+Size size_of(const Job& job) {
+  if (job.groups.empty()) return {kWholeGpu * int64_t{job.gpus}, job.gpus};
+  Size size;
+  for (const RoleGroup& g : job.groups) {
+    size.whole += int64_t{g.count} * g.task.gpus;
+    size.milli += int64_t{g.count} * (kWholeGpu * g.task.gpus + g.task.gpu_milli);
+  }
+  return size;
+}
+
+// Plays all of it. `exact`: every GPU is of speed 1, so that work is time.
+void expect_balanced(const Scene& scene, const std::string& policy, bool exact) {
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  TimeBooks books(scene.fixed());
+  const int64_t begin_us = player.state().head->now_us;
+  while (player.step()) books.look(player.state());
+  ASSERT_FALSE(player.failed());
+  const Head& h = *player.state().head;
+  ASSERT_EQ(h.finished, scene.size());
+
+  const SpentMilliUs& spent = books.spent();
+  EXPECT_EQ(spent.all(),
+            kWholeGpu * int64_t{scene.fixed().spec.total_gpus} * (h.now_us - begin_us));
+  EXPECT_EQ(spent.running + spent.starting + spent.beside, kWholeGpu * h.held_time_us);
+  EXPECT_EQ(spent.down, kWholeGpu * h.down_time_us);
+  int64_t ran = 0, lost_us = 0;  // thousandths x us; of whole GPUs
+  for (int32_t j = 0; j < scene.size(); ++j) {
+    const Job& job = scene.jobs()[static_cast<size_t>(j)];
+    const TimeBooks::Ended& ended = books.ended(j);
+    const Size size = size_of(job);
+    ran += size.milli * ended.attained_us;
+    if (!exact) continue;
+    const int64_t lost = ended.attained_us - job.run_us;  // time that it ran for nothing
+    ASSERT_GE(lost, 0) << "job " << j;
+    if (ended.failed == 0) {
+      ASSERT_EQ(lost, 0) << "job " << j;
+    }
+    lost_us += size.whole * lost;
+  }
+  EXPECT_EQ(spent.running, ran);
+  if (exact) {
+    EXPECT_EQ(h.lost_time_us, lost_us);
+  }
+}
+
+class ConservedTime : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ConservedTime, IsSpentOnce) {
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const bool exact = seed % 2 == 0;
+    RandomWorld world =
+        random_world(Rng(seed), {.jobs = 30, .rates = !exact, .tenants = seed % 3 == 0});
+    for (Fault& fault : world.faults) {  // nobody is to wait for ever
+      fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
+    }
+    if (exact) {
+      for (GpuType& type : world.cluster.types) type.speed = 1;
+    }
+    expect_balanced(*scene_of(world), GetParam(), exact);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ConservedTime, OfARealTraceToo) {
+  YARD_NEEDS_TRACES();
+  Trace trace = load_trace((traces_dir() / "philly-2017" / "philly.csv.gz").string(), {});
+  select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = AfterWindow::kNothing});
+  const ClusterSpec cluster = load_cluster("4x8");
+  check_fits(trace, cluster, true);
+  const Scene scene(cluster, trace.jobs);
+  expect_balanced(scene, GetParam(), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, ConservedTime, ::testing::ValuesIn(PolicyRegistry::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace yard::testing

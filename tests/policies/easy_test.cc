@@ -1,0 +1,78 @@
+// EASY by hand: who may go ahead of a head of the queue that does not fit.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+struct Line {
+  double submit_s;
+  int32_t gpus;
+  double run_s, limit_s;  // limit below 0: none
+};
+
+// When each job starts, in seconds, on four GPUs.
+std::vector<double> starts(const std::vector<Line>& lines) {
+  std::vector<Job> jobs;
+  for (const Line& line : lines) {
+    jobs.push_back(jobs_of({{line.submit_s, line.gpus, line.run_s}})[0]);
+    jobs.back().id = std::to_string(jobs.size());
+    if (line.limit_s >= 0) jobs.back().limit_us = static_cast<int64_t>(line.limit_s * kSecond);
+  }
+  const Scene scene("1x4", jobs);
+  const auto policy = make_policy("easy");
+  Player player(scene, *policy);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<double> out;
+  for (const JobOutcome& job : player.jobs()) {
+    out.push_back(static_cast<double>(job.start_us) / kSecond);
+  }
+  return out;
+}
+
+using Starts = std::vector<double>;
+
+TEST(Easy, WhoIsOverInTimeGoesAhead) {
+  // The head wants all four at 100 at the latest; from 10 on 90 s are left.
+  EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 90, 90}}), (Starts{0, 100, 10}));
+  EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 91, 91}}), (Starts{0, 100, 150}));
+  EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 20, -1}}), (Starts{0, 100, 150}))
+      << "without a limit nobody can say";
+}
+
+TEST(Easy, TheReservationIsByLimitsNotByRunTimes) {
+  // Who runs may take 200 s: 150 s are over in time. It ends at 50, and the head waits for 10 +
+  // 150.
+  EXPECT_EQ(starts({{0, 3, 50, 200}, {5, 4, 50, 50}, {10, 1, 150, 150}}), (Starts{0, 160, 10}));
+}
+
+TEST(Easy, WhatTheHeadLeavesFreeIsSpareForAnybody) {
+  // At 100 four are free, the head takes three: one is spare, however long it is used.
+  EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 3, 50, 50}, {10, 1, 500, 500}}), (Starts{0, 100, 10}));
+  EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {10, 1, 500, 500}, {11, 1, 500, 500}}),
+            (Starts{0, 100, 10, 150}))
+      << "it is spare once";
+}
+
+TEST(Easy, EndsAreCountedUntilTheHeadFits) {
+  // One GPU comes free at 60, another at 100: the head of two more than are free waits for both.
+  EXPECT_EQ(
+      starts({{0, 1, 60, 60}, {0, 1, 100, 100}, {0, 1, 300, 300}, {5, 3, 50, 50}, {10, 1, 90, 90}}),
+      (Starts{0, 0, 0, 100, 10}));
+  EXPECT_EQ(
+      starts({{0, 1, 60, 60}, {0, 1, 100, 100}, {0, 1, 300, 300}, {5, 3, 50, 50}, {10, 1, 95, 95}}),
+      (Starts{0, 0, 0, 100, 150}));
+}
+
+TEST(Easy, WithoutLimitsOnlyTheHeadGoesOn) {
+  EXPECT_EQ(starts({{0, 3, 100, -1}, {5, 4, 50, 50}, {10, 1, 20, 20}}), (Starts{0, 100, 10}))
+      << "the head may wait for ever, so whoever ends does not delay it";
+}
+
+}  // namespace
+}  // namespace yard::testing

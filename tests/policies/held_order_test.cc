@@ -1,0 +1,51 @@
+// Search trees of moving keys against a sorted list, moved about in memory between any two uses.
+#include "policies/held_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "env/base/rng.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(HeldOrder, DoesAsASortedListDoes) {
+  constexpr int32_t kJobs = 48;
+  Memory memory;
+  memory.reset(HeldOrder::bytes(kJobs));
+  std::map<int32_t, FallingLine> model;
+  Rng rng(5);
+  for (int64_t now_us = 0; now_us < 20'000; ++now_us) {
+    memory = Memory(memory);
+    Carver carver(memory.data());
+    HeldOrder order(kJobs, carver);
+    const auto slot = static_cast<int32_t>(rng.below(kJobs));
+    if (rng.below(3) == 0) {
+      order.remove(slot);
+      model.erase(slot);
+    } else {  // often equal: then by serial, which is the slot here
+      const double slope = 0.5 * rng.below(4);
+      const FallingLine line{slope * static_cast<double>(now_us) + rng.below(8), slope};
+      order.put(slot, line, slot);
+      model[slot] = line;
+    }
+    std::vector<Claim> sorted;
+    for (const auto& [job, line] : model) {
+      ASSERT_TRUE(order.has(job));
+      sorted.push_back({{line.at(now_us), job}, job});
+      ASSERT_EQ(order.key(job, now_us).value, line.at(now_us));
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Claim& a, const Claim& b) { return b.key < a.key; });
+    ASSERT_EQ(order.last(now_us), sorted.empty() ? kNone : sorted.front().slot);
+    HeldOrder::Walk walk(order, now_us);
+    for (const Claim& claim : sorted) ASSERT_EQ(walk.next().slot, claim.slot) << now_us;
+    ASSERT_EQ(walk.next().slot, kNone);
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing

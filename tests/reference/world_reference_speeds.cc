@@ -1,0 +1,189 @@
+// How fast jobs run, worked out from what lies where each time it is asked.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/reference/world_reference_now.h"
+
+namespace yard::reference {
+namespace {
+
+constexpr double kLeastSpeed = 1e-3;
+
+}  // namespace
+
+const SpeedCell& SpeedBook::cell(int kind, int type, int gpus, Tier tier, int nodes) const {
+  const int width = nodes <= 4 ? std::max(nodes, 1) - 1 : nodes <= 8 ? 4 : 5;
+  return kinds[static_cast<size_t>(kind)].cells[static_cast<size_t>(type)][static_cast<size_t>(
+      gpus)][static_cast<size_t>(tier)][static_cast<size_t>(width)];
+}
+
+int SpeedBook::max_gpus() const { return static_cast<int>(kinds.at(0).cells.at(0).size()) - 1; }
+
+double SpeedBook::beside(int kind, int other, int type) const {
+  if (kind < 0 || other < 0) return unmeasured_pair;
+  return pair_rate[static_cast<size_t>(type)][static_cast<size_t>(kind)]
+                  [static_cast<size_t>(other)];
+}
+
+// What each node, rack and pod can send upwards; 0 where nobody says. A rack sends what its nodes
+// do, divided by how much too many they are for it; a pod likewise.
+std::map<Link, int64_t> link_capacities(const ClusterSpec& spec) {
+  const auto of_tier = [&](Tier t) -> const TierSpec& {
+    return spec.tiers[static_cast<size_t>(t)];
+  };
+  const auto smaller = [](double a, double b) {  // of what is said
+    return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
+  };
+  const double above_racks = of_tier(Tier::kPod).oversubscription;
+  const double above_pods = above_racks * of_tier(Tier::kCore).oversubscription;
+  std::map<Link, double> gbps;
+  for (int m = 0; m < static_cast<int>(spec.nodes.size()); ++m) {
+    const Node& node = spec.nodes[static_cast<size_t>(m)];
+    const double said = node.nics * node.nic_gbps;
+    const double to_rack = said > 0 ? said : of_tier(Tier::kRack).bandwidth_gbps;
+    const double to_pod = smaller(to_rack, of_tier(Tier::kPod).bandwidth_gbps);
+    const double to_core = smaller(to_pod, of_tier(Tier::kCore).bandwidth_gbps);
+    gbps[{'n', m}] = to_rack;
+    gbps[{'r', node.rack}] += to_pod / above_racks;
+    gbps[{'p', node.pod}] += to_core / above_pods;
+  }
+  std::map<Link, int64_t> bytes_per_s;
+  for (const auto& [link, g] : gbps) bytes_per_s[link] = std::llround(g * 1e9 / 8);
+  return bytes_per_s;
+}
+
+int Game::kind_of(int j) const {
+  return world_.speeds ? world_.speeds->kind_of_job[static_cast<size_t>(j)] : -1;
+}
+
+// Nodes where it has GPUs, the lowest tier that holds them all, and what it does there alone: as
+// fast as on its slowest type.
+Pace Game::pace(int j) const {
+  const ClusterSpec& spec = world_.cluster;
+  Pace out;
+  std::set<int> nodes, racks, pods, islands, types;
+  for (const Task& task : now_.cluster.tasks) {
+    if (task.job != j || task.gpus.empty()) continue;
+    const Node& node = spec.nodes[static_cast<size_t>(task.node)];
+    out.gpus += static_cast<int>(task.gpus.size());
+    nodes.insert(task.node);
+    racks.insert(node.rack);
+    pods.insert(node.pod);
+    types.insert(node.type);
+    const int island_gpus = node.island_gpus > 0 ? node.island_gpus : node.gpus;
+    for (const int g : task.gpus) islands.insert(g / island_gpus);
+  }
+  out.nodes.assign(nodes.begin(), nodes.end());
+  const int wide = static_cast<int>(nodes.size());
+  out.tier = pods.size() > 1      ? Tier::kCore
+             : racks.size() > 1   ? Tier::kPod
+             : wide > 1           ? Tier::kRack
+             : islands.size() > 1 ? Tier::kNode
+                                  : Tier::kIsland;
+  for (const int m : nodes) out.links.emplace_back('n', m);
+  for (const int r : racks) {
+    if (out.tier >= Tier::kPod) out.links.emplace_back('r', r);
+  }
+  for (const int p : pods) {
+    if (out.tier >= Tier::kCore) out.links.emplace_back('p', p);
+  }
+  const int kind = kind_of(j);
+  const int gpus = kind < 0 ? 0 : std::min(out.gpus, world_.speeds->max_gpus());
+  for (const int type : types) {
+    const double speed = kind < 0
+                             ? spec.types[static_cast<size_t>(type)].speed
+                             : world_.speeds->cell(kind, type, gpus, out.tier, wide).steps_per_s /
+                                   world_.speeds->asked_steps_per_s[static_cast<size_t>(j)];
+    if (type != *types.begin() && speed >= out.alone) continue;
+    out.alone = speed;
+    out.type = type;
+  }
+  if (!(out.alone > kLeastSpeed)) out.alone = kLeastSpeed;
+  if (kind < 0 || wide < 2 || out.gpus > world_.speeds->max_gpus()) return out;
+  // A ring over n nodes puts 2 (n - 1) / n of the gradients on each link, every iteration.
+  const SpeedKind& model = world_.speeds->kinds[static_cast<size_t>(kind)];
+  const SpeedCell& cell = world_.speeds->cell(kind, out.type, out.gpus, out.tier, wide);
+  const double iterations_per_s = cell.steps_per_s / (model.worker_steps ? out.gpus : 1);
+  const double copies = model.server_exchange ? static_cast<double>(out.gpus) / wide : 1;
+  const double bytes = 2.0 * (wide - 1) / wide * model.gradient_bytes * copies;
+  out.bytes_per_s = static_cast<int64_t>(iterations_per_s * bytes);
+  out.exchange_share = cell.exchange_share;
+  return out;
+}
+
+// How many times too much is sent over the link.
+double Game::crowding(const Link& link) {
+  int64_t load = 0;
+  for (int j = 0; j < size(); ++j) {
+    if (at(j).is != Is::kRunning) continue;
+    const Pace other = pace(j);
+    const bool uses = std::count(other.links.begin(), other.links.end(), link) > 0;
+    load += uses ? other.bytes_per_s : 0;
+  }
+  const int64_t carries = link_bytes_per_s_.at(link);
+  if (carries == 0 || load <= carries) return 1;
+  return static_cast<double>(load) / static_cast<double>(carries);
+}
+
+// What the neighbours on its shared GPUs leave of the speed of its most disturbed task.
+double Game::left_by_neighbours(int j) {
+  double least = 1;
+  for (const Task& task : now_.cluster.tasks) {
+    if (task.job != j || task.need.gpu_milli == 0) continue;
+    const auto node = static_cast<size_t>(task.node);
+    double left = 1;
+    for (int k = 0; k < size(); ++k) {
+      if (k == j || at(k).is != Is::kRunning) continue;
+      for (const Task& other : now_.cluster.tasks) {
+        const bool meet = other.job == k && other.node == task.node && other.gpus == task.gpus;
+        if (meet)
+          left *= world_.speeds->beside(kind_of(j), kind_of(k), world_.cluster.nodes[node].type);
+      }
+    }
+    least = std::min(least, left);
+  }
+  return least;
+}
+
+// What is left on nodes that promised more cores than they have.
+double Game::left_by_overload(int j) {
+  double least = 1;
+  for (const Task& task : now_.cluster.tasks) {
+    if (task.job != j) continue;
+    const double cores = world_.cluster.nodes[static_cast<size_t>(task.node)].cpus;
+    int64_t promised = 0;
+    for (const Task& other : now_.cluster.tasks) {
+      promised += other.node == task.node ? other.need.cpu_milli : 0;
+    }
+    const auto has = static_cast<int64_t>(1000 * cores);
+    if (cores == 0 || promised <= has) continue;
+    least = std::min(least, static_cast<double>(has) / static_cast<double>(promised));
+  }
+  return least;
+}
+
+double Game::speed_among(int j) {
+  const Pace mine = pace(j);
+  double speed = mine.alone;
+  double worst = 1;
+  for (const auto& link : mine.links) {
+    if (mine.bytes_per_s > 0) worst = std::max(worst, crowding(link));
+  }
+  if (worst > 1) speed *= 1 / (1 + mine.exchange_share * (worst - 1));
+  if (world_.speeds) speed *= left_by_neighbours(j);
+  speed *= left_by_overload(j);
+  return speed > kLeastSpeed ? speed : kLeastSpeed;
+}
+
+void Game::look_at_speeds() {
+  for (int j = 0; j < size(); ++j) {
+    if (at(j).is != Is::kRunning) continue;
+    const double speed = speed_among(j);
+    if (speed == at(j).speed) continue;
+    run_until_now(j);
+    at(j).speed = speed;
+  }
+}
+
+}  // namespace yard::reference

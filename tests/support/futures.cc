@@ -1,0 +1,249 @@
+#include "tests/support/futures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "env/sim/fits.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int32_t kModels = 3, kMaxGpus = 6;
+
+void give_tenants(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    job.tenant = std::array{"a", "b", "nobody"}[rng.below(3)];
+  }
+}
+
+void give_models(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    const uint32_t n = rng.below(kModels + 1);
+    job.model = n < kModels ? "m" + std::to_string(n) : "";
+  }
+}
+
+// Two nodes a rack, two racks a pod, islands of two GPUs, and links that a few jobs fill.
+void wire(ClusterSpec& cluster) {
+  for (size_t m = 0; m < cluster.nodes.size(); ++m) {
+    cluster.nodes[m].rack = static_cast<int32_t>(m / 2);
+    cluster.nodes[m].pod = static_cast<int32_t>(m / 4);
+    cluster.nodes[m].island_gpus = std::min(cluster.nodes[m].gpus, 2);
+  }
+  for (const Tier tier : {Tier::kRack, Tier::kPod, Tier::kCore}) {
+    cluster.tiers[static_cast<size_t>(tier)] = {.bandwidth_gbps = 8, .oversubscription = 2};
+  }
+}
+
+// Users' limits: known from the beginning, and no matter how long the job really runs.
+void give_limits(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    if (rng.below(3) != 0) job.limit_us = std::llround(4000 * rng.exponential() + 1) * kSecond;
+  }
+}
+
+std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
+  Trace trace;
+  trace.source = "random";
+  trace.jobs = std::move(jobs);
+  check_fits(trace, cluster, true);
+  return std::move(trace.jobs);
+}
+
+// Jobs of another world, from `from_us` on. Some come after jobs that are there already.
+std::vector<Job> newcomers(Rng rng, const ToldWorld& now, const std::vector<Job>& kept,
+                           int64_t from_us, int32_t count) {
+  std::vector<Job> jobs =
+      random_world(rng.split(1), {.jobs = count, .shapes = true, .after = false, .faults = false})
+          .jobs;
+  give_tenants(rng.split(2), jobs);
+  give_models(rng.split(3), jobs);
+  give_limits(rng.split(4), jobs);
+  const int64_t begin_us = jobs.empty() ? 0 : jobs[0].submit_us;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = jobs[j];
+    job.id = "later" + std::to_string(j);
+    job.user += rng.below(4) == 0 ? "x" : "";
+    job.submit_us += from_us - begin_us;
+  }
+  jobs = fitting(std::move(jobs), now.world.cluster);
+  for (Job& job : jobs) {
+    if (kept.empty() || rng.below(4) != 0) continue;
+    job.after.push_back(kept[rng.below(static_cast<uint32_t>(kept.size()))].id);
+  }
+  return jobs;
+}
+
+std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us, Rng rng) {
+  std::vector<Fault> other;
+  for (Fault fault : now) {
+    const int64_t later_us = until_us + 1 + std::llround(2000 * rng.exponential()) * kSecond;
+    if (fault.at_us > until_us) {
+      if (rng.below(2) == 0) continue;
+      fault.until_us = later_us + kSecond + std::llround(rng.uniform() * 500) * kSecond;
+      fault.at_us = later_us;
+      fault.kind = static_cast<FaultKind>(rng.below(3));
+    } else if (fault.until_us > until_us) {
+      fault.until_us = later_us;  // nobody knows when it will be repaired
+    }
+    other.push_back(fault);
+  }
+  return other;
+}
+
+}  // namespace
+
+MadeUpModels::MadeUpModels(size_t types)
+    : types_(static_cast<int32_t>(types)),
+      type_speed_(types, 1),
+      reference_(kModels + 1, 1),
+      pair_(types * kModels * kModels),
+      bytes_(kModels, 1e9),
+      kind_{-1, 0, 1, 2},
+      flags_(kModels, 0) {
+  for (int32_t kind = 0; kind < kModels; ++kind) {
+    for (int32_t type = 0; type < types_; ++type) {
+      for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
+        for (int32_t span = 0; span < kSpans; ++span) {
+          const double slower = 1 + 0.125 * span * (kind + 1) + 0.0625 * gpus;
+          steps_.push_back((1 + 0.5 * type) / slower);
+          share_.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
+        }
+      }
+    }
+  }
+  for (size_t type = 0; type < types; ++type) {
+    type_speed_[type] = 1 + 0.25 * static_cast<double>(type);
+  }
+  for (size_t i = 0; i < pair_.size(); ++i) pair_[i] = 0.5 + 0.125 * static_cast<double>(i % 4);
+}
+
+SpeedColumns MadeUpModels::columns() const {
+  SpeedColumns c;
+  c.num_classes = kModels + 1;
+  c.num_kinds = kModels;
+  c.num_types = types_;
+  c.max_gpus = kMaxGpus;
+  c.unmeasured_pair = 0.75;
+  c.type_speed = type_speed_.data();
+  c.class_kind = kind_.data();
+  c.class_reference = reference_.data();
+  c.steps_per_s = steps_.data();
+  c.exchange_share = share_.data();
+  c.pair_rate = pair_.data();
+  c.gradient_bytes = bytes_.data();
+  c.worker_steps = flags_.data();
+  c.server_exchange = flags_.data();
+  return c;
+}
+
+std::vector<int32_t> MadeUpModels::classes_of(const std::vector<Job>& jobs) {
+  std::vector<int32_t> classes;
+  for (const Job& job : jobs) classes.push_back(job.model.empty() ? 0 : 1 + job.model[1] - '0');
+  return classes;
+}
+
+ToldWorld told_world(Rng rng, const FutureOptions& options) {
+  ToldWorld told{random_world(rng.split(1), options.world), options.models};
+  ClusterSpec& cluster = told.world.cluster;
+  if (options.tenants) {
+    cluster.tenants = {{.name = "a", .limit_gpus = 6}, {.name = "b", .limit_gpus = 10}};
+    give_tenants(rng.split(2), told.world.jobs);
+  }
+  if (options.overload) {
+    for (Node& node : cluster.nodes) {
+      node.cpus = 4 * node.gpus;
+      node.mem_gib = 0;
+      node.cpu_overload = 2;
+    }
+  }
+  if (options.models) {
+    wire(cluster);
+    give_models(rng.split(3), told.world.jobs);
+  }
+  give_limits(rng.split(4), told.world.jobs);
+  told.world.jobs = fitting(std::move(told.world.jobs), cluster);
+  // What never comes back could leave a job without a place for ever.
+  for (Fault& fault : told.world.faults) {
+    if (fault.until_us == kNever) fault.until_us = fault.at_us + 9000 * kSecond;
+  }
+  return told;
+}
+
+ToldScene::ToldScene(const ToldWorld& told)
+    : models_(told.world.cluster.types.size()),
+      scene_(told.world.cluster, told.world.jobs, told.world.costs) {
+  if (told.models) scene_.set_speeds(models_.columns(), MadeUpModels::classes_of(told.world.jobs));
+  scene_.set_faults(told.world.faults);
+}
+
+Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
+  Player player(scene, policy);
+  const auto size = static_cast<size_t>(scene.size());
+  Settled settled{std::vector<char>(size, 0), std::vector<double>(size, 0)};
+  struct Run {
+    size_t job;
+    double done_us, rate;
+    int64_t since_us;
+  };
+  std::vector<Run> runs;  // since the last event; nobody is faster than alone
+  const auto pass = [&](int64_t to_us) {
+    for (const Run& run : runs) {  // a failure may take back what was done: the most counts
+      double& least_us = settled.least_us[run.job];
+      const double ran_us = static_cast<double>(to_us - run.since_us);
+      least_us = std::max(least_us, run.done_us + ran_us * run.rate);
+    }
+  };
+  while (player.advance() && player.view().now_us() <= until_us) {
+    const ClusterState& s = player.state();
+    pass(s.head->now_us);
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      if (s.phase[slot] == Phase::kDone) settled.ended[static_cast<size_t>(s.job[slot])] = 1;
+    }
+    if (!player.decide()) break;
+    runs.clear();
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      if (s.phase[slot] != Phase::kRunning) continue;
+      const double rate =
+          scene.fixed().rated ? std::max(s.rate[slot], s.alone_rate[slot]) : s.rate[slot];
+      runs.push_back({static_cast<size_t>(s.job[slot]), s.done_us[slot], rate, s.since_us[slot]});
+    }
+  }
+  pass(until_us);
+  return settled;
+}
+
+Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most) {
+  Settled settled{std::vector<char>(jobs.size(), 0), std::vector<double>(jobs.size(), 0)};
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    const double can_us = most * static_cast<double>(until_us - jobs[j].submit_us);
+    settled.ended[j] = static_cast<double>(jobs[j].run_us) <= can_us;
+    settled.least_us[j] = std::max(can_us, 0.0);
+  }
+  return settled;
+}
+
+ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
+                       bool keep_count) {
+  ToldWorld other = now;
+  std::vector<Job>& jobs = other.world.jobs;
+  jobs.clear();
+  for (size_t j = 0; j < now.world.jobs.size(); ++j) {
+    Job job = now.world.jobs[j];
+    if (job.submit_us > until_us) break;
+    const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
+    if (settled.ended[j] == 0) job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
+    jobs.push_back(std::move(job));
+  }
+  const std::vector<Job> kept = jobs;
+  const size_t missing = now.world.jobs.size() - kept.size();
+  const int32_t count = static_cast<int32_t>(keep_count ? 2 * missing + 20 : 5 + rng.below(60));
+  std::vector<Job> later = newcomers(rng.split(1), now, kept, until_us + 1, count);
+  if (keep_count) later.resize(missing);
+  jobs.insert(jobs.end(), later.begin(), later.end());
+  other.world.faults = other_faults(now.world.faults, until_us, rng.split(2));
+  return other;
+}
+
+}  // namespace yard::testing

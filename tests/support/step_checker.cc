@@ -1,0 +1,121 @@
+#include "tests/support/step_checker.h"
+
+#include <algorithm>
+
+#include "env/sim/digest.h"
+#include "env/sim/rules.h"
+
+namespace yard::testing {
+
+void StepChecker::look(const ClusterState& s) {
+  if (!broken_.empty()) return;
+  broken_ = broken_invariant(fixed_, s);
+  if (broken_.empty() && begun_) broken_ = fallen(s);
+  if (broken_.empty()) broken_ = crowded(s);
+  if (!broken_.empty()) broken_ += ", at " + std::to_string(s.head->now_us) + " us";
+  begun_ = true;
+  last_ = *s.head;
+}
+
+std::string StepChecker::fallen(const ClusterState& s) {
+  const Head &a = last_, &b = *s.head;
+  if (b.now_us < a.now_us) return "the clock fell";
+  const bool counted = b.arrived >= a.arrived && b.finished >= a.finished &&
+                       b.preemptions >= a.preemptions && b.starts >= a.starts &&
+                       b.failures >= a.failures;
+  if (!counted) return "a counter fell";
+  if (b.moved_bytes < a.moved_bytes || b.lost_time_us < a.lost_time_us) return "an integral fell";
+  const int64_t dt_us = b.now_us - a.now_us;
+  const int32_t held = fixed_.spec.total_gpus - a.free_gpus - a.down_gpus;
+  if (b.held_time_us - a.held_time_us != dt_us * held) return "the integral of GPUs held";
+  if (b.down_time_us - a.down_time_us != dt_us * a.down_gpus) return "the integral of GPUs down";
+  if (b.job_time_us - a.job_time_us != dt_us * a.live) return "the integral of jobs";
+  return "";
+}
+
+std::vector<StepChecker::Stay> StepChecker::stays_of(const ClusterState& s, int32_t slot) const {
+  std::vector<Stay> stays;
+  int64_t from_us = s.head->now_us;
+  if (s.phase[slot] == Phase::kStarting) {  // before it restores it waits for others to leave
+    from_us = s.until_us[slot] - (s.done_us[slot] > 0 ? fixed_.costs.restore(s.gpus[slot]) : 0);
+  }
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    Stay& stay = stays.emplace_back();
+    stay = {s.part_node[p], s.part_mask[p], kWholeGpu, 0, 0, 0, from_us, kNever};
+    if (s.shape[slot] == kNone) continue;
+    const TaskNeed need = need_of(fixed_.jobs.shapes, s.shape[slot], s.part_group[p]);
+    if (need.gpu_milli > 0) {
+      stay.gpu_milli = milli_on(fixed_, stay.node, need);
+      stay.gpu_mem_mib = need.gpu_mem_mib;
+    }
+    stay.cpu_milli = s.part_tasks[p] * need.cpu_milli;
+    stay.mem_mib = s.part_tasks[p] * need.mem_mib;
+  }
+  return stays;
+}
+
+std::string StepChecker::crowded(const ClusterState& s) {
+  const int64_t now_us = s.head->now_us;
+  std::vector<Stay> stays;
+  std::vector<int64_t> moments = {now_us};
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    const Phase phase = s.phase[slot];
+    if (phase == Phase::kFree) continue;
+    if (phase == Phase::kDone) {
+      told_.erase(s.job[slot]);
+      continue;
+    }
+    Told& told = told_[s.job[slot]];
+    if (s.preempted[slot] > told.preempted && s.saved_us[slot] > told.saved_us) {
+      for (Stay stay : told.stays) {  // it saves where it was
+        stay.until_us = s.saved_us[slot];
+        leaving_.push_back(stay);
+      }
+    }
+    told = {s.preempted[slot], s.saved_us[slot], stays_of(s, slot)};
+    stays.insert(stays.end(), told.stays.begin(), told.stays.end());
+    if (phase == Phase::kStarting && !told.stays.empty()) {
+      moments.push_back(told.stays[0].from_us);
+    }
+  }
+  std::erase_if(leaving_, [&](const Stay& stay) { return stay.until_us <= now_us; });
+  if (leaving_.empty()) return "";  // broken_invariant() has counted who holds what
+  stays.insert(stays.end(), leaving_.begin(), leaving_.end());
+  for (const int64_t at_us : moments) {
+    if (std::string what = crowded_at(at_us, stays); !what.empty()) return what;
+  }
+  return "";
+}
+
+std::string StepChecker::crowded_at(int64_t at_us, const std::vector<Stay>& stays) const {
+  const SpecColumns& spec = fixed_.spec;
+  const auto gpus = static_cast<size_t>(spec.total_gpus);
+  const auto nodes = static_cast<size_t>(spec.num_nodes);
+  std::vector<int64_t> milli(gpus, 0), gpu_mem(gpus, 0), cpu(nodes, 0), mem(nodes, 0);
+  for (const Stay& stay : stays) {
+    if (stay.from_us > at_us || stay.until_us <= at_us) continue;
+    for (uint64_t rest = stay.mask; rest != 0; rest &= rest - 1) {
+      const auto g = static_cast<size_t>(spec.node_gpu0[stay.node] + lowest_bit(rest));
+      milli[g] += stay.gpu_milli;
+      gpu_mem[g] += stay.gpu_mem_mib;
+    }
+    cpu[static_cast<size_t>(stay.node)] += stay.cpu_milli;
+    mem[static_cast<size_t>(stay.node)] += stay.mem_mib;
+  }
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    const auto node = static_cast<size_t>(m);
+    const std::string where = " of node " + std::to_string(m) + " given twice";
+    if (cpu[node] > spec.node_cpu_milli[m]) return "CPUs" + where;
+    if (mem[node] > spec.node_mem_mib[m]) return "memory" + where;
+    for (int32_t i = 0; i < spec.node_gpus[m]; ++i) {
+      const auto g = static_cast<size_t>(spec.node_gpu0[m] + i);
+      if (milli[g] > kWholeGpu) return "GPU " + std::to_string(i) + where;
+      if (gpu_mem[g] > spec.type_mem_mib[spec.node_type[m]]) {
+        return "memory of GPU " + std::to_string(i) + where;
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace yard::testing

@@ -1,0 +1,65 @@
+// What must be true after every step of every simulated test, whatever plays: broken_invariant(),
+// and what one state alone cannot show.
+//   - The clock, the counters and the integrals never fall.
+//   - The integrals are those of the states between: GPUs held, down and free make up the cluster.
+//   - Room is never given twice. Who was stopped stays on its GPUs, CPUs and memory while it saves,
+//     though the state counts them as free: at every moment from now on, what is saved from and
+//     what is run on fit together.
+//
+//   StepChecker checker(scene.fixed());
+//   ... .watch = checker.watcher() ...
+//   EXPECT_EQ(checker.broken(), "");
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "env/sim/columns.h"
+#include "env/sim/state.h"
+
+namespace yard::testing {
+
+class StepChecker {
+ public:
+  // What `fixed` points to outlives this.
+  explicit StepChecker(const Fixed& fixed) : fixed_(fixed) {}
+
+  // Call after every step. What is found first stays in broken().
+  void look(const ClusterState& s);
+  const std::string& broken() const { return broken_; }
+  std::function<void(const ClusterState&)> watcher() {
+    return [this](const ClusterState& s) { look(s); };
+  }
+
+ private:
+  // A part of a node, as somebody holds it.
+  struct Stay {
+    int32_t node = 0;
+    uint64_t mask = 0;
+    int32_t gpu_milli = 0;  // of each GPU
+    int64_t gpu_mem_mib = 0, cpu_milli = 0, mem_mib = 0;
+    int64_t from_us = 0, until_us = 0;
+  };
+  struct Told {
+    int32_t preempted = 0;
+    int64_t saved_us = 0;
+    std::vector<Stay> stays;
+  };
+
+  std::vector<Stay> stays_of(const ClusterState& s, int32_t slot) const;
+  std::string fallen(const ClusterState& s);
+  std::string crowded(const ClusterState& s);
+  std::string crowded_at(int64_t at_us, const std::vector<Stay>& stays) const;
+
+  Fixed fixed_;
+  std::string broken_;
+  bool begun_ = false;
+  Head last_ = {};
+  std::map<int32_t, Told> told_;  // by job
+  std::vector<Stay> leaving_;
+};
+
+}  // namespace yard::testing
