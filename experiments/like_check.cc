@@ -38,7 +38,7 @@ QueueFigures play(const Case& one, const ClusterSpec& cluster, const std::string
   const Scenario scenario(one.trace, one.window, cluster, 1);
   Occupancy seen(cluster.total_gpus());
   RunOptions options;
-  options.watch = [&](const ClusterState& state) { seen.watch(state); };
+  options.watch = [&](const Fixed&, const ClusterState& state) { seen.watch(state); };
   const JctSummary all = run_policy(scenario, policy, options).summary.all;
   return {all.mean_wait_s, all.mean_jct_s, seen.figures(one.window.from_us, one.window.to_us)};
 }
