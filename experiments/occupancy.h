@@ -2,7 +2,8 @@
 // compared with a recorded one.
 //
 //   Occupancy seen(cluster.total_gpus());
-//   run_policy(scenario, "fifo", {.watch = [&](const ClusterState& state) { seen.watch(state); }});
+//   options.watch = [&](const Fixed&, const ClusterState& state) { seen.watch(state); };
+//   run_policy(scenario, "fifo", options);
 //   OccupancyFigures f = seen.figures(from_us, to_us);
 #pragma once
 

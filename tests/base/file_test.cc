@@ -196,6 +196,28 @@ TEST_F(FileTest, ADiskThatIsFullKeepsTheOldFileAndNoHalf) {
   EXPECT_EQ(listing(), (std::set<std::string>{"a"}));
 }
 
+TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
+  put("out", "old");
+  std::string all;
+  {
+    AtomicFile file(at("out"));
+    for (int i = 0; i < 3000; ++i) {
+      const std::string piece(static_cast<size_t>(i), static_cast<char>('a' + i % 26));
+      file.write(piece);
+      all += piece;
+    }
+    EXPECT_EQ(read_file(at("out")), "old") << "nobody meets a half";
+    EXPECT_EQ(listing().size(), 2u);
+    file.commit();
+  }
+  EXPECT_EQ(read_file(at("out")), all);
+  EXPECT_EQ(listing(), std::set<std::string>{"out"});
+  { AtomicFile(at("out")).write("never committed"); }
+  EXPECT_EQ(read_file(at("out")), all);
+  EXPECT_EQ(listing(), std::set<std::string>{"out"});
+  EXPECT_THROW(AtomicFile(at("no") / "out"), InputError);
+}
+
 TEST_F(FileTest, AFolderAppearsAtCommit) {
   AtomicDirectory out(at("run"));
   fs::create_directory(out.path() / "sub");
