@@ -102,6 +102,7 @@ struct PlainScenario {
     for (Job& job : trace.jobs) {
       job.groups.clear();
       job.gpu_types.clear();
+      job.after.clear();
     }
     return trace;
   }
@@ -121,12 +122,22 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   if (!contestant.policy && scenario.speeds) {
     throw InputError("--profiles", "rules 'default'", "'" + options.rules + "'");
   }
+  if (!contestant.policy && scenario.apart) {
+    const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
+    throw InputError("rules '" + options.rules + "'", "jobs of one stage",
+                     "groups that come after each other in job '" + staged->id + "'");
+  }
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
-  if (!contestant.policy && scenario.fixed.jobs.shapes.num_shapes > 0) plain.emplace(scenario);
+  const JobColumns& jobs = scenario.fixed.jobs;
+  const bool told_more = jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr;
+  if (!contestant.policy && told_more) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
-  const Replay replay{.fixed = plain ? plain->fixed : scenario.fixed,
+  const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
+  std::function<void(const ClusterState&)> watch;
+  if (options.watch) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
+  const Replay replay{.fixed = fixed,
                       .workload = plain ? plain->workload : scenario.workload,
                       .first_job = 0,
                       .end_job = scenario.workload.size(),
@@ -136,9 +147,9 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                       .decider = decider ? &*decider : nullptr,
                       .oracle_noise = options.oracle_noise,
                       .seed = options.seed,
-                      .trace = &scenario.trace,
+                      .trace = &scenario.played(),
                       .cluster = &scenario.cluster,
-                      .watch = options.watch};
+                      .watch = watch};
   Run run;
   run.policy = contestant.name;
   run.rules = options.rules;
@@ -146,7 +157,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.level = contestant.level;
   const auto pacing = PacingRegistry::make(options.rules, options.pacing);
   const auto begin = std::chrono::steady_clock::now();
-  run.outcome = pacing->replay(replay);
+  run.outcome = scenario.of_jobs(pacing->replay(replay));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.summary = summarise(scenario.trace, scenario.fixed, run.outcome);
   return run;

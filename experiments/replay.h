@@ -20,9 +20,10 @@ struct RunOptions {
   std::optional<Level> information;  // the most that a policy may see; empty: what it declares
   double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
   uint64_t seed = 1;
-  Settings policy;                                 // of the policy
-  Settings pacing;                                 // of the rules
-  std::function<void(const ClusterState&)> watch;  // after every decision
+  Settings policy;  // of the policy
+  Settings pacing;  // of the rules
+  // After every decision. What is fixed is not the scenario's where rules see plain jobs alone.
+  std::function<void(const Fixed&, const ClusterState&)> watch;
 };
 
 struct Run {

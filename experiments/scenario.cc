@@ -6,6 +6,8 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/sim/fits.h"
+#include "env/trace/checkpoints.h"
+#include "env/trace/curves.h"
 #include "experiments/congestion.h"
 
 namespace yard {
@@ -23,6 +25,7 @@ Costs scaled(double scale) {
   costs.save_us = times(costs.save_us);
   costs.restore_us = times(costs.restore_us);
   costs.restore_large_us = times(costs.restore_large_us);
+  costs.scale = scale;
   return costs;
 }
 
@@ -42,12 +45,27 @@ int64_t window_end_us(Trace trace, WindowOptions options) {
 }
 
 Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& window) {
-  Scenario replica(std::move(trace), window, scenario.cluster, scenario.cost_scale);
+  Scenario replica(std::move(trace), window, scenario.cluster, scenario.cost_scale,
+                   scenario.speeds);
   replica.factor = scenario.factor;
   replica.congestion = scenario.congestion;
   replica.opens_test = scenario.opens_test;
-  replica.model(scenario.speeds);
   return replica;
+}
+
+Trace settled(Trace trace) {
+  settle_stages(trace);
+  return trace;
+}
+
+std::optional<Trace> taken_apart(const Trace& trace, std::vector<int32_t>& of) {
+  if (!any_staged(trace)) return std::nullopt;
+  Stages stages = take_apart(trace.jobs);
+  of = std::move(stages.job_of);
+  Trace out;
+  out.source = trace.source;
+  out.jobs = std::move(stages.jobs);
+  return out;
 }
 
 }  // namespace
@@ -66,24 +84,55 @@ Source load_source(const ScenarioOptions& options) {
   if (!options.profiles.empty()) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     source.speeds->restrict_types(source.trace, source.cluster);
+    fill_checkpoints(source.trace, source.speeds->profiles(),
+                     parse<CheckpointModel>(options.checkpoints));
   }
+  settle_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
   check_fits(source.trace, source.cluster, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
   source.faults.model = parse<FaultModel>(options.fault_model);
+  give_notice(source.faults.recorded, source.faults.model.reclaim_notice_us());
   source.faults.seed = options.seed;
   return source;
 }
 
-Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_in, double scale)
-    : trace(std::move(trace_in)),
+Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_in, double scale,
+                   std::shared_ptr<Speeds> measured)
+    : trace(settled(std::move(trace_in))),
       window(window_in),
       cluster(std::move(cluster_in)),
       cost_scale(scale),
       load(offered_load(trace, window, cluster.total_gpus())),
+      speeds(std::move(measured)),
+      apart(taken_apart(trace, apart_of)),
       spec(cluster),
-      workload(trace, cluster),
+      workload(played(), cluster, speeds ? speeds->bars(played()) : PairBars{}),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
-  fixed.rated = fixed.spec.overloads;
+  fixed.rated = fixed.spec.overloads || speeds;
+  if (!speeds) return;
+  workload.set_speed_classes(speeds->classes(played()));
+  fixed.jobs = workload.jobs().columns();
+  fixed.speed = speeds->columns();
+}
+
+Outcome Scenario::of_jobs(Outcome outcome) const {
+  if (!apart) return outcome;
+  std::vector<JobOutcome> jobs(trace.jobs.size());
+  std::vector<char> open(jobs.size(), 0);  // some stage of it has not ended
+  for (size_t e = 0; e < outcome.jobs.size(); ++e) {
+    const auto j = static_cast<size_t>(apart_of[e]);
+    const JobOutcome& stage = outcome.jobs[e];
+    JobOutcome& job = jobs[j];
+    job.preemptions += stage.preemptions;
+    job.restarts += stage.restarts;
+    if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
+      job.start_us = stage.start_us;
+    }
+    open[j] = open[j] || stage.end_us == kNone;
+    job.end_us = open[j] ? kNone : std::max(job.end_us, stage.end_us);
+  }
+  outcome.jobs = std::move(jobs);
+  return outcome;
 }
 
 void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
@@ -100,15 +149,6 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   fixed.faults = workload.has_faults();
 }
 
-void Scenario::model(std::shared_ptr<Speeds> measured) {
-  speeds = std::move(measured);
-  if (!speeds) return;
-  workload.set_speed_classes(speeds->classes(trace));
-  fixed.jobs = workload.jobs().columns();
-  fixed.speed = speeds->columns();
-  fixed.rated = true;
-}
-
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
                        double cost_scale) {
   Trace& trace = source.trace;
@@ -123,11 +163,10 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
     found = calibrate(trace, window, source.cluster, *congestion);
     scale_arrivals(trace, window, found.factor);
   }
-  Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale);
+  Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
   scenario.factor = found.factor;
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
-  scenario.model(source.speeds);
   scenario.befall(source.faults, Rng(source.faults.seed).split(kFaultStream));
   return scenario;
 }

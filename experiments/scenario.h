@@ -14,9 +14,11 @@
 #include "env/base/settings.h"
 #include "env/cluster/spec.h"
 #include "env/sim/faults.h"
+#include "env/sim/pacing.h"
 #include "env/sim/workload.h"
 #include "env/trace/measured.h"
 #include "env/trace/reader.h"
+#include "env/trace/stages.h"
 #include "env/trace/window.h"
 #include "experiments/speeds.h"
 
@@ -36,6 +38,7 @@ struct ScenarioOptions {
   std::string profiles;     // files or folders of measured speeds, joined by commas
   std::string faults;       // file of what befalls GPUs
   Settings fault_model;     // and how often something does, on the average
+  Settings checkpoints;     // what saves and restores cost by the size of a model
   Measurements measured;    // for run times that a trace lacks
 };
 
@@ -60,15 +63,23 @@ Source load_source(const ScenarioOptions& options);
 
 // Movable, not copyable: `fixed` points into the tables.
 struct Scenario {
-  Scenario(Trace trace, const Window& window, ClusterSpec cluster, double cost_scale);
+  // `speeds`: how fast jobs run, by their models; null: nothing is known of them.
+  Scenario(Trace trace, const Window& window, ClusterSpec cluster, double cost_scale,
+           std::shared_ptr<Speeds> speeds = nullptr);
   Scenario(Scenario&&) = default;
   Scenario(const Scenario&) = delete;
 
   // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and a month
   // after twice the time to the last.
   void befall(const FaultPlan& plan, const Rng& rng);
-  // Lets jobs run as fast as their models were measured to.
-  void model(std::shared_ptr<Speeds> speeds);
+
+  // The jobs as worlds play them: where some have stages, each of these is one.
+  const Trace& played() const { return apart ? *apart : trace; }
+  // The job of `trace` that job `j` of worlds is, or is a stage of.
+  int32_t job_of(int32_t j) const { return apart ? apart_of[static_cast<size_t>(j)] : j; }
+  // Puts what became of stages together to what became of jobs: begun with the first stage, ended
+  // with the last.
+  Outcome of_jobs(Outcome outcome) const;
 
   Trace trace;
   Window window;
@@ -78,11 +89,13 @@ struct Scenario {
   double congestion = 0;    // as measured; 0 where nobody asked
   double load = 0;          // GPU time that scored jobs ask for, over what the window offers
   bool opens_test = false;  // the window reaches into the last fifth of a recorded trace
+  std::shared_ptr<Speeds> speeds;
+  std::vector<int32_t> apart_of;  // (E) of `apart`
+  std::optional<Trace> apart;     // the jobs taken apart, where any has several stages
   SpecTable spec;
   Workload workload;
   Fixed fixed;
   FaultPlan faults;
-  std::shared_ptr<Speeds> speeds;
 };
 
 // Cuts out the window and scales arrivals to the congestion, where one is given. What follows the

@@ -1,14 +1,18 @@
 // How full a cluster was and how long its queue, over the time of a replay: means over equal slices
 // of time, small enough for a page.
 //   {"series":[{"policy","information","bound","gpus","from_s","to_s","t_s":[..],"held_gpus":[..],
-//               "waiting":[..]}]}
+//               "free_gpus":[..],"waiting":[..],"waiting_gpus":[..],"running":[..],
+//               "unusable_gpus":[..],"tenants":[{"tenant","held_gpus":[..],"waiting":[..]}]}]}
 // `t_s` are the slices' middles, `from_s` to `to_s` is the scored window.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "env/sim/fragmentation.h"
 #include "env/sim/state.h"
 #include "experiments/replay.h"
 #include "experiments/scenario.h"
@@ -17,26 +21,35 @@ namespace yard {
 
 class Series {
  public:
+  // Requires: the scenario outlives this.
+  explicit Series(const Scenario& scenario);
+
   // Begins the next policy.
-  void begin() { steps_.clear(); }
+  void begin();
 
   // Sees the state after a decision: RunOptions::watch.
-  void watch(const ClusterState& state);
-
-  // Whether the state was ever shown since begin(): rules without GPUs of their own show none.
-  bool seen() const { return !steps_.empty(); }
+  void watch(const Fixed& fixed, const ClusterState& state);
 
   // Ends the policy that played `run`.
-  void end(const Scenario& scenario, const Run& run);
+  void end(const Run& run);
 
   nlohmann::ordered_json json() const { return {{"series", done_}}; }
+  // The same as a row a slice and policy; tenants are columns "held_gpus:NAME", "waiting:NAME".
+  std::string csv() const;
 
  private:
-  struct Step {
-    int64_t at_us;
-    int32_t free_gpus, waiting;  // from then on
-  };
-  std::vector<Step> steps_;
+  // What is counted, in the order of the columns of `values_`; then two a tenant.
+  enum Column { kHeld, kFree, kWaiting, kWaitingGpus, kRunning, kUnusable, kColumns };
+  size_t width() const { return kColumns + 2 * tenants_.size(); }
+  void count(const Fixed& fixed, const ClusterState& state, float* row);
+  std::vector<nlohmann::ordered_json> means(int64_t from_us, int64_t to_us, int slices) const;
+
+  const Scenario& scenario_;
+  std::vector<std::string> tenants_;  // of the trace, sorted
+  std::vector<int32_t> tenant_of_;    // (N)  index into them, kNone
+  std::optional<Fragmentation> fragmentation_;
+  std::vector<int64_t> at_us_;  // (steps)
+  std::vector<float> values_;   // (steps, width)  from then on
   nlohmann::ordered_json done_ = nlohmann::ordered_json::array();
 };
 

@@ -1,7 +1,10 @@
 #include "experiments/speeds.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "env/base/error.h"
 #include "env/base/text.h"
 
 namespace yard {
@@ -15,6 +18,20 @@ int32_t most_gpus(const Trace& trace) {
     most = std::max({most, job.gpus, gpus});
   }
   return most;
+}
+
+// The parameter servers of a job that has any, beside workers of one GPU each; else 0.
+int32_t servers_of(const Job& job) {
+  if (job.pattern != Pattern::kParameterServer) return 0;
+  int32_t servers = 0;
+  for (const RoleGroup& g : job.groups) {
+    if (g.role == "ps") {
+      servers += g.count;
+    } else if (g.task.gpus != 1) {
+      return 0;
+    }
+  }
+  return servers;
 }
 
 SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
@@ -49,8 +66,64 @@ std::vector<int32_t> Speeds::classes(const Trace& trace) {
   out.reserve(trace.jobs.size());
   for (const Job& job : trace.jobs) {
     const bool modelled = !job.model.empty() && job.gpus > 0;
-    out.push_back(modelled ? table_->class_of(job.model, job.batch_size, job.gpus, job.pattern)
-                           : 0);
+    int32_t job_class = 0;
+    const int32_t servers = modelled ? servers_of(job) : 0;
+    if (servers > 0) {
+      job_class = table_->class_of_servers(job.model, job.batch_size, servers, job.gpus);
+    }
+    if (modelled && job_class == 0) {
+      job_class = table_->class_of(job.model, job.batch_size, job.gpus, job.pattern);
+    }
+    out.push_back(job_class);
+  }
+  return out;
+}
+
+PairBars Speeds::bars(const Trace& trace) {
+  const std::vector<int32_t> of_job = classes(trace);
+  const SpeedColumns c = table_->columns();
+  const auto kind_of = [&](size_t j) { return c.class_kind[of_job[j]]; };
+  const auto shares = [](const RoleGroup& g) { return g.task.gpu_milli > 0; };
+  std::set<int32_t> asked;  // kinds of jobs with shares
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const auto& groups = trace.jobs[j].groups;
+    if (kind_of(j) >= 0 && std::ranges::any_of(groups, shares)) asked.insert(kind_of(j));
+  }
+  const auto apart = [&](int32_t type, int32_t one, int32_t other) {
+    const auto rate = [&](int32_t a, int32_t b) {
+      return c.pair_rate[(static_cast<int64_t>(type) * c.num_kinds + a) * c.num_kinds + b];
+    };
+    return rate(one, other) <= 0 || rate(other, one) <= 0;
+  };
+  std::map<int32_t, int32_t> index;  // kind -> its bit
+  for (const int32_t one : asked) {
+    for (const int32_t other : asked) {
+      for (int32_t type = 0; type < c.num_types; ++type) {
+        if (apart(type, one, other)) index.try_emplace(one, static_cast<int32_t>(index.size()));
+      }
+    }
+  }
+  PairBars out;
+  if (index.empty()) return out;
+  out.num_kinds = static_cast<int32_t>(index.size());
+  if (out.num_kinds > PairBars::kMostKinds) {
+    throw InputError("--profiles",
+                     "at most " + std::to_string(PairBars::kMostKinds) +
+                         " kinds of jobs that some other may not share a GPU with",
+                     std::to_string(out.num_kinds));
+  }
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const auto known = index.find(kind_of(j));
+    out.kind.push_back(known == index.end() ? kNone : known->second);
+  }
+  out.barred.assign(static_cast<size_t>(c.num_types * out.num_kinds), 0);
+  for (int32_t type = 0; type < c.num_types; ++type) {
+    for (const auto& [one, bit] : index) {
+      for (const auto& [other, other_bit] : index) {
+        if (!apart(type, one, other)) continue;
+        out.barred[static_cast<size_t>(type * out.num_kinds + bit)] |= uint64_t{1} << other_bit;
+      }
+    }
   }
   return out;
 }

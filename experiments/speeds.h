@@ -7,6 +7,7 @@
 
 #include "env/cluster/spec.h"
 #include "env/sim/speed/table.h"
+#include "env/sim/tables.h"
 #include "env/trace/job.h"
 #include "env/trace/profile.h"
 
@@ -22,6 +23,12 @@ class Speeds {
   // (N) the class of every job; 0 where nothing is known of its model.
   std::vector<int32_t> classes(const Trace& trace);
   SpeedColumns columns() { return table_->columns(); }
+
+  // Which jobs with shares of GPUs were measured not to fit on one together: a rate of 0. Throws
+  // InputError where that is said of more kinds of jobs than rules can tell apart.
+  PairBars bars(const Trace& trace);
+
+  const Profiles& profiles() const { return profiles_; }
 
   // Keeps jobs off GPU types on which their model does not fit as asked for.
   void restrict_types(Trace& trace, const ClusterSpec& cluster);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "env/base/text.h"
+#include "env/base/check.h"
+#include "env/sim/free_map.h"
+#include "env/sim/shape.h"
 
 namespace yard {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -16,66 +18,178 @@ std::string number(int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
-Timeline::Timeline(const Scenario& scenario)
-    : scenario_(scenario),
-      lanes_(static_cast<size_t>(scenario.fixed.spec.total_gpus)),
-      holder_(lanes_.size(), kNone) {}
+Timeline::Timeline(const Scenario& scenario, Sink sink)
+    : scenario_(scenario), sink_(std::move(sink)) {
+  const SpecColumns& spec = scenario.fixed.spec;
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    node_of_.insert(node_of_.end(), static_cast<size_t>(spec.node_gpus[m]), m);
+  }
+  saves_.resize(node_of_.size());
+  sink_("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+}
+
+int64_t Timeline::queue_pid() const { return policy_ * (scenario_.fixed.spec.num_nodes + 1); }
+
+void Timeline::event(const std::string& fields) {
+  sink_(any_ ? ",\n{" : "{");
+  sink_(fields);
+  sink_("}");
+  any_ = true;
+}
 
 void Timeline::begin(const std::string& policy) {
-  ++process_;
-  std::fill(lanes_.begin(), lanes_.end(), Lane{});
-  const std::string head = "{\"ph\":\"M\",\"pid\":" + number(process_);
-  events_ += head + ",\"name\":\"process_name\",\"args\":{\"name\":" + quoted(policy) + "}},\n";
-  const SpecColumns& spec = scenario_.fixed.spec;
-  for (int32_t node = 0; node < spec.num_nodes; ++node) {
-    for (int32_t i = 0; i < spec.node_gpus[node]; ++i) {
-      const std::string lane = ",\"tid\":" + number(spec.node_gpu0[node] + i);
-      const std::string name = scenario_.cluster.nodes[static_cast<size_t>(node)].name + " GPU ";
-      events_ += head + lane +
-                 ",\"name\":\"thread_name\",\"args\":{\"name\":" + quoted(name + number(i)) +
-                 "}},\n";
+  ++policy_;
+  stays_.clear();
+  holders_.clear();
+  std::fill(saves_.begin(), saves_.end(), Save{});
+  lanes_.assign(node_of_.size(), 0);
+  named_.assign(node_of_.size(), 0);
+  waiting_ = free_ = -1;
+  const auto name = [&](int64_t pid, const std::string& what) {
+    const std::string head = "\"ph\":\"M\",\"pid\":" + number(pid);
+    event(head +
+          ",\"name\":\"process_name\",\"args\":{\"name\":" + json_text(policy + ": " + what) + "}");
+    event(head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number(pid) + "}");
+  };
+  name(queue_pid(), "queue");
+  for (size_t m = 0; m < scenario_.cluster.nodes.size(); ++m) {
+    name(queue_pid() + 1 + static_cast<int64_t>(m), scenario_.cluster.nodes[m].name);
+  }
+  for (size_t gpu = 0; gpu < node_of_.size(); ++gpu) name_lane(static_cast<int32_t>(gpu), 0);
+}
+
+// Lanes are threads, numbered by GPU: lane k of GPU g is k G + g.
+void Timeline::name_lane(int32_t gpu, int32_t lane) {
+  uint64_t& named = named_[static_cast<size_t>(gpu)];
+  if (named >> lane & 1) return;
+  named |= uint64_t{1} << lane;
+  const int32_t node = node_of_[static_cast<size_t>(gpu)];
+  std::string name = "GPU " + number(gpu - scenario_.fixed.spec.node_gpu0[node]);
+  if (lane > 0) name += ", beside " + number(lane);
+  event("\"ph\":\"M\",\"pid\":" + number(queue_pid() + 1 + node) +
+        ",\"tid\":" + number(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+        ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
+}
+
+void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
+                     int64_t to_us) {
+  if (to_us <= from_us) return;
+  name_lane(gpu, lane);
+  const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))];
+  event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
+        "\",\"pid\":" + number(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) + ",\"tid\":" +
+        number(lane * static_cast<int64_t>(node_of_.size()) + gpu) + ",\"ts\":" + number(from_us) +
+        ",\"dur\":" + number(to_us - from_us) + ",\"name\":" + json_text(of.id) +
+        ",\"args\":{\"phase\":\"" + what + "\",\"gpus\":" + number(of.gpus) + "}");
+}
+
+void Timeline::end_save(int32_t gpu, int64_t now_us) {
+  Save& save = saves_[static_cast<size_t>(gpu)];
+  if (save.job == kNone) return;
+  slice(gpu, 0, save.job, "save", save.from_us, std::min(save.until_us, now_us));
+  save.job = kNone;
+}
+
+void Timeline::close(Stay& stay, const ClusterState* state, int64_t now_us) {
+  const char* what = stay.phase == Phase::kRunning ? "run" : "start";
+  for (const Hold& hold : stay.holds) {
+    const auto gpu = static_cast<size_t>(hold.gpu);
+    slice(hold.gpu, hold.lane, stay.job, what, stay.since_us, now_us);
+    lanes_[gpu] &= ~(uint64_t{1} << hold.lane);
+    const bool saves = state != nullptr && stay.phase == Phase::kRunning && hold.lane == 0 &&
+                       state->gpu_ready_us[gpu] > now_us;
+    if (saves) saves_[gpu] = {stay.job, now_us, state->gpu_ready_us[gpu]};
+  }
+  stay.job = kNone;
+}
+
+void Timeline::open(const Fixed& fixed, const ClusterState& s, int32_t slot) {
+  Stay& stay = stays_[static_cast<size_t>(slot)];
+  stay.job = s.job[slot];
+  stay.phase = s.phase[slot];
+  stay.since_us = s.head->now_us;
+  stay.holds.clear();
+  for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
+    const int32_t gpu0 = fixed.spec.node_gpu0[s.part_node[part]];
+    for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1) {
+      const int32_t gpu = gpu0 + lowest_bit(mask);
+      uint64_t& lanes = lanes_[static_cast<size_t>(gpu)];
+      const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_bit(~lanes);
+      lanes |= uint64_t{1} << lane;
+      if (lane == 0) end_save(gpu, s.head->now_us);
+      stay.holds.push_back({gpu, lane});
     }
   }
 }
 
-void Timeline::close(size_t gpu, int64_t now_us) {
-  Lane& lane = lanes_[gpu];
-  if (lane.job == kNone) return;
-  const Job& job = scenario_.trace.jobs[static_cast<size_t>(lane.job)];
-  events_ += "{\"ph\":\"X\",\"pid\":" + number(process_) +
-             ",\"tid\":" + number(static_cast<int64_t>(gpu)) + ",\"ts\":" + number(lane.since_us) +
-             ",\"dur\":" + number(now_us - lane.since_us) + ",\"name\":" + quoted(job.id) +
-             ",\"args\":{\"gpus\":" + number(job.gpus) + "}},\n";
-  lane.job = kNone;
-}
-
-void Timeline::watch(const ClusterState& state) {
-  std::fill(holder_.begin(), holder_.end(), kNone);
-  for (int32_t i = 0; i < state.head->held; ++i) {
-    const int32_t slot = state.held_list[i];
-    for (int32_t part = state.first_part[slot]; part != kNone; part = state.part_next[part]) {
-      const int32_t gpu0 = scenario_.fixed.spec.node_gpu0[state.part_node[part]];
-      for (uint64_t mask = state.part_mask[part]; mask != 0; mask &= mask - 1) {
-        holder_[static_cast<size_t>(gpu0 + lowest_bit(mask))] = state.job[slot];
-      }
+// Whether the job still does there what it did.
+bool Timeline::goes_on(const ClusterState& s, int32_t slot, const Stay& stay) const {
+  if (stay.job != s.job[slot] || stay.phase != s.phase[slot]) return false;
+  size_t i = 0;
+  for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
+    const int32_t gpu0 = scenario_.fixed.spec.node_gpu0[s.part_node[part]];
+    for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1, ++i) {
+      if (i == stay.holds.size() || stay.holds[i].gpu != gpu0 + lowest_bit(mask)) return false;
     }
   }
-  const int64_t now_us = state.head->now_us;
-  for (size_t gpu = 0; gpu < lanes_.size(); ++gpu) {
-    if (lanes_[gpu].job == holder_[gpu]) continue;
-    close(gpu, now_us);
-    lanes_[gpu] = {holder_[gpu], now_us};
+  return i == stay.holds.size();
+}
+
+void Timeline::watch(const Fixed& fixed, const ClusterState& s) {
+  ++look_;
+  const int64_t now_us = s.head->now_us;
+  stays_.resize(static_cast<size_t>(s.head->high_water));
+  // All that leave go before anybody comes: two jobs may have swapped GPUs.
+  std::vector<int32_t> coming;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    Stay& stay = stays_[static_cast<size_t>(slot)];
+    if (stay.job != kNone && goes_on(s, slot, stay)) {
+      stay.seen = look_;
+    } else {
+      coming.push_back(slot);
+    }
   }
+  for (const int32_t slot : holders_) {
+    Stay& stay = stays_[static_cast<size_t>(slot)];
+    if (stay.seen != look_) close(stay, &s, now_us);
+  }
+  std::erase_if(holders_,
+                [&](int32_t slot) { return stays_[static_cast<size_t>(slot)].job == kNone; });
+  std::sort(coming.begin(), coming.end(),
+            [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
+  for (const int32_t slot : coming) {
+    open(fixed, s, slot);
+    stays_[static_cast<size_t>(slot)].seen = look_;
+    holders_.push_back(slot);
+  }
+  const auto count = [&](const char* what, int32_t value, int32_t& last) {
+    if (value == last) return;
+    last = value;
+    event("\"ph\":\"C\",\"pid\":" + number(queue_pid()) + ",\"ts\":" + number(now_us) +
+          ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number(value) + "}");
+  };
+  count("jobs waiting", s.head->waiting, waiting_);
+  count("free GPUs", s.head->free_gpus, free_);
+}
+
+void Timeline::wait(const Wait& wait) {
+  const std::string reason = kWaitReasonNames[static_cast<size_t>(wait.reason)];
+  const std::string rest = ",\"cat\":\"wait\",\"id\":" + number(wait.job) +
+                           ",\"pid\":" + number(queue_pid()) + ",\"tid\":0,\"name\":\"" + reason +
+                           "\"";
+  const std::string& id = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(wait.job))].id;
+  event("\"ph\":\"b\"" + rest + ",\"ts\":" + number(wait.from_us) +
+        ",\"args\":{\"job\":" + json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
+  event("\"ph\":\"e\"" + rest + ",\"ts\":" + number(wait.to_us));
 }
 
 void Timeline::end(int64_t now_us) {
-  for (size_t gpu = 0; gpu < lanes_.size(); ++gpu) close(gpu, now_us);
+  for (const int32_t slot : holders_) close(stays_[static_cast<size_t>(slot)], nullptr, now_us);
+  holders_.clear();
+  for (size_t gpu = 0; gpu < saves_.size(); ++gpu) end_save(static_cast<int32_t>(gpu), now_us);
 }
 
-std::string Timeline::json() const {
-  std::string_view events = events_;
-  if (events.ends_with(",\n")) events.remove_suffix(2);
-  return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + std::string(events) + "\n]}\n";
-}
+void Timeline::finish() { sink_("\n]}\n"); }
 
 }  // namespace yard

@@ -8,7 +8,7 @@ packages="cmake g++ git make ninja-build ccache pkg-config
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libspdlog-dev libfmt-dev
-  libgtest-dev libgmock-dev libbenchmark-dev"
+  libgtest-dev libgmock-dev"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2

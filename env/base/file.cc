@@ -138,26 +138,48 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file_atomic(const fs::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   std::error_code ignored;
-  const fs::file_status there = fs::status(path, ignored);
+  const fs::file_status there = fs::status(target_, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw InputError(path.string(), "a regular file or nothing", "a folder or device");
+    throw InputError(target_.string(), "a regular file or nothing", "a folder or device");
   }
-  int fd = -1;
-  const fs::path temp = make_beside(path, [&](const fs::path& name) {
-    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0;
+  temp_ = make_beside(target_, [&](const fs::path& name) {
+    fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd_ >= 0;
   });
-  try {
-    Descriptor file(fd);
-    write_all(fd, content, path);
-    if (::fsync(fd) != 0 || !file.close()) fail(path, kWritable, errno);
-    rename_or_fail(temp, path, path);
-  } catch (...) {
-    ::unlink(temp.c_str());
-    throw;
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temp_.empty()) ::unlink(temp_.c_str());
+}
+
+void AtomicFile::write(std::string_view piece) {
+  constexpr size_t kAtOnce = 1 << 18;
+  if (waiting_.size() + piece.size() >= kAtOnce) {
+    write_all(fd_, waiting_, target_);
+    waiting_.clear();
+    if (piece.size() >= kAtOnce) {
+      write_all(fd_, piece, target_);
+      return;
+    }
   }
-  sync(parent_of(path), path);
+  waiting_ += piece;
+}
+
+void AtomicFile::commit() {
+  YARD_CHECK(fd_ >= 0, "a file is committed once");
+  write_all(fd_, waiting_, target_);
+  if (::fsync(fd_) != 0 || ::close(std::exchange(fd_, -1)) != 0) fail(target_, kWritable, errno);
+  rename_or_fail(temp_, target_, target_);
+  temp_.clear();
+  sync(parent_of(target_), target_);
 }
 
 AtomicDirectory::AtomicDirectory(const fs::path& target)

@@ -19,6 +19,29 @@ std::string read_unpacked(const std::filesystem::path& path);
 // Replaces `path`, which is absent or a regular file, in one step that survives a power cut.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
+// The same for a content that comes piece by piece and is never held whole.
+//   AtomicFile out("waits.csv");
+//   out.write(line);
+//   out.commit();
+class AtomicFile {
+ public:
+  // Makes a hidden file beside `target`.
+  explicit AtomicFile(const std::filesystem::path& target);
+  ~AtomicFile();  // without commit() nothing is left behind
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view piece);
+  // Puts the file in the target's place. Call it once, last.
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path temp_;  // empty once committed
+  int fd_ = -1;
+  std::string waiting_;  // not yet written
+};
+
 // A folder that appears at once: fill path(), then commit().
 //   AtomicDirectory out("runs/a");
 //   write_file_atomic(out.path() / "manifest.json", text);

@@ -12,7 +12,9 @@
 #include "env/batch/batch_env.h"
 #include "env/cluster/spec.h"
 #include "env/sim/fits.h"
+#include "env/trace/curves.h"
 #include "env/trace/reader.h"
+#include "env/trace/stages.h"
 
 namespace yard {
 namespace {
@@ -55,12 +57,18 @@ struct EnvConfig {
 // Owns what a course's columns point to.
 struct OwnedCourse {
   OwnedCourse(Trace trace, const ClusterSpec& cluster, double cost_scale)
-      : spec(cluster), workload(trace, cluster) {
+      : spec(cluster), workload(played(trace), cluster) {
     fixed = {spec.columns(), workload.jobs().columns(), {}};
     for (int64_t* cost :
          {&fixed.costs.save_us, &fixed.costs.restore_us, &fixed.costs.restore_large_us}) {
       *cost = std::llround(static_cast<double>(*cost) * cost_scale);
     }
+    fixed.costs.scale = cost_scale;
+  }
+  // Stages are jobs to a world.
+  static const Trace& played(Trace& trace) {
+    if (any_staged(trace)) trace.jobs = take_apart(trace.jobs).jobs;
+    return trace;
   }
   SpecTable spec;
   Workload workload;
@@ -82,6 +90,7 @@ std::vector<std::unique_ptr<OwnedCourse>> load_courses(const EnvConfig& config) 
                                                             .seed = config.seed,
                                                             .jobs = config.generate_jobs,
                                                             .cluster_gpus = cluster.total_gpus()});
+    settle_curves(trace, {});
     check_fits(trace, cluster, config.skip_unusable);
     if (static_cast<size_t>(config.episode_jobs) > trace.jobs.size()) {
       throw InputError(

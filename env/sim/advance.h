@@ -77,13 +77,14 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// The first job in order of submission that holds any of these GPUs, kNone where there is none.
-// (The list of holders remembers history, so its order must not decide anything.)
-YARD_HD inline int32_t holder_of(const ClusterState& s, const Fault& fault) {
+// The first job in order of submission, behind job `last`, that holds any of these GPUs, kNone
+// where there is none. (The list of holders remembers history, so its order must not decide
+// anything.)
+YARD_HD inline int32_t holder_of(const ClusterState& s, const Fault& fault, int32_t last) {
   int32_t best = kNone;
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.held_list[i];
-    if (best != kNone && s.job[slot] > s.job[best]) continue;
+    if (s.job[slot] <= last || (best != kNone && s.job[slot] > s.job[best])) continue;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (s.part_node[p] == fault.node && (s.part_mask[p] & fault.mask) != 0) best = slot;
     }
@@ -98,13 +99,15 @@ YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) 
   }
   take_down(f, s, fault.node, fault.mask, fault.until_us);
   if (fault.kind == FaultKind::kDrain) return;
-  for (int32_t slot = holder_of(s, fault); slot != kNone; slot = holder_of(s, fault)) {
+  for (int32_t slot = holder_of(s, fault, kNone); slot != kNone;) {
+    const int32_t job = s.job[slot];
     if (fault.kind == FaultKind::kFail) {
       fail(f, s, slot);
-    } else {
+    } else if (s.phase[slot] != Phase::kRunning || f.save_us(job) <= fault.notice_us) {
       preempt(f, s, slot);
       mark_changed(s, slot);
-    }
+    }  // who cannot save in time works on until the GPUs are gone
+    slot = holder_of(s, fault, job);
   }
 }
 

@@ -65,6 +65,36 @@ struct ShapeColumns {
   const int32_t* gpu_mem_mib = nullptr;  // (R)  on each GPU
   const int64_t* cpu_milli = nullptr;    // (R)
   const int64_t* mem_mib = nullptr;      // (R)
+  // Jobs of which some were measured not to fit on one GPU together.
+  int32_t num_kinds = 0;          // at most 64
+  const int32_t* kind = nullptr;  // (H)  kNone: beside anybody
+  const uint64_t* barred =
+      nullptr;  // (types, num_kinds)  kinds that may not lie beside it, as bits
+};
+
+// What jobs' training measures along their work. A View shows what was reached, not what comes.
+struct CurveColumns {
+  const int32_t* first_point = nullptr;  // (N + 1)  into the points; null where no job has any
+  const double* work_us = nullptr;       // (points)  rising within a job
+  const double* value = nullptr;         // (points)
+  const double* noise = nullptr;         // (points)
+  const double* target = nullptr;        // (N)  kNoTarget: none
+  static constexpr double kNoTarget = 1.7976931348623157e308;
+
+  YARD_HD bool any(int32_t job) const {
+    return first_point != nullptr && first_point[job] < first_point[job + 1];
+  }
+  // The value of `column` after so much work; before the first point that of the first, behind the
+  // last that of the last. Requires: any().
+  YARD_HD double at(const double* column, int32_t job, double done_us) const {
+    int32_t i = first_point[job];
+    const int32_t last = first_point[job + 1] - 1;
+    if (done_us <= work_us[i]) return column[i];
+    while (i < last && work_us[i + 1] <= done_us) ++i;
+    if (i == last) return column[last];
+    const double part = (done_us - work_us[i]) / (work_us[i + 1] - work_us[i]);
+    return column[i] + part * (column[i + 1] - column[i]);
+  }
 };
 
 struct JobColumns {
@@ -83,8 +113,11 @@ struct JobColumns {
   const int32_t* first_after = nullptr;  // (N + 1)  into after_job; null where nobody waits
   const int32_t* after_job = nullptr;    // jobs that must have ended before it may start
   const int32_t* parent = nullptr;       // (N)  index among those that others wait for, kNone
+  const int64_t* save_us = nullptr;      // (N)  kNone: as Costs say; null where all are so
+  const int64_t* restore_us = nullptr;   // (N)  likewise
   const int32_t* class_gpus = nullptr;  // (K)  rising; whole free GPUs without which none can start
   ShapeColumns shapes;
+  CurveColumns curves;
 };
 
 // What the `default` rules charge; sources and figures: design decision 8, docs/architecture.md.
@@ -95,8 +128,13 @@ struct Costs {
   int32_t small_gpus = 8;
   int64_t checkpoint_us = 1'800'000'000;  // of running time; a failure loses the work since then
 
+  double scale = 1;  // of what jobs tell of themselves; the fields above are scaled already
+
   YARD_HD int64_t restore(int32_t gpus) const {
     return gpus <= small_gpus ? restore_us : restore_large_us;
+  }
+  YARD_HD int64_t scaled(int64_t told_us) const {
+    return scale == 1 ? told_us : static_cast<int64_t>(static_cast<double>(told_us) * scale);
   }
 };
 
@@ -108,6 +146,17 @@ struct Fixed {
   SpeedColumns speed = {};  // no classes: nothing is known of models
   bool rated = false;       // whether a rate depends on more than the types of GPUs; see rates.h
   bool faults = false;      // whether GPUs may go down: only then do states keep what that needs
+
+  // What it costs to stop a job, and to let it go on: a move to other GPUs, or to another number of
+  // them, is the two together.
+  YARD_HD int64_t save_us(int32_t job) const {
+    const bool told = jobs.save_us != nullptr && jobs.save_us[job] != kNone;
+    return told ? costs.scaled(jobs.save_us[job]) : costs.save_us;
+  }
+  YARD_HD int64_t restore_us(int32_t job, int32_t gpus) const {
+    const bool told = jobs.restore_us != nullptr && jobs.restore_us[job] != kNone;
+    return told ? costs.scaled(jobs.restore_us[job]) : costs.restore(gpus);
+  }
 };
 
 }  // namespace yard

@@ -76,8 +76,7 @@ class Default final : public Pacing {
       if (replay.watch) replay.watch(s);
       if ((out.events & 0xFFF) == 0) throw_if_interrupted();
     }
-    out.end_us = s.head->now_us;
-    out.held_time_us = s.head->held_time_us;
+    out.close(*s.head);
     return out;
   }
 };

@@ -96,6 +96,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     if (vacating_us == 0 || fixed.jobs.shapes.max_loose_tasks == 0) continue;
     hash.add(s.leaving_milli[g]);
     hash.add(s.leaving_mem_mib[g]);
+    if (fixed.jobs.shapes.num_kinds > 0) hash.add(s.leaving_kinds[g]);
   }
   for (int32_t m = 0; fixed.jobs.shapes.num_shapes > 0 && m < fixed.spec.num_nodes; ++m) {
     if (s.node_ready_us[m] <= h.now_us) continue;
@@ -115,6 +116,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
   const auto nodes = static_cast<size_t>(fixed.spec.num_nodes);
   const auto gpus = static_cast<size_t>(fixed.spec.total_gpus);
   std::vector<int64_t> cpu(nodes, 0), mem(nodes, 0), milli(gpus, 0), gpu_mem(gpus, 0);
+  std::vector<uint64_t> kinds(gpus, 0);
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (!is_live(s.phase[slot]) || s.shape[slot] == kNone) continue;
     std::vector<int32_t> tasks(static_cast<size_t>(num_groups(shapes, s.shape[slot])), 0);
@@ -128,6 +130,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
       const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_bit(s.part_mask[p]));
       milli[gpu] += milli_on(fixed, s.part_node[p], need);
       gpu_mem[gpu] += need.gpu_mem_mib;
+      if (need.kind != kNone) kinds[gpu] |= uint64_t{1} << need.kind;
     }
     if (s.first_part[slot] == kNone) continue;
     for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
@@ -151,6 +154,15 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
                         s.share_mem_mib[gpu] >= 0;
       if (!fits || shared != (milli[gpu] > 0) || (shared && (s.free_mask[m] >> i & 1) != 0)) {
         return "shares of GPU " + std::to_string(gpu);
+      }
+      if (shapes.num_kinds > 0 && s.share_kinds[gpu] != kinds[gpu]) {
+        return "kinds of jobs on GPU " + std::to_string(gpu);
+      }
+      for (uint64_t rest = kinds[gpu]; rest != 0; rest &= rest - 1) {
+        const int32_t kind = lowest_bit(rest);
+        const uint64_t barred = shapes.barred[fixed.spec.node_type[m] * shapes.num_kinds + kind] &
+                                ~(uint64_t{1} << kind);
+        if ((kinds[gpu] & barred) != 0) return "jobs that do not fit on GPU " + std::to_string(gpu);
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "env/base/error.h"
 #include "env/base/lines.h"
 #include "env/base/text.h"
+#include "env/cluster/topology.h"
 #include "env/sim/free_map.h"
 
 namespace yard {
@@ -37,12 +38,16 @@ void for_outages(Rng rng, double mtbf_h, double repair_h, int64_t from_us, int64
 std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
                                int64_t to_us, const Rng& rng) {
   std::vector<Fault> faults;
-  std::unordered_map<int32_t, std::vector<int32_t>> racks;
+  const Topology topology(spec);
+  const TopologyColumns& net = topology.columns();
+  std::vector<std::vector<int32_t>> racks(static_cast<size_t>(net.num_racks));  // their nodes
+  std::vector<std::vector<int32_t>> pods(static_cast<size_t>(net.num_pods));
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     const auto node = static_cast<int32_t>(m);
     const Node& what = spec.nodes[m];
     const uint64_t all = low_mask(what.gpus);
-    racks[what.rack].push_back(node);
+    racks[static_cast<size_t>(net.rack[m])].push_back(node);
+    pods[static_cast<size_t>(net.pod[m])].push_back(node);
     const auto add = [&](FaultKind kind, uint64_t mask) {
       return [&faults, node, kind, mask](int64_t at_us, int64_t until_us) {
         faults.push_back({at_us, until_us, node, kind, mask});
@@ -58,16 +63,29 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
     for_outages(of_node.split(1), model.reclaim_mtbf_h, model.reclaim_repair_h, from_us, to_us,
                 add(FaultKind::kReclaim, all));
   }
-  for (const auto& [rack, nodes] : racks) {
-    for_outages(rng.split(2).split(static_cast<uint64_t>(rack)), model.rack_mtbf_h,
-                model.rack_repair_h, from_us, to_us, [&](int64_t at_us, int64_t until_us) {
-                  for (const int32_t node : nodes) {
-                    const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
-                    faults.push_back({at_us, until_us, node, FaultKind::kFail, all});
-                  }
-                });
-  }
+  // All nodes behind a switch go with it.
+  const auto together = [&](const std::vector<std::vector<int32_t>>& groups, const Rng& of_all,
+                            double mtbf_h, double repair_h) {
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for_outages(of_all.split(g), mtbf_h, repair_h, from_us, to_us,
+                  [&](int64_t at_us, int64_t until_us) {
+                    for (const int32_t node : groups[g]) {
+                      const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
+                      faults.push_back({at_us, until_us, node, FaultKind::kFail, all});
+                    }
+                  });
+    }
+  };
+  together(racks, rng.split(2), model.rack_mtbf_h, model.rack_repair_h);
+  together(pods, rng.split(3), model.pod_mtbf_h, model.pod_repair_h);
+  give_notice(faults, model.reclaim_notice_us());
   return faults;
+}
+
+void give_notice(std::vector<Fault>& faults, int64_t notice_us) {
+  for (Fault& fault : faults) {
+    if (fault.kind == FaultKind::kReclaim) fault.notice_us = notice_us;
+  }
 }
 
 std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec) {

@@ -14,12 +14,34 @@
 #include "env/sim/tables.h"
 #include "env/sim/world.h"
 #include "env/trace/reader.h"
+#include "env/trace/stages.h"
 
 namespace yard {
 namespace {
 
+// What a job's tenant may use of a cluster.
+struct Allowed {
+  int64_t gpus = 0;  // of nodes that are its own or are lent
+  int64_t limit = INT64_MAX;
+};
+
+Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
+  Allowed out;
+  for (const Node& node : spec.nodes) {
+    const Tenant* owner =
+        node.tenant < 0 ? nullptr : &spec.tenants[static_cast<size_t>(node.tenant)];
+    if (owner == nullptr || owner->may_lend || owner->name == tenant) out.gpus += node.gpus;
+  }
+  for (const Tenant& one : spec.tenants) {
+    if (one.name != tenant) continue;
+    if (one.limit_gpus > 0) out.limit = one.limit_gpus;
+    if (!one.may_borrow) out.limit = std::min<int64_t>(out.limit, one.quota_gpus);
+  }
+  return out;
+}
+
 // What is wrong with a request by itself, or on this cluster; an empty reason where nothing is.
-Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
+Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Allowed& allowed) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
     tasks += g.count;
@@ -33,6 +55,22 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus) {
   if (job.gpus > total_gpus) {
     return {"larger than the cluster",
             "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
+            std::to_string(job.gpus)};
+  }
+  if (job.gpus > 0 && allowed.gpus == 0) {
+    std::vector<std::string> names;
+    for (const Tenant& tenant : spec.tenants) names.push_back(tenant.name);
+    return {"no node that its tenant may use",
+            "a tenant with nodes, as no node is lent (" + join(names) + ")",
+            job.tenant.empty() ? "none" : "'" + job.tenant + "'"};
+  }
+  // Of jobs with a shape placeless() says so.
+  const int64_t most = std::min(allowed.gpus, allowed.limit);
+  if (job.groups.empty() && job.gpus > most) {
+    return {"more than its tenant may hold",
+            "at most " + std::to_string(most) + " GPUs, what " +
+                (job.tenant.empty() ? "jobs without a tenant" : "'" + job.tenant + "'") +
+                " may hold",
             std::to_string(job.gpus)};
   }
   const uint64_t types = type_bits(job, spec);
@@ -109,21 +147,33 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_ready(trace.jobs);
+  // What is placed is stages.
+  const Stages stages = any_staged(trace) ? take_apart(trace.jobs) : Stages{};
+  const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
+  const auto job_of = [&](size_t e) {
+    return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);
+  };
   std::vector<Unusable> why(trace.jobs.size());
-  std::vector<size_t> shaped;  // sound requests that only a placement can judge
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    const Job& job = trace.jobs[j];
-    why[j] = unfit(job, spec, total_gpus);
-    if (never[j]) {
-      why[j] = {"waits for a job that never ends", "jobs before it that can end",
-                "'" + join(job.after) + "'"};
-    }
-    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
-    const bool plain = job.groups.empty() && job.gpu_types.empty() && spec.tenants.empty();
-    if (why[j].reason.empty() && !plain) shaped.push_back(j);
+    if (!never[j]) continue;
+    why[j] = {"waits for a job that never ends", "jobs before it that can end",
+              "'" + join(trace.jobs[j].after) + "'"};
   }
+  std::vector<size_t> shaped;  // of jobs that only a placement can judge
   std::vector<Job> requests;
-  for (const size_t j : shaped) requests.push_back(trace.jobs[j]);
+  std::unordered_map<std::string_view, Allowed> tenants;
+  for (size_t e = 0; e < asked.size(); ++e) {
+    Unusable& what = why[job_of(e)];
+    const auto [tenant, first] = tenants.try_emplace(asked[e].tenant);
+    if (first) tenant->second = allowed_to(asked[e].tenant, spec);
+    if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
+    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
+    const bool plain =
+        asked[e].groups.empty() && asked[e].gpu_types.empty() && spec.tenants.empty();
+    if (!what.reason.empty() || plain) continue;
+    shaped.push_back(job_of(e));
+    requests.push_back(asked[e]);
+  }
   const std::vector<char> bad = placeless(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;

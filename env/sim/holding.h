@@ -131,7 +131,9 @@ YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int3
   };
   if (need.gpu_milli > 0) {
     const int32_t g = gpu0 + lowest_bit(mask);
-    if (crowded(milli_on(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
+    const uint64_t barred = barred_beside(f, node, need.kind);
+    if ((barred != 0 && (s.leaving_kinds[g] & barred) != 0) ||
+        crowded(milli_on(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
         crowded(need.gpu_mem_mib, s.share_mem_mib[g], s.leaving_mem_mib[g])) {
       wait_until(s.gpu_ready_us[g]);
     }
@@ -152,6 +154,7 @@ YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int3
 struct Leaving {
   int64_t gpu_ready_us, gpu_milli, gpu_mem_mib;
   int64_t node_ready_us, cpu_milli, ram_mib;
+  uint64_t gpu_kinds;
 };
 
 YARD_HD inline Leaving leaving_from(const Fixed& f, const ClusterState& s, int32_t slot,
@@ -164,6 +167,7 @@ YARD_HD inline Leaving leaving_from(const Fixed& f, const ClusterState& s, int32
     out.gpu_ready_us = s.gpu_ready_us[g];
     out.gpu_milli = s.leaving_milli[g];
     out.gpu_mem_mib = s.leaving_mem_mib[g];
+    if (f.jobs.shapes.num_kinds > 0) out.gpu_kinds = s.leaving_kinds[g];
   }
   out.node_ready_us = s.node_ready_us[node];
   out.cpu_milli = s.leaving_cpu_milli[node];
@@ -180,6 +184,7 @@ YARD_HD inline void set_leaving(const Fixed& f, ClusterState& s, int32_t slot, i
     s.gpu_ready_us[g] = leaving.gpu_ready_us;
     s.leaving_milli[g] = leaving.gpu_milli;
     s.leaving_mem_mib[g] = leaving.gpu_mem_mib;
+    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = leaving.gpu_kinds;
   } else if (s.phase[slot] == Phase::kRunning) {
     for (uint64_t rest = s.part_mask[part]; rest != 0; rest &= rest - 1) {
       s.gpu_ready_us[gpu0 + lowest_bit(rest)] = 0;
@@ -207,6 +212,7 @@ YARD_HD inline void vacate_part(const Fixed& f, ClusterState& s, int32_t slot, i
     if (f.jobs.shapes.max_loose_tasks == 0) continue;
     s.leaving_milli[g] = kWholeGpu;
     s.leaving_mem_mib[g] = 0;
+    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // its new tenants wait for all of it
   }
   if (s.shape[slot] == kNone) return;
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
@@ -219,6 +225,10 @@ YARD_HD inline void vacate_part(const Fixed& f, ClusterState& s, int32_t slot, i
   };
   if (share) {
     const int32_t g = gpu0 + lowest_bit(s.part_mask[part]);
+    if (f.jobs.shapes.num_kinds > 0) {
+      if (s.gpu_ready_us[g] <= now_us) s.leaving_kinds[g] = 0;
+      if (need.kind != kNone) s.leaving_kinds[g] |= uint64_t{1} << need.kind;
+    }
     leave(s.gpu_ready_us[g], s.leaving_milli[g], s.leaving_mem_mib[g], milli_on(f, node, need),
           need.gpu_mem_mib);
   }

@@ -13,45 +13,38 @@ namespace {
 constexpr double kUsPerS = 1e6;
 constexpr int64_t kShortestRunUs = 10'000'000;  // of the bounded slowdown
 
-// Returns the smallest value that at least `share` of all values do not exceed.
-int64_t quantile(std::vector<int64_t>& values, double share) {
+}  // namespace
+
+int64_t nearest_rank(std::vector<int64_t>& values, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
 
-// Sums and JCTs of a group while it is collected.
-struct Group {
-  int64_t jobs = 0, sum_wait_us = 0, max_wait_us = 0, sum_run_us = 0;
-  std::vector<int64_t> jct_us;
+void JctGroup::add(int64_t jct, int64_t wait, int64_t run) {
+  jct_us.push_back(jct);
+  sum_wait_us += wait;
+  max_wait_us = std::max(max_wait_us, wait);
+  sum_run_us += run;
+}
 
-  void add(int64_t jct, int64_t wait, int64_t run) {
-    jct_us.push_back(jct);
-    sum_wait_us += wait;
-    max_wait_us = std::max(max_wait_us, wait);
-    sum_run_us += run;
-  }
-
-  JctSummary summary() {
-    JctSummary out;
-    out.jobs = jobs;
-    out.finished = static_cast<int64_t>(jct_us.size());
-    if (jct_us.empty()) return out;
-    const auto n = static_cast<double>(jct_us.size());
-    for (const int64_t jct : jct_us) out.sum_jct_us += jct;
-    out.mean_jct_s = static_cast<double>(out.sum_jct_us) / n / kUsPerS;
-    out.p50_jct_s = static_cast<double>(quantile(jct_us, 0.50)) / kUsPerS;
-    out.p95_jct_s = static_cast<double>(quantile(jct_us, 0.95)) / kUsPerS;
-    out.p99_jct_s = static_cast<double>(quantile(jct_us, 0.99)) / kUsPerS;
-    out.mean_wait_s = static_cast<double>(sum_wait_us) / n / kUsPerS;
-    out.max_wait_s = static_cast<double>(max_wait_us) / kUsPerS;
-    out.mean_run_s = static_cast<double>(sum_run_us) / n / kUsPerS;
-    return out;
-  }
-};
-
-}  // namespace
+JctSummary JctGroup::summary() {
+  JctSummary out;
+  out.jobs = jobs;
+  out.finished = static_cast<int64_t>(jct_us.size());
+  if (jct_us.empty()) return out;
+  const auto n = static_cast<double>(jct_us.size());
+  for (const int64_t jct : jct_us) out.sum_jct_us += jct;
+  out.mean_jct_s = static_cast<double>(out.sum_jct_us) / n / kUsPerS;
+  out.p50_jct_s = static_cast<double>(nearest_rank(jct_us, 0.50)) / kUsPerS;
+  out.p95_jct_s = static_cast<double>(nearest_rank(jct_us, 0.95)) / kUsPerS;
+  out.p99_jct_s = static_cast<double>(nearest_rank(jct_us, 0.99)) / kUsPerS;
+  out.mean_wait_s = static_cast<double>(sum_wait_us) / n / kUsPerS;
+  out.max_wait_s = static_cast<double>(max_wait_us) / kUsPerS;
+  out.mean_run_s = static_cast<double>(sum_run_us) / n / kUsPerS;
+  return out;
+}
 
 RunAlone::RunAlone(const SpecColumns& spec) {
   for (int32_t node = 0; node < spec.num_nodes; ++node) {
@@ -78,8 +71,8 @@ int64_t wait_us(const Job& job, const JobOutcome& outcome, const RunAlone& run_a
 Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome) {
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
   const RunAlone run_alone(fixed.spec);
-  Group all;
-  std::map<int32_t, Group> classes;  // by what their jobs ask for
+  JctGroup all;
+  std::map<int32_t, JctGroup> classes;  // by what their jobs ask for
   all.jct_us.reserve(trace.jobs.size());
   Summary out;
   double sum_slowdown = 0;
@@ -88,7 +81,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome
     const Job& job = trace.jobs[j];
     if (!job.scored) continue;
     const JobOutcome& what = outcome.jobs[j];
-    Group& group = classes[job.gpus];
+    JctGroup& group = classes[job.gpus];
     ++all.jobs;
     ++group.jobs;
     out.preemptions += what.preemptions;

@@ -11,6 +11,10 @@
 
 namespace yard {
 
+// Returns the least value that at least `share` of all do not exceed (nearest rank); reorders them.
+// Requires: there are some.
+int64_t nearest_rank(std::vector<int64_t>& values, double share);
+
 // One group of jobs. Times are over its finished jobs; 0 where there are none.
 struct JctSummary {
   int64_t jobs = 0;        // scored
@@ -23,6 +27,15 @@ struct JctSummary {
   double mean_wait_s = 0;  // [s] wait = JCT beyond the run time alone on the job's fastest type
   double max_wait_s = 0;   // [s]
   double mean_run_s = 0;   // [s] run time alone on the job's fastest type
+};
+
+// The same while it is collected.
+struct JctGroup {
+  int64_t jobs = 0, sum_wait_us = 0, max_wait_us = 0, sum_run_us = 0;
+  std::vector<int64_t> jct_us;  // of those that ended
+
+  void add(int64_t jct, int64_t wait, int64_t run);
+  JctSummary summary();
 };
 
 struct ClassSummary {

@@ -28,6 +28,18 @@ struct Outcome {
   int64_t held_time_us = 0;  // GPUs held by starting and running jobs, summed over time
   int64_t events = 0;        // moments at which something happened
   int64_t decisions = 0;     // times the scheduler was asked
+  int64_t lost_time_us = 0;  // GPU time of work that failures lost
+  int64_t failures = 0;      // times that a failure stopped a job
+  double moved_bytes = 0;    // between nodes
+
+  // Takes over what a state has summed up by the end.
+  void close(const Head& head) {
+    end_us = head.now_us;
+    held_time_us = head.held_time_us;
+    lost_time_us = head.lost_time_us;
+    failures = head.failures;
+    moved_bytes = head.moved_bytes;
+  }
 };
 
 struct Replay {

@@ -10,7 +10,7 @@ namespace yard {
 namespace {
 
 Fixed without_costs(Fixed fixed) {
-  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0};
+  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
   return fixed;
 }
 
@@ -122,8 +122,7 @@ void RuleStage::stuck() const {
 }
 
 Outcome RuleStage::take_outcome() {
-  out_.end_us = s_.head->now_us;
-  out_.held_time_us = s_.head->held_time_us;
+  out_.close(*s_.head);
   return std::move(out_);
 }
 

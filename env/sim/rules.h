@@ -6,6 +6,7 @@
 #include "env/sim/columns.h"
 #include "env/sim/free_map.h"
 #include "env/sim/holding.h"
+#include "env/sim/kinds.h"
 #include "env/sim/queue.h"
 #include "env/sim/rates.h"
 #include "env/sim/shape.h"
@@ -92,8 +93,9 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
       take(p.node, mask, p.group, 1);
     }
   }
-  if (s.done_us[slot] > 0) ready_us += f.costs.restore(s.gpus[slot]);
+  if (s.done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
   s.first_part[slot] = chain;
+  if (f.jobs.shapes.num_kinds > 0) enter_kind(f, s, slot);
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? rate_alone(f, s, slot, footing_of(f, s, slot)).rate
                  : plain ? speed
@@ -122,6 +124,7 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
   } else if (f.rated) {
     mark_neighbours(f, s, slot);
   }
+  if (f.jobs.shapes.num_kinds > 0) leave_kind(f, s, slot);
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t next = s.part_next[part];
     return_part(f, s, slot, part);
@@ -194,7 +197,7 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
     if (f.faults) s.kept_us[slot] = s.done_us[slot];
-    vacated_us = s.saved_us[slot] = now_us + f.costs.save_us;
+    vacated_us = s.saved_us[slot] = now_us + f.save_us(s.job[slot]);
   }
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     vacate_part(f, s, slot, p, vacated_us);
@@ -244,6 +247,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
     s.node_ready_us[m] = s.leaving_cpu_milli[m] = s.leaving_ram_mib[m] = 0;
   }
   for (int32_t g = 0; g < z.shared_gpus; ++g) s.leaving_milli[g] = s.leaving_mem_mib[g] = 0;
+  for (int32_t g = 0; g < z.kinded_gpus; ++g) s.share_kinds[g] = s.leaving_kinds[g] = 0;
   if (z.shared_gpus > 0) {
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
       s.shared_mask[m] = 0;

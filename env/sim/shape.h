@@ -12,11 +12,17 @@ namespace yard {
 struct TaskNeed {
   int32_t gpus, gpu_milli, gpu_mem_mib;
   int64_t cpu_milli, mem_mib;
+  int32_t kind;  // of a share's job, where some may not lie beside it
 };
+
+YARD_HD inline int32_t kind_of_shape(const ShapeColumns& h, int32_t shape) {
+  return h.num_kinds == 0 || shape == kNone ? kNone : h.kind[shape];
+}
 
 YARD_HD inline TaskNeed need_of(const ShapeColumns& h, int32_t shape, int32_t group) {
   const int32_t r = h.first_group[shape] + group;
-  return {h.gpus[r], h.gpu_milli[r], h.gpu_mem_mib[r], h.cpu_milli[r], h.mem_mib[r]};
+  return {h.gpus[r],      h.gpu_milli[r], h.gpu_mem_mib[r],
+          h.cpu_milli[r], h.mem_mib[r],   kind_of_shape(h, shape)};
 }
 
 YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
@@ -54,6 +60,12 @@ YARD_HD inline bool is_share(const Fixed& f, const ClusterState& s, int32_t slot
   return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
 }
 
+// The kinds of jobs beside which one of this kind does not fit on a GPU of that node, as bits.
+YARD_HD inline uint64_t barred_beside(const Fixed& f, int32_t node, int32_t kind) {
+  const ShapeColumns& h = f.jobs.shapes;
+  return kind == kNone ? 0 : h.barred[f.spec.node_type[node] * h.num_kinds + kind];
+}
+
 struct NodeLedger {
   int32_t node;
   uint64_t free;         // whole GPUs
@@ -78,6 +90,14 @@ struct NodeLedger {
     touched |= uint64_t{1} << gpu;
     milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
     mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
+  }
+
+  // Whether somebody on a shared GPU may not lie beside the task's job. Its own tasks are no
+  // matter: what was measured is two jobs.
+  YARD_HD bool bars(const Fixed& f, const ClusterState& s, int32_t gpu, int32_t kind) const {
+    const uint64_t barred = barred_beside(f, node, kind);
+    if (barred == 0 || (s.shared_mask[node] >> gpu & 1) == 0) return false;
+    return (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
   }
 
   // Whether the node is open to the job, and its GPUs of a kind that the task runs on.
@@ -105,6 +125,7 @@ struct NodeLedger {
         const int32_t gpu = lowest_bit(rest);
         look(f, s, gpu);
         if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
+        if (bars(f, s, gpu, need.kind)) continue;
         if (best == kNone || milli[gpu] < milli[best]) best = gpu;
       }
       if (best == kNone) {

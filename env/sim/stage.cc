@@ -9,7 +9,7 @@ namespace yard {
 namespace {
 
 Fixed without_costs(Fixed fixed) {
-  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0};
+  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
   return fixed;
 }
 
@@ -144,8 +144,7 @@ void Stage::stuck() const {
 }
 
 Outcome Stage::take_outcome() {
-  out_.end_us = s_.head->now_us;
-  out_.held_time_us = s_.head->held_time_us;
+  out_.close(*s_.head);
   out_.decisions = out_.events;
   return std::move(out_);
 }

@@ -81,6 +81,7 @@ struct StateSizes {
   int32_t fault_nodes = 0;
   int32_t fault_gpus = 0;
   int32_t shared_gpus = 0;  // GPUs, where anybody asks for a share of one, else 0
+  int32_t kinded_gpus = 0;  // GPUs, where not everybody may share with everybody, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
@@ -161,10 +162,12 @@ struct ClusterState {
   uint64_t* shared_mask = nullptr;     // (M or 0)  GPUs that somebody has a share of; not free
   int32_t* share_milli = nullptr;      // (G or 0)  what is left of such a GPU
   int32_t* share_mem_mib = nullptr;    // (G or 0)
+  uint64_t* share_kinds = nullptr;     // (G or 0)  of those who have a share of it, as bits
   // What stopping jobs still vacate on a GPU before gpu_ready_us, on a node before node_ready_us;
   // later it means nothing.
   int64_t* leaving_milli = nullptr;      // (G or 0)
   int64_t* leaving_mem_mib = nullptr;    // (G or 0)
+  uint64_t* leaving_kinds = nullptr;     // (G or 0)  as share_kinds
   int64_t* node_ready_us = nullptr;      // (M or 0)
   int64_t* leaving_cpu_milli = nullptr;  // (M or 0)
   int64_t* leaving_ram_mib = nullptr;    // (M or 0)
@@ -242,8 +245,10 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
   f(s.share_milli, z.shared_gpus, Extent::kAll);
   f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.share_kinds, z.kinded_gpus, Extent::kAll);
   f(s.leaving_milli, z.shared_gpus, Extent::kAll);
   f(s.leaving_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.leaving_kinds, z.kinded_gpus, Extent::kAll);
   f(s.node_ready_us, z.measured_nodes, Extent::kAll);
   f(s.leaving_cpu_milli, z.measured_nodes, Extent::kAll);
   f(s.leaving_ram_mib, z.measured_nodes, Extent::kAll);

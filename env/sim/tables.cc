@@ -109,7 +109,7 @@ int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
 }  // namespace
 
 // Enters the job's shape where it is new. Returns its index, or kNone for a plain job.
-int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant) {
+int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind) {
   if (!owned_) tenant = kNone;
   const uint64_t all =
       spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
@@ -123,7 +123,9 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
     one_by_one.task.gpus = 1;
     groups.push_back(one_by_one);
   }
-  std::vector<int64_t> key{static_cast<int64_t>(types), tenant};
+  const auto share = [](const RoleGroup& g) { return g.task.gpu_milli > 0; };
+  if (std::none_of(groups.begin(), groups.end(), share)) kind = kNone;
+  std::vector<int64_t> key{static_cast<int64_t>(types), tenant, kind};
   for (const RoleGroup& g : groups) {
     key.insert(key.end(), {g.count, fewest(g), most(g), g.task.gpus, g.task.gpu_milli,
                            mib(g.task.gpu_mem_gib), g.task.cpu_milli, g.task.mem_mib});
@@ -132,6 +134,7 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
   if (!fresh) return known->second;
   types_.push_back(types);
   shape_tenant_.push_back(tenant);
+  shape_kind_.push_back(kind);
   int32_t loose = 0;
   for (const RoleGroup& g : groups) {
     tasks_.push_back(g.count);
@@ -172,10 +175,28 @@ void JobTable::link_after(const std::vector<Job>& jobs) {
   }
 }
 
-JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
+void JobTable::add_curves(const std::vector<Job>& jobs) {
+  static_assert(CurveColumns::kNoTarget == Job::kNoTarget);
+  if (std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.curve.empty(); })) {
+    return;
+  }
+  first_point_.push_back(0);
+  for (const Job& job : jobs) {
+    for (const CurvePoint& point : job.curve) {
+      point_work_us_.push_back(std::round(point.share * static_cast<double>(job.run_us)));
+      point_value_.push_back(point.value);
+      point_noise_.push_back(point.noise);
+    }
+    first_point_.push_back(static_cast<int32_t>(point_value_.size()));
+    target_.push_back(job.target);
+  }
+}
+
+JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars)
+    : bars_(std::move(bars)) {
   std::unordered_map<std::string, int32_t> users;
   std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs at the least, shape, tenant
-  bool shaped = false;
+  bool shaped = false, costs_told = false;
   // Where nodes are somebody's own, who a job belongs to is part of what it can use.
   owned_ = std::any_of(spec.nodes.begin(), spec.nodes.end(), [&](const Node& n) {
     return n.tenant >= 0 && !spec.tenants[static_cast<size_t>(n.tenant)].may_lend;
@@ -184,11 +205,15 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
     gpus_.push_back(job.gpus);
     submit_us_.push_back(job.submit_us);
     limit_us_.push_back(job.limit_us < 0 ? kNone : job.limit_us);
+    save_us_.push_back(job.save_us < 0 ? kNone : job.save_us);
+    restore_us_.push_back(job.restore_us < 0 ? kNone : job.restore_us);
+    costs_told = costs_told || job.save_us >= 0 || job.restore_us >= 0;
     const auto next = static_cast<int32_t>(users.size());
     user_.push_back(job.user.empty() ? kNone : users.try_emplace(job.user, next).first->second);
     const int32_t tenant = tenant_index(job, spec);
     tenant_.push_back(tenant);
-    const int32_t shape = shape_of(job, spec, tenant);
+    const int32_t kind = bars_.num_kinds > 0 ? bars_.kind[gpus_.size() - 1] : kNone;
+    const int32_t shape = shape_of(job, spec, tenant, kind);
     shape_.push_back(shape);
     shaped = shaped || shape != kNone;
     int32_t whole = job.gpus;
@@ -202,8 +227,10 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec) {
     requests.push_back({whole, shape, tenant});
   }
   if (!shaped) shape_.clear();
+  if (!costs_told) save_us_.clear(), restore_us_.clear();
   if (spec.tenants.empty()) tenant_.clear();
   link_after(jobs);
+  add_curves(jobs);
   num_users_ = static_cast<int32_t>(users.size());
   std::vector<std::array<int32_t, 3>> classes = requests;
   std::sort(classes.begin(), classes.end());
@@ -231,11 +258,15 @@ JobColumns JobTable::columns() const {
           after_job_.empty() ? nullptr : first_after_.data(),
           after_job_.data(),
           parent_.data(),
+          save_us_.empty() ? nullptr : save_us_.data(),
+          restore_us_.empty() ? nullptr : restore_us_.data(),
           class_gpus_.data(),
           {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
            shape_tenant_.data(), types_.data(), tasks_.data(), min_tasks_.data(), max_tasks_.data(),
            task_gpus_.data(), task_milli_.data(), task_gpu_mem_mib_.data(), task_cpu_milli_.data(),
-           task_mem_mib_.data()}};
+           task_mem_mib_.data(), bars_.num_kinds, shape_kind_.data(), bars_.barred.data()},
+          {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
+           point_value_.data(), point_noise_.data(), target_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
@@ -250,6 +281,7 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.parts = z.gpus + most * shapes.max_loose_tasks;
   if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
+  if (shapes.num_kinds > 0 && z.shared_gpus > 0) z.kinded_gpus = z.gpus;
   z.tenants = fixed.spec.num_tenants;
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
   if (fixed.rated) {

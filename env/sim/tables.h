@@ -30,22 +30,31 @@ class SpecTable {
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
 };
 
+// Which jobs were measured not to fit on one GPU together.
+struct PairBars {
+  static constexpr int32_t kMostKinds = 64;
+  std::vector<int32_t> kind;     // (N)  kNone: beside anybody
+  std::vector<uint64_t> barred;  // (types, num_kinds)  as bits
+  int32_t num_kinds = 0;         // 0: everybody may share with everybody; then `kind` is empty
+};
+
 class JobTable {
  public:
   // Requires: jobs by rising submit time (as every Trace has them), each of which can run on an
   // empty cluster `spec` (check_fits()).
-  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec);
+  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars = {});
   JobColumns columns() const;
 
   // (N) classes of Fixed::speed.
   void set_speed_classes(std::vector<int32_t> classes) { speed_class_ = std::move(classes); }
 
  private:
-  int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant);
+  int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind);
   void link_after(const std::vector<Job>& jobs);
+  void add_curves(const std::vector<Job>& jobs);
 
   std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
-  std::vector<int64_t> submit_us_, limit_us_;
+  std::vector<int64_t> submit_us_, limit_us_, save_us_, restore_us_;
   int32_t num_users_ = 0;
   std::vector<int32_t> speed_class_, tenant_, shape_tenant_;
   std::vector<int32_t> first_after_, after_job_, parent_;
@@ -57,6 +66,10 @@ class JobTable {
   std::vector<uint64_t> types_;
   std::map<std::vector<int64_t>, int32_t> shapes_;
   int32_t max_groups_ = 1, max_loose_tasks_ = 0;
+  std::vector<int32_t> first_point_;
+  std::vector<double> point_work_us_, point_value_, point_noise_, target_;
+  PairBars bars_;
+  std::vector<int32_t> shape_kind_;
   bool owned_ = false;  // whether some node is its owner's alone
 };
 

@@ -10,7 +10,7 @@ namespace yard {
 // What happens to GPUs of one node.
 enum class FaultKind : uint8_t {
   kFail,     // their jobs stop and lose what they did since their last checkpoint
-  kReclaim,  // their jobs are told beforehand: they save and stop
+  kReclaim,  // their jobs are told beforehand: those that can save in time do, and stop
   kDrain,    // their jobs go on; nobody else gets the GPUs
   kRepair,   // those whose time is over come back
 };
@@ -20,7 +20,8 @@ struct Fault {
   int64_t until_us = 0;  // when the GPUs come back; of a repair: nothing
   int32_t node = 0;
   FaultKind kind = FaultKind::kFail;
-  uint64_t mask = 0;  // which GPUs
+  uint64_t mask = 0;      // which GPUs
+  int64_t notice_us = 0;  // of a reclaim: for so long its jobs may still use them
 };
 
 struct Truth {

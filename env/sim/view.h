@@ -137,6 +137,28 @@ class View {
     return t == kNone || state_->tenant_gpus[t] + gpus(slot) <= fixed_->spec.tenant_limit[t];
   }
 
+  // --- what the job's training has measured so far: by the work that it has done, never beyond it
+  YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
+  // Now, and before any work. Both, and noise_scale(), require: measures().
+  YARD_HD double measured(int32_t slot) const {
+    const CurveColumns& c = fixed_->jobs.curves;
+    return c.at(c.value, state_->job[slot], done_us(slot));
+  }
+  YARD_HD double measured_first(int32_t slot) const {
+    const CurveColumns& c = fixed_->jobs.curves;
+    return c.at(c.value, state_->job[slot], 0);
+  }
+  // The gradient noise scale now (Pollux, OSDI 2021); 0: not known.
+  YARD_HD double noise_scale(int32_t slot) const {
+    const CurveColumns& c = fixed_->jobs.curves;
+    return c.at(c.noise, state_->job[slot], done_us(slot));
+  }
+  // What the user wants the measure to reach, CurveColumns::kNoTarget where she does not say. The
+  // job ends then; when that will be nobody knows.
+  YARD_HD double target(int32_t slot) const {
+    return fixed_->jobs.curves.target[state_->job[slot]];
+  }
+
   // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
     YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");
@@ -159,6 +181,14 @@ class View {
   friend class Placer;
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
+
+  // Work done, on the reference type.
+  YARD_HD double done_us(int32_t slot) const {
+    const bool runs = state_->phase[slot] == Phase::kRunning;
+    if (!runs) return state_->done_us[slot];
+    const auto ran_us = static_cast<double>(now_us() - state_->since_us[slot]);
+    return state_->done_us[slot] + ran_us * state_->rate[slot];
+  }
 
   const Fixed* fixed_;
   const ClusterState* state_;

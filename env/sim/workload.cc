@@ -6,7 +6,8 @@
 
 namespace yard {
 
-Workload::Workload(const Trace& trace, const ClusterSpec& spec) : jobs_(trace.jobs, spec) {
+Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars)
+    : jobs_(trace.jobs, spec, std::move(bars)) {
   work_us_.reserve(trace.jobs.size());
   scored_.reserve(trace.jobs.size());
   for (const Job& job : trace.jobs) {
@@ -18,15 +19,23 @@ Workload::Workload(const Trace& trace, const ClusterSpec& spec) : jobs_(trace.jo
 void Workload::set_faults(std::vector<Fault> faults) {
   const size_t given = faults.size();
   for (size_t i = 0; i < given; ++i) {
-    const Fault& down = faults[i];
+    const Fault down = faults[i];
     YARD_CHECK(down.kind != FaultKind::kRepair && down.until_us > down.at_us,
                "a fault without end");
+    // Whoever is still there when the notice is over goes as in a failure.
+    if (down.kind == FaultKind::kReclaim && down.notice_us < down.until_us - down.at_us) {
+      Fault over = down;
+      over.at_us += down.notice_us;
+      over.kind = FaultKind::kFail;
+      faults.push_back(over);
+    }
     if (down.until_us == kNever) continue;
     faults.push_back({down.until_us, down.until_us, down.node, FaultKind::kRepair, down.mask});
   }
   // Repairs come before what happens at the same moment: GPUs may go down again at once.
   const auto key = [](const Fault& a) {
-    return std::tuple(a.at_us, a.kind != FaultKind::kRepair, a.node, a.mask, a.kind, a.until_us);
+    return std::tuple(a.at_us, a.kind != FaultKind::kRepair, a.node, a.mask, a.kind, a.until_us,
+                      a.notice_us);
   };
   std::sort(faults.begin(), faults.end(),
             [&](const Fault& a, const Fault& b) { return key(a) < key(b); });

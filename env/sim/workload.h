@@ -14,7 +14,7 @@ namespace yard {
 
 class Workload {
  public:
-  Workload(const Trace& trace, const ClusterSpec& spec);
+  Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars = {});
 
   const JobTable& jobs() const { return jobs_; }
   Truth truth() const {

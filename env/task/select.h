@@ -140,13 +140,15 @@ struct Select {
     Window& w = *reinterpret_cast<Window*>(memory);
     int32_t r = 0;
     while (w.slots[r] != slot) ++r;
-    const auto behind = static_cast<size_t>(--w.rows - r);
-    memmove(w.still[r], w.still[r + 1], behind * sizeof w.still[0]);
-    memmove(w.moving[r], w.moving[r + 1], behind * sizeof w.moving[0]);
-    memmove(w.slots + r, w.slots + r + 1, behind * sizeof w.slots[0]);
-    memmove(w.gpus + r, w.gpus + r + 1, behind * sizeof w.gpus[0]);
+    --w.rows;
+    for (int32_t i = r; i < w.rows; ++i) {
+      for (int c = 0; c < 4; ++c) w.still[i][c] = w.still[i + 1][c];
+      for (int c = 0; c < 4; ++c) w.moving[i][c] = w.moving[i + 1][c];
+      w.slots[i] = w.slots[i + 1];
+      w.gpus[i] = w.gpus[i + 1];
+    }
     // The next in the queue moves up; asked for before the queue forgets where this one stood.
-    const int32_t last = behind == 0 ? slot : w.slots[w.rows - 1];
+    const int32_t last = r == w.rows ? slot : w.slots[w.rows - 1];
     const int32_t next = w.rows < kJobs - 1 ? kNone : view.queue_next(last);
     editor.start(slot, scratch, n);
     if (next != kNone) append(view, next, w);

@@ -24,8 +24,10 @@ constexpr int32_t kLarge = 8;          // GPUs from which on a job counts as lar
 constexpr int32_t kMostJobs = 10'000;  // of a kind, at a time
 
 struct Config {
+  std::string tenant;
   std::string zone = "UTC0";
   void fields(FieldList& f) {
+    f("tenant", tenant, "of all jobs: the virtual cluster that the file's name tells");
     f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
   }
 };
@@ -71,8 +73,11 @@ std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
 // The jobs of one kind, as one row after the other tells of them.
 class Kind {
  public:
-  Kind(Rows& rows, std::string prefix, int32_t least, int32_t most)
-      : rows_(rows), prefix_(std::move(prefix)), least_(least), most_(most) {}
+  struct What {
+    std::string prefix, tenant;  // of ids
+    int32_t least, most;         // GPUs of a job
+  };
+  Kind(Rows& rows, What what) : rows_(rows), what_(std::move(what)) {}
 
   void see(const Count& count, int64_t at_us) {
     const int32_t running = static_cast<int32_t>(running_.size());
@@ -91,10 +96,10 @@ class Kind {
     const int32_t waited = std::min(starts, pending);
     const int32_t at_once = starts - waited;
     const int32_t waits = arrivals - at_once;
-    const int32_t left_gpus = gpus_of(pending_) - count.pending_gpus + waits * least_;
+    const int32_t left_gpus = gpus_of(pending_) - count.pending_gpus + waits * what_.least;
     std::vector<Job> begun = take(pending_, static_cast<size_t>(waited), left_gpus);
     arrive(pending_, waits, count.pending_gpus - gpus_of(pending_), at_us);
-    const int32_t begun_gpus = gpus_of(begun) + at_once * least_;
+    const int32_t begun_gpus = gpus_of(begun) + at_once * what_.least;
     const auto ended = static_cast<size_t>(std::min(ends, running));
     const int32_t ended_gpus = gpus_of(running_) + begun_gpus - count.running_gpus;
     for (Job& job : take(running_, ended, ended_gpus)) end(std::move(job), at_us, "");
@@ -122,13 +127,15 @@ class Kind {
  private:
   void arrive(std::vector<Job>& where, int32_t n, int32_t gpus, int64_t at_us) {
     for (int32_t i = 0; i < n; ++i) {
-      const int32_t unit = gpus % least_ == 0 ? least_ : 1;  // large jobs are mostly of whole nodes
+      const int32_t unit =
+          gpus % what_.least == 0 ? what_.least : 1;  // large jobs are mostly of whole nodes
       const int32_t share =
           unit * static_cast<int32_t>(std::lround(static_cast<double>(gpus / unit) / (n - i)));
       Job job;
-      job.id = prefix_ + std::to_string(++number_);
-      job.gpus = std::clamp(share, least_, most_);
+      job.id = what_.prefix + std::to_string(++number_);
+      job.gpus = std::clamp(share, what_.least, what_.most);
       job.submit_us = at_us;
+      job.tenant = what_.tenant;
       gpus -= job.gpus;
       where.push_back(std::move(job));
     }
@@ -142,8 +149,7 @@ class Kind {
   }
 
   Rows& rows_;
-  std::string prefix_;
-  int32_t least_, most_;  // GPUs of a job
+  What what_;
   std::vector<Job> running_, pending_;
   int32_t running_gpus_ = 0;  // at the minute before
   int64_t number_ = 0;
@@ -153,7 +159,7 @@ class Kind {
 class HeliosLoadReader final : public TraceReader {
  public:
   explicit HeliosLoadReader(const Settings& settings)
-      : zone_(parse<Config>(settings).zone, "trace.zone") {}
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"time", "gpu_utilization", "idle_gpu_num", "running_gpu_num_noless_8",
@@ -163,8 +169,8 @@ class HeliosLoadReader final : public TraceReader {
   void read(Rows& rows) const override {
     constexpr int32_t kMostGpus = 1 << 20;
     const int time = rows.column("time");
-    std::array<Kind, 2> kinds = {Kind(rows, "s", 1, kLarge - 1),
-                                 Kind(rows, "l", kLarge, kMostGpus)};
+    std::array<Kind, 2> kinds = {Kind(rows, {"s", config_.tenant, 1, kLarge - 1}),
+                                 Kind(rows, {"l", config_.tenant, kLarge, kMostGpus})};
     std::array<std::array<int, 4>, 2> columns;
     for (size_t k = 0; k < kinds.size(); ++k) {
       const std::string of = k == 0 ? "_less_8" : "_noless_8";
@@ -213,6 +219,7 @@ class HeliosLoadReader final : public TraceReader {
     return true;
   }
 
+  Config config_;
   Zone zone_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct RoleGroup {
   int32_t max_count = 0;        // the most, at least `count`; 0: exactly `count`
   Resources task;
   std::vector<int32_t> after;  // groups of this job that end before this one begins, by index
+  int64_t run_us = -1;  // its own, where some groups come after others; -1: the job's (stages.h)
   friend bool operator==(const RoleGroup&, const RoleGroup&) = default;
 };
 
@@ -39,6 +41,19 @@ struct Due {
   int64_t within_us = 0;  // of its submission, so that it moves with an arrival that is scaled
   double value = 1;       // if it ends by then
   friend bool operator==(const Due&, const Due&) = default;
+};
+
+// How the loss falls: after the share x of the work it is 1 / (b0 x + b1) + b2. b1 = 0: not said.
+struct LossForm {
+  double b0 = 0, b1 = 0, b2 = 0;
+  friend bool operator==(const LossForm&, const LossForm&) = default;
+};
+
+// What a job's training measures once so much of its work is done.
+struct CurvePoint {
+  double share = 0;
+  double value = 0;
+  double noise = 0;  // gradient noise scale, in samples of a step; 0: not known
 };
 
 // Times count from the trace's own zero. A field that a trace does not say keeps its default.
@@ -65,6 +80,16 @@ struct Job {
   Pattern pattern = Pattern::kNone;
   std::vector<std::string> gpu_types;  // it runs on no other; empty: on any
 
+  // How its training goes (curves.h). It ends early where it reaches the target.
+  LossForm loss;
+  double target = kNoTarget;
+  std::vector<CurvePoint> curve;  // by rising share; made when the trace is loaded, in no file
+
+  // What stopping it costs, where that is known: holding its GPUs while it saves, and from a start
+  // after a stop, on whatever GPUs, until it goes on. -1: what the rules charge everybody.
+  int64_t save_us = -1;
+  int64_t restore_us = -1;
+
   // What it is due, and to whom.
   std::string tenant;              // virtual cluster, partition or queue
   int64_t priority = 0;            // higher goes first, where a policy looks at it
@@ -79,6 +104,7 @@ struct Job {
   std::string status;  // as the trace says it: "Pass", "TIMEOUT"
 
   static constexpr int64_t kFromProfile = -1;
+  static constexpr double kNoTarget = std::numeric_limits<double>::max();
 };
 
 // Rows that were left out because the caller allowed it, by reason.
@@ -95,6 +121,7 @@ struct Trace {
   std::vector<Job> jobs;  // by submit_us; equal ones in the order of the file
   std::vector<Skipped> skipped;
   std::optional<int64_t> epoch_unix_s;  // the calendar time of the trace's zero, where it is known
+  int32_t machine_gpus = 0;             // of the recorded cluster; 0: the trace does not say
 };
 
 }  // namespace yard

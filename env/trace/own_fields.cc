@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/base/text.h"
+#include "env/trace/stages.h"
 
 namespace yard {
 namespace {
@@ -70,6 +71,12 @@ std::optional<Flaw> check_groups(const Job& job) {
     return flaw("groups", "groups in a circle", "groups that end before others begin",
                 "groups that wait for each other");
   }
+  for (size_t g = 0; g < job.groups.size() && !is_staged(job); ++g) {
+    if (job.groups[g].run_us < 0) continue;
+    return flaw("groups[" + std::to_string(g) + "].run_s", "a gang in which one runs by itself",
+                "run_s of groups only where some come after others",
+                format_seconds(job.groups[g].run_us));
+  }
   // Shares of one GPU may be put together, up to each on a GPU of its own.
   if (job.gpus >= whole + (shares > 0) && job.gpus <= whole + shares) return std::nullopt;
   return flaw("gpus", "GPUs do not add up",
@@ -107,6 +114,14 @@ std::optional<Flaw> check_own(const Job& job) {
                 std::to_string(job.gpus));
   }
   if (auto found = check_groups(job)) return found;
+  if (job.loss.b1 == 0 && (job.loss.b0 != 0 || job.loss.b2 != 0)) {
+    return flaw("loss_b1", "a loss without bounds", "more than 0 beside loss_b0 and loss_b2",
+                shortest(job.loss.b1));
+  }
+  if (job.target != Job::kNoTarget && is_staged(job)) {
+    return flaw("target", "a target of several stages", "none where groups come after others",
+                shortest(job.target));
+  }
   for (size_t i = 1; i < job.dues.size(); ++i) {
     const Due &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;

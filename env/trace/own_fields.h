@@ -35,6 +35,12 @@ void visit_own_fields(J& job, F& f) {
   f.groups("groups", job.groups);
   f.pattern("pattern", job.pattern);
   f.texts("gpu_types", job.gpu_types);
+  f.number("loss_b0", job.loss.b0, 0, 0);
+  f.number("loss_b1", job.loss.b1, 0, 0);
+  f.number("loss_b2", job.loss.b2, kAnyNumber, 0);
+  f.number("target", job.target, kAnyNumber, Job::kNoTarget);
+  f.time("save_s", job.save_us, -1);
+  f.time("restore_s", job.restore_us, -1);
   f.text("tenant", job.tenant);
   f.whole("priority", job.priority, kAnyWhole);
   f.number("weight", job.weight, kAnyNumber, 1);

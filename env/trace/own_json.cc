@@ -186,8 +186,9 @@ void JsonTaker::groups(const std::string& place, const Json& value, std::vector<
     RoleGroup group;
     for (const auto& [key, said] : value[g].items()) {
       const std::string where = at(place, g) + "." + key;
-      bool known = key == "role" || key == "after";
+      bool known = key == "role" || key == "after" || key == "run_s";
       if (key == "role") text(where, said, group.role);
+      if (key == "run_s") seconds(where, said, group.run_us);
       if (key == "after" && array(where, said)) {
         for (size_t i = 0; i < said.size(); ++i) {
           int32_t before = -1;
@@ -233,6 +234,7 @@ Json groups_json(const std::vector<RoleGroup>& groups) {
       if (number != unsaid || std::string_view(name) == "count") one[name] = number;
     });
     if (!group.after.empty()) one["after"] = group.after;
+    if (group.run_us >= 0) one["run_s"] = seconds_json(group.run_us);
     out.push_back(std::move(one));
   }
   return out;

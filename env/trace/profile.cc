@@ -47,7 +47,20 @@ ModelProfile& Profiles::profile(const std::string& source, const std::string& mo
   for (ModelProfile& one : models) {
     if (one.source == source && one.model == model) return one;
   }
-  return models.emplace_back(ModelProfile{model, source, scaling, 0, {}});
+  return models.emplace_back(ModelProfile{model, source, scaling, 0, {}, {}});
+}
+
+double Profiles::parameter_bytes(const std::string& plain_name) const {
+  if (plain_name.empty()) return 0;
+  for (const MeasuredSize& size : sizes) {
+    if (plain_model_name(size.model) == plain_name) return size.bytes;
+  }
+  for (const ModelProfile& profile : models) {
+    if (profile.gradient_bytes > 0 && plain_model_name(profile.model) == plain_name) {
+      return profile.gradient_bytes;
+    }
+  }
+  return 0;
 }
 
 void load_profiles(const fs::path& path, Profiles& out) {

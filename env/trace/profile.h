@@ -34,12 +34,23 @@ struct MeasuredRun {
   int32_t nodes() const { return static_cast<int32_t>(node_gpus.size()); }
 };
 
+// One measured number of parameter servers and of workers, a GPU each.
+struct ServerRun {
+  std::string gpu_type;  // of the workers, in lower case
+  bool asynchronous = false;
+  double batch = 1;  // samples a step: of the job, asynchronous: of a worker
+  int32_t servers = 1;
+  int32_t workers = 1;
+  double steps_per_s = 0;  // of the job
+};
+
 struct ModelProfile {
   std::string model;   // as its source calls it; one plan of several: "gpt2/zero-dp"
   std::string source;  // the reader's name, where it keeps several apart with more: "gavel"
   Scaling scaling = Scaling::kStrong;
   double gradient_bytes = 0;  // that a replica gives to the exchange; 0: not known
   std::vector<MeasuredRun> runs;
+  std::vector<ServerRun> server_runs = {};  // of jobs with parameter servers
 
   // Returns the batch that names a kind of job, of one of its runs: of the whole job where it
   // scales strongly, of a GPU where weakly.
@@ -72,14 +83,33 @@ struct MeasuredSize {
   double bytes = 0;
 };
 
+// What a training of a model measured on its way, its shares of the work from the first row on.
+struct MeasuredCurve {
+  std::string model;
+  int32_t batch = 0;  // of the job; 0: not told
+  std::vector<CurvePoint> points;
+};
+
+// How long it takes to save a model and to let it go on. -1: not measured.
+struct MeasuredRestart {
+  std::string model;
+  double save_s = -1;
+  double restore_s = -1;
+};
+
 struct Profiles {
   std::vector<ModelProfile> models;  // in the order in which files named them
   std::vector<MeasuredPair> pairs;
   std::vector<MeasuredAllReduce> all_reduces;
   std::vector<MeasuredSize> sizes;
+  std::vector<MeasuredRestart> restarts;
+  std::vector<MeasuredCurve> curves;
 
   // Returns the profile of that source and model, a new one where there is none.
   ModelProfile& profile(const std::string& source, const std::string& model, Scaling scaling);
+  // Returns the bytes of a model's parameters, of its plain name: as measured layer by layer or
+  // told, else as the source of its speeds has its gradients. 0: not known.
+  double parameter_bytes(const std::string& plain_name) const;
 };
 
 // How one source says what it measured. No two may recognise a file.

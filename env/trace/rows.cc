@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr size_t kLongestRecord = 1 << 20;
+constexpr size_t kMostComments = 1000;  // that are kept
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -106,9 +107,24 @@ bool Rows::next_record() {
   return true;
 }
 
+std::optional<std::string> Rows::header(std::string_view name) const {
+  for (std::string_view comment : comments_) {
+    comment.remove_prefix(1);
+    const size_t colon = comment.find(':');
+    if (colon == comment.npos || trim(comment.substr(0, colon)) != name) continue;
+    return std::string(trim(comment.substr(colon + 1)));
+  }
+  return std::nullopt;
+}
+
 bool Rows::next() {
   while (next_record()) {
-    if (row_.empty() || (layout_.comment != '\0' && row_.front() == layout_.comment)) continue;
+    if (row_.empty()) continue;
+    if (layout_.comment != '\0' && row_.front() == layout_.comment) {
+      if (!begun_ && comments_.size() < kMostComments) comments_.emplace_back(row_);
+      continue;
+    }
+    begun_ = true;
     if (!layout_.quotes || row_.find('"') == row_.npos) {
       split_line(row_, layout_.separator, fields_);
     } else if (!split_quoted(row_, layout_.separator, unquoted_, fields_)) {
@@ -228,6 +244,7 @@ void Rows::finish(bool skip_unusable, Trace& trace) {
   trace.skipped.insert(trace.skipped.end(), unusable_rows_.begin(), unusable_rows_.end());
   trace.skipped.insert(trace.skipped.end(), left_out_.begin(), left_out_.end());
   trace.epoch_unix_s = epoch_s_;
+  trace.machine_gpus = machine_gpus_;
   if (!from_first_) return;
   const int64_t first_us = trace.jobs.front().submit_us;
   const int64_t zero_us = first_us - first_us % kUsPerS;

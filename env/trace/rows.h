@@ -50,6 +50,9 @@ class Rows {
   // The line that names the columns, as errors about it say: "jobs.csv:1".
   std::string where_names() const;
 
+  // What a comment before the first row says as "; Name: value", once next() was called.
+  std::optional<std::string> header(std::string_view name) const;
+
   // Goes to the next row that has as many fields as there are columns; what field() returns holds
   // until then.
   bool next();
@@ -95,6 +98,8 @@ class Rows {
 
   // The calendar time of the trace's zero, where the format knows it.
   void set_epoch_unix_s(int64_t epoch_s) { epoch_s_ = epoch_s; }
+  // And the size of the cluster on which it was recorded.
+  void set_machine_gpus(int32_t gpus) { machine_gpus_ = gpus; }
   // Moves the trace's zero to its first submission, in whole seconds: for times since 1970.
   void count_from_first() { from_first_ = true; }
 
@@ -141,7 +146,9 @@ class Rows {
   std::string first_expected_, first_got_, first_where_;
   int32_t first_unusable_line_ = 0;
   std::optional<int64_t> epoch_s_;
-  bool from_first_ = false;
+  int32_t machine_gpus_ = 0;
+  bool from_first_ = false, begun_ = false;  // begun_: a row was seen
+  std::vector<std::string> comments_;        // before the first one
 };
 
 }  // namespace yard

@@ -9,6 +9,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/base/wall_clock.h"
+#include "env/trace/stages.h"
 
 namespace yard {
 namespace {
@@ -193,7 +194,7 @@ double offered_load(const Trace& trace, const Window& window, int total_gpus) {
   YARD_CHECK(total_gpus > 0, "a cluster has GPUs");
   double asked_gpu_us = 0;
   for (const Job& job : trace.jobs) {
-    if (job.scored) asked_gpu_us += static_cast<double>(job.run_us) * job.gpus;
+    if (job.scored) asked_gpu_us += gpu_time_us(job);
   }
   return asked_gpu_us /
          (static_cast<double>(total_gpus) * static_cast<double>(window.to_us - window.from_us));

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "env/base/error.h"
+#include "env/trace/stages.h"
 #include "policies/learned/job_scorer.h"
 #include "policies/learned/pilot.h"
 #include "tests/support/worlds.h"
@@ -369,6 +370,27 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
     const double mean = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 120;
     EXPECT_NEAR(results[0].mean_jct_s, mean, 1e-9 * mean) << "preempt " << preempt;
   }
+}
+
+// A stage is a job to a world: it is blocked until those before it have ended, and episodes end.
+TEST(BatchEnv, PlaysTheStagesOfJobs) {
+  std::vector<Job> jobs = busy_jobs(60);
+  for (size_t j = 0; j < jobs.size(); j += 3) {
+    RoleGroup first;
+    first.task.gpus = jobs[j].gpus;
+    RoleGroup second = first;
+    second.role = "evaluator";
+    second.after = {0};
+    jobs[j].groups = {first, second};
+    jobs[j].gpus *= 2;
+  }
+  const Stages stages = take_apart(jobs);
+  ASSERT_EQ(stages.jobs.size(), 80u);
+  const Scene scene("2x8", stages.jobs);
+  BatchEnv env(scene.fixed(), scene.workload(), small(2));
+  env.reset();
+  for (uint64_t t = 0; t < 2000; ++t) env.step(random_actions(env, t));
+  EXPECT_FALSE(env.take_results().empty());
 }
 
 }  // namespace

@@ -294,15 +294,16 @@ TEST(Simulate, AnInterruptedRunWritesNothing) {
 
 TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {
   const std::string log = "tests/data/sacct-22.05.txt";  // of a real Slurm
-  const Result result = shell("yardmaster whatif --sacct " + log + " --json --skip-unusable");
+  const Result result = shell("yardmaster whatif --sacct " + log + " --json");
   ASSERT_EQ(result.code, 0) << result.err;
   const Json out = Json::parse(result.out);
   EXPECT_TRUE(out["cluster_inferred"]);
+  EXPECT_EQ(out["cluster"]["text"], "4x8:a100") << "one job asks for its type";
   EXPECT_GT(out["cluster"]["gpus"], 0);
   EXPECT_GE(out["logged"]["mean_wait_s"], 0);
   ASSERT_EQ(out["runs"].size(), 5u);
   EXPECT_EQ(out["runs"][0]["policy"], "easy");
-  EXPECT_EQ(shell("yardmaster whatif --sacct " + log + " --policy fifo --skip-unusable").code, 0);
+  EXPECT_EQ(shell("yardmaster whatif --sacct " + log + " --policy fifo").code, 0);
   expect_refused(shell("yardmaster whatif --sacct none.txt"), {"none.txt"});
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,10,1\n");

@@ -7,6 +7,7 @@
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
 #include "env/task/dispatch.h"
+#include "env/task/select.h"
 
 namespace yard {
 namespace {
@@ -101,9 +102,32 @@ __global__ void observe(Fixed fixed, DispatchConfig config, StateSizes sizes, st
   Piece* pieces = scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes;
   for (Dispatch::observe(view, config, memory, out[n]); out[n].suggested != Dispatch::kNothing;
        Dispatch::observe(view, config, memory, out[n])) {
-    Dispatch::apply(view, config, out[n].slots[out[n].suggested], pieces, Editor{fixed, s});
+    Dispatch::apply(view, config, memory, out[n].slots[out[n].suggested], pieces, Editor{fixed, s});
   }
   s.head->timer_us = Dispatch::wake_us(view, config);
+}
+
+// The plainest task: what is seen, and the first legal choice carried out.
+__global__ void select(Fixed fixed, StateSizes sizes, std::byte* blocks, size_t stride,
+                       std::byte* memories, SelectConfig config, Piece* scratch,
+                       Select::Observation* out, int32_t worlds) {
+  const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (n >= worlds) return;
+  ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
+  const View view(fixed, s, Select::kLevel);
+  std::byte* memory = memories + static_cast<size_t>(n) * sizeof(Select::Window);
+  if (!Select::take_in(view, config, memory)) return;
+  Select::observe(view, config, memory, out[n]);
+  if (out[n].suggested == Select::kNothing) return;
+  struct Editor {
+    const Fixed& fixed;
+    ClusterState& s;
+    __device__ void start(int32_t slot, const Piece* pieces, int32_t num) {
+      yard::start(fixed, s, slot, pieces, num);
+    }
+  };
+  Select::apply(view, config, memory, out[n].slots[out[n].suggested],
+                scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes, Editor{fixed, s});
 }
 
 }  // namespace
@@ -118,6 +142,13 @@ void launch(const Fixed& fixed, const DispatchConfig& config, const StateSizes& 
             Piece* scratch, Dispatch::Observation* out, int32_t worlds) {
   observe<<<(worlds + 127) / 128, 128>>>(fixed, config, sizes, blocks, stride, memories,
                                          memory_bytes, scratch, out, worlds);
+}
+
+void launch(const Fixed& fixed, const SelectConfig& config, const StateSizes& sizes,
+            std::byte* blocks, size_t stride, std::byte* memories, Piece* scratch,
+            Select::Observation* out, int32_t worlds) {
+  select<<<(worlds + 127) / 128, 128>>>(fixed, sizes, blocks, stride, memories, config, scratch,
+                                        out, worlds);
 }
 
 }  // namespace yard

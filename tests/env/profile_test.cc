@@ -43,8 +43,11 @@ std::string error_of(const std::string& text, const std::string& path) {
 }
 
 size_t amount(const Profiles& p) {
-  size_t runs = p.pairs.size() + p.all_reduces.size() + p.sizes.size();
-  for (const ModelProfile& profile : p.models) runs += profile.runs.size();
+  size_t runs =
+      p.pairs.size() + p.all_reduces.size() + p.sizes.size() + p.restarts.size() + p.curves.size();
+  for (const ModelProfile& profile : p.models) {
+    runs += profile.runs.size() + profile.server_runs.size();
+  }
   return runs;
 }
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "env/base/rng.h"
+#include "env/base/text.h"
 #include "env/sim/speed/contention.h"
+#include "env/sim/speed/optimus.h"
 #include "env/sim/speed/table.h"
 #include "env/trace/profile.h"
 
@@ -364,6 +366,50 @@ TEST(SpeedTable, EverySpanHasItsPlace) {
     EXPECT_EQ(span_of(tier, 1000), span_of(tier, 9));
   }
   EXPECT_EQ(seen, std::vector<int>(kSpans, 1));
+}
+
+// Rows made of the form come back, and numbers of servers and workers that nobody tried follow it.
+TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
+  const OptimusSync made = {{0.01, 0.1, 0.05, 0.02, 0.03}, 100};
+  Profiles profiles;
+  std::string text = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n";
+  for (const auto& [p, w] : {std::pair{1, 1}, {1, 4}, {2, 4}, {4, 4}, {2, 8}, {8, 2}, {3, 6}}) {
+    text += "Net-1,V100,sync,100," + std::to_string(p) + "," + std::to_string(w) + "," +
+            shortest(made.steps_per_s(p, w)) + "\n";
+  }
+  parse_profile(text, "speeds.csv", profiles);
+  Fixture f(profiles);
+  EXPECT_EQ(f.table.class_of("net1", 100, 4), 0) << "nobody measured it without servers";
+  EXPECT_EQ(f.table.class_of_servers("other", 100, 2, 4), 0);
+  const int32_t c = f.table.class_of_servers("net1", 100, 2, 4);
+  ASSERT_GT(c, 0);
+  EXPECT_EQ(c, f.table.class_of_servers("Net_1", 100, 2, 4));
+  for (const int32_t w : {1, 2, 4, 8, 16}) {
+    const double wanted = made.steps_per_s(2, w) / made.steps_per_s(2, 4);
+    EXPECT_NEAR(f.rate(c, kV100, w, Tier::kNode, 1), wanted, 1e-4);
+    EXPECT_NEAR(f.rate(c, kV100, w, Tier::kRack, 3), wanted, 1e-4);
+    EXPECT_NEAR(f.rate(c, kK80, w, Tier::kNode, 1), wanted / 4, 1e-4) << "by the types' speeds";
+  }
+  // w / p stands for 0.05 4 / 2 of a step of 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2.
+  EXPECT_NEAR(exchange_share(f.table.columns(), c, kV100, 4, Tier::kRack, 2), 0.1 / 0.59, 1e-4);
+}
+
+TEST(SpeedTable, AsynchronousWorkersStepByThemselves) {
+  const OptimusAsync made = {{0.5, 0.1, 0.2, 0.05}};
+  Profiles profiles;
+  std::string text = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n";
+  for (int p = 1; p < 4; ++p) {
+    for (int w = 1; w < 4; ++w) {
+      text += "net,v100,async,32," + std::to_string(p) + "," + std::to_string(w) + "," +
+              shortest(made.steps_per_s(p, w)) + "\n";
+    }
+  }
+  parse_profile(text, "speeds.csv", profiles);
+  Fixture f(profiles);
+  const int32_t c = f.table.class_of_servers("net", 0, 1, 2);
+  EXPECT_NEAR(f.rate(c, kV100, 6, Tier::kRack, 2), made.steps_per_s(1, 6) / made.steps_per_s(1, 2),
+              1e-4);
+  EXPECT_EQ(f.table.columns().worker_steps[f.table.columns().class_kind[c]], 1);
 }
 
 }  // namespace

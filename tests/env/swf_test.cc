@@ -65,7 +65,8 @@ TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
   const auto row = [](const std::string& begin) { return begin + " -1 -1 1 1 1 -1 -1 -1 -1 -1\n"; };
   const std::string no_run = row("2 5 0 -1 4 -1 -1 4"), no_processors = row("3 5 0 10 -1 -1 -1 0");
   EXPECT_THAT(error_of(good + no_run + no_processors),
-              HasSubstr("log.swf:2: expected a run time in seconds, got -1 (first of 2 unusable"));
+              HasSubstr("log.swf:2: expected a run time in seconds (--set trace.unknown_run_s=10 "
+                        "says what such jobs run), got -1 (first of 2 unusable"));
   const Trace trace =
       parse_trace(good + no_run + no_processors + no_run, "log.swf", {.skip_unusable = true});
   EXPECT_EQ(trace.jobs.size(), 1u);
@@ -79,6 +80,80 @@ TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
               HasSubstr("submit time of at least 0 s"));
   EXPECT_THAT(error_of(good + row("2 5 0 10 4 -1 -1")), HasSubstr("expected 18 fields, got 17"));
   EXPECT_THAT(error_of(good + good), HasSubstr("a job id that is not used before"));
+}
+
+Trace with(const std::string& text, std::initializer_list<const char*> settings,
+           bool skip_unusable = false) {
+  LoadOptions options{.skip_unusable = skip_unusable};
+  for (const char* setting : settings) options.settings.overlay(setting);
+  return parse_trace(text, "log.swf", options);
+}
+
+TEST(Swf, TheHeaderTellsTheCalendarAndTheMachine) {
+  const std::string row = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+  const Trace log = with(";  UnixStartTime:  893466664 \n; MaxNodes: 8\n;MaxProcs: 16\n" + row, {});
+  EXPECT_EQ(log.epoch_unix_s, 893466664);
+  EXPECT_EQ(log.machine_gpus, 16);
+  EXPECT_EQ(with("; MaxNodes: 8\n; MaxProcs: -1\n" + row, {}).machine_gpus, 8);
+  const Trace model = with("; UnixStartTime: 0\n; Note: x\n" + row + "; MaxProcs: 9\n", {});
+  EXPECT_FALSE(model.epoch_unix_s.has_value());
+  EXPECT_EQ(model.machine_gpus, 0) << "behind the rows it is no header";
+}
+
+TEST(Swf, PartsOfAJobAndWhoNeverRanAreLeftOut) {
+  const Trace trace = with(
+      "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+      "1 0 5 60 4 -1 -1 4 -1 -1 2 1 1 -1 -1 -1 -1 -1\n"
+      "1 70 5 40 4 -1 -1 4 -1 -1 3 1 1 -1 -1 -1 -1 -1\n"
+      "2 80 9 -1 -1 -1 -1 4 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
+      "3 90 9 7 4 -1 -1 4 -1 -1 5 1 1 -1 -1 -1 -1 -1\n",
+      {});
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[0].run_us, 100 * kUsPerS) << "the row of the whole";
+  EXPECT_EQ(trace.jobs[1].id, "3") << "cancelled while it ran";
+  ASSERT_EQ(trace.skipped.size(), 2u);
+  EXPECT_EQ(trace.skipped[0].reason, "a part of a job");
+  EXPECT_EQ(trace.skipped[0].count, 2);
+  EXPECT_EQ(trace.skipped[1].reason, "cancelled before it ran");
+  EXPECT_EQ(trace.skipped[1].first, "log.swf:4");
+}
+
+TEST(Swf, AJobWaitsForItsPrecedingOneUnlessThatNeverRan) {
+  const std::string text =
+      "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+      "2 80 9 -1 -1 -1 -1 4 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
+      "3 90 9 7 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 1 60\n"
+      "4 95 9 7 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 2 -1\n";
+  const Trace trace = with(text, {});
+  ASSERT_EQ(trace.jobs.size(), 3u);
+  EXPECT_EQ(trace.jobs[1].after, std::vector<std::string>{"1"});
+  EXPECT_TRUE(trace.jobs[2].after.empty());
+  EXPECT_TRUE(with(text, {"dependencies=false"}).jobs[1].after.empty());
+}
+
+TEST(Swf, WhatIsNotKnownCanBeSaid) {
+  const std::string text =
+      "1 0 5 -1 4 -1 -1 8 -1 -1 5 1 7 -1 -1 3 -1 -1\n"
+      "2 0 5 9 -1 -1 -1 8 -1 -1 0 1 7 -1 2 -1 -1 -1\n"
+      "3 0 5 9 16 -1 -1 -1 -1 -1 0 1 7 -1 2 -1 -1 -1\n";
+  const Trace trace = with(text, {"unknown_run_s=10"});
+  ASSERT_EQ(trace.jobs.size(), 3u) << "cancelled or not";
+  EXPECT_EQ(trace.jobs[0].run_us, 10 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].logged_start_us, 5 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].logged_end_us, -1) << "nobody logged its end";
+  const auto gpus = [&](const char* processors) {
+    std::vector<int32_t> out;
+    for (const Job& job : with(text, {"unknown_run_s=10", processors}).jobs)
+      out.push_back(job.gpus);
+    return out;
+  };
+  EXPECT_EQ(gpus("processors=larger"), (std::vector<int32_t>{8, 8, 16}));
+  EXPECT_EQ(gpus("processors=requested"), (std::vector<int32_t>{8, 8, 16}));
+  EXPECT_EQ(gpus("processors=allocated"), (std::vector<int32_t>{4, 8, 16}));
+  EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=partition"}).jobs[0].tenant, "partition3");
+  EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=group"}).jobs[1].tenant, "group7");
+  EXPECT_THAT(error_of("1 0 5 -1 4 -1 -1 8 -1 -1 1 1 7 -1 -1 3 -1 -1\n"),
+              HasSubstr("--set trace.unknown_run_s=10 says what such jobs run"));
 }
 
 TEST(Swf, CommentsAloneAreALogWithoutJobs) {

@@ -79,6 +79,8 @@ std::vector<RoleGroup> random_groups(Rng& rng, bool utf8, int32_t& gpus) {
     if (g > 0 && rng.below(2) == 0) group.after = {static_cast<int32_t>(rng.below(g))};
     gpus += group.count * (group.task.gpus + (group.task.gpu_milli > 0));
   }
+  const auto waits = [](const RoleGroup& group) { return !group.after.empty(); };
+  if (std::ranges::any_of(groups, waits) && rng.below(2) == 0) groups[0].run_us = random_us(rng);
   return groups;
 }
 
@@ -100,6 +102,12 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   if (often()) job.groups = random_groups(rng, utf8, job.gpus);
   if (often()) job.pattern = static_cast<Pattern>(rng.below(6));
   if (often()) job.gpu_types = {random_text(rng, utf8) + "x", "V100"};
+  if (often()) job.loss = {random_number(rng), 0.5 + random_number(rng), random_number(rng) - 5};
+  const bool waits =
+      std::ranges::any_of(job.groups, [](const RoleGroup& g) { return !g.after.empty(); });
+  if (often() && !waits) job.target = random_number(rng) - 5;
+  if (often()) job.save_us = random_us(rng);
+  if (often()) job.restore_us = random_us(rng);
   if (often()) job.tenant = random_text(rng, utf8);
   if (often()) job.priority = static_cast<int64_t>(rng.next64());
   if (often()) job.weight = random_number(rng) - 5;
@@ -133,6 +141,10 @@ void expect_equal(const Job& a, const Job& b) {
   ASSERT_EQ(a.groups, b.groups);
   ASSERT_EQ(a.pattern, b.pattern);
   ASSERT_EQ(a.gpu_types, b.gpu_types);
+  ASSERT_EQ(a.loss, b.loss);
+  ASSERT_EQ(a.target, b.target);
+  ASSERT_EQ(a.save_us, b.save_us);
+  ASSERT_EQ(a.restore_us, b.restore_us);
   ASSERT_EQ(a.tenant, b.tenant);
   ASSERT_EQ(a.priority, b.priority);
   ASSERT_EQ(a.weight, b.weight);

@@ -4,12 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "experiments/jobs_csv.h"
-#include "experiments/timeline.h"
 
 namespace yard {
 namespace {
@@ -50,6 +47,18 @@ std::string refusal(const std::string& policy, const RunOptions& options) {
     return error.what();
   }
   return "";
+}
+
+TEST(Replay, PublishedRulesKnowOfNobodyWhoWaitsForAnother) {
+  std::vector<Job> jobs = {job("1", 0, 100 * kS, 1), job("2", 0, 10 * kS, 1)};
+  jobs[1].after = {"1"};
+  const Scenario scenario = of(jobs, "1x4");
+  EXPECT_EQ(run_policy(scenario, "fifo", {}).outcome.jobs[1].start_us, 100 * kS);
+  RunOptions options;
+  for (const auto& [rules, policy] : {std::pair{"rlscheduler", "fcfs"}, {"tiresias", "shortest"}}) {
+    options.rules = rules;
+    EXPECT_EQ(run_policy(scenario, policy, options).outcome.jobs[1].start_us, 0) << rules;
+  }
 }
 
 TEST(Replay, MoreInformationThanAllowedIsRefused) {
@@ -188,27 +197,54 @@ TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
   EXPECT_EQ(csv, "p,a,1,0,,,,,0,0,unfinished\n");
 }
 
-TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
-  const Scenario scenario = habits(60);
-  Timeline timeline(scenario);
-  timeline.begin("las");
-  RunOptions options;
-  options.watch = [&](const ClusterState& state) { timeline.watch(state); };
-  const auto run = run_policy(scenario, "las", options);
-  timeline.end(run.outcome.end_us);
-  const auto json = nlohmann::json::parse(timeline.json());
-  std::vector<int64_t> free_from(static_cast<size_t>(scenario.cluster.total_gpus()), 0);
-  int64_t held_us = 0, lanes = 0;
-  for (const auto& event : json["traceEvents"]) {
-    lanes += event["name"] == "thread_name";
-    if (event["ph"] != "X") continue;
-    const auto gpu = event["tid"].get<size_t>();
-    EXPECT_GE(event["ts"].get<int64_t>(), free_from[gpu]);
-    free_from[gpu] = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
-    held_us += event["dur"].get<int64_t>();
+// Two workers prepare for 100 s, four train for 200 s, one evaluates for 50 s; on 4 GPUs another
+// job is beside the first and the last stage.
+TEST(Replay, StagesOfAJobAreToldAsOneJob) {
+  Job staged;
+  staged.id = "staged";
+  staged.run_us = 100 * kS;
+  staged.gpus = 7;
+  staged.groups.resize(3);
+  for (size_t g = 0; g < 3; ++g) {
+    RoleGroup& group = staged.groups[g];
+    group.role = std::to_string(g);
+    group.count = std::array{2, 4, 1}[g];
+    group.task.gpus = 1;
+    if (g > 0) group.after = {static_cast<int32_t>(g) - 1};
   }
-  EXPECT_EQ(lanes, scenario.cluster.total_gpus());
-  EXPECT_EQ(held_us, run.outcome.held_time_us);
+  staged.groups[1].run_us = 200 * kS;
+  staged.groups[2].run_us = 50 * kS;
+  Job other;
+  other.id = "other";
+  other.run_us = 150 * kS;
+  other.gpus = 2;
+  Job behind = other;
+  behind.id = "behind";
+  behind.run_us = 10 * kS;
+  behind.after = {"staged"};
+  const Scenario scenario = of({staged, other, behind}, "1x4");
+  const Run run = run_policy(scenario, "backfill", {});
+  ASSERT_EQ(run.outcome.jobs.size(), 3u);
+  EXPECT_EQ(run.outcome.jobs[0].start_us, 0);
+  // The second stage waits for the other job until 150 s.
+  EXPECT_EQ(run.outcome.jobs[0].end_us, (150 + 200 + 50) * kS);
+  EXPECT_EQ(run.outcome.jobs[0].restarts, 0);
+  EXPECT_EQ(run.outcome.jobs[1].end_us, 150 * kS);
+  EXPECT_EQ(run.outcome.jobs[2].start_us, 400 * kS) << "after the last stage";
+  EXPECT_EQ(run.summary.all.finished, 3);
+  EXPECT_EQ(run.summary.all.max_wait_s, 400) << "of the job behind";
+  std::string rows;
+  append_jobs(scenario, run, rows);
+  EXPECT_THAT(rows, HasSubstr("backfill,staged,7,0,0,400,50,400,0,0,finished"));
+
+  RunOptions tiresias;
+  tiresias.rules = "tiresias";
+  try {
+    run_policy(scenario, "fifo", tiresias);
+    FAIL() << "expected InputError";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("jobs of one stage"));
+  }
 }
 
 }  // namespace

@@ -127,15 +127,15 @@ class Report : public ::testing::Test {
     options.cluster = "4x8";
     options.generate_jobs = 200;
     const Scenario scenario = load_scenario(options);
-    Series series;
+    Series series(scenario);
     std::string jobs = kJobsHeader;
     Json runs = Json::array();
     for (const char* policy : {"backfill", "srsf"}) {
       series.begin();
       RunOptions how;
-      how.watch = [&](const ClusterState& state) { series.watch(state); };
+      how.watch = [&](const Fixed& fixed, const ClusterState& state) { series.watch(fixed, state); };
       const yard::Run played = run_policy(scenario, policy, how);
-      series.end(scenario, played);
+      series.end(played);
       append_jobs(scenario, played, jobs);
       runs.push_back({{"policy", policy},
                       {"information", level_name(played.level)},

@@ -10,6 +10,7 @@
 #include "env/base/error.h"
 #include "experiments/congestion.h"
 #include "experiments/replay.h"
+#include "tests/support/measurements.h"
 
 namespace yard {
 namespace {
@@ -136,6 +137,38 @@ TEST(Scenario, MovedScenariosStayWhole) {
   const int64_t before = run_policy(first, "fifo", {}).summary.all.sum_jct_us;
   const Scenario second = std::move(first);
   EXPECT_EQ(run_policy(second, "fifo", {}).summary.all.sum_jct_us, before);
+}
+
+// Two models of Gavel's table that were not measured together: 0 steps a second.
+TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
+  const std::string table = testing::written("throughputs.json", R"json({"v100": {
+  "('LM (batch size 5)', 1)": {"null": 10.0, "('A3C', 1)": [0.0, 0.0], "('LM (batch size 5)', 1)": [6, 6]},
+  "('A3C', 1)": {"null": 8.0, "('LM (batch size 5)', 1)": [0.0, 0.0], "('A3C', 1)": [4.0, 4.0]}}})json");
+  Trace trace;
+  trace.source = "jobs.csv";
+  for (const char* model : {"LM", "A3C", "LM", "A3C", "other"}) {
+    Job job;
+    job.id = std::to_string(trace.jobs.size());
+    job.run_us = 100 * kS;
+    job.gpus = 1;
+    job.model = model;
+    job.batch_size = job.model == "LM" ? 5 : 1;
+    job.groups.resize(1);
+    job.groups[0].task.gpu_milli = 400;
+    trace.jobs.push_back(job);
+  }
+  ClusterSpec cluster = load_cluster("1x1:v100");
+  cluster.types[0].shares = Shares::kMilli;
+  const auto speeds = std::make_shared<Speeds>(table, trace, cluster);
+  const PairBars bars = speeds->bars(trace);
+  EXPECT_EQ(bars.num_kinds, 2);
+  EXPECT_EQ(bars.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
+  EXPECT_EQ(bars.barred, (std::vector<uint64_t>{0b10, 0b01}));
+  const Scenario scenario(trace, {0, 0, 1000 * kS, 5}, cluster, 1, speeds);
+  const Run run = run_policy(scenario, "backfill", {});
+  EXPECT_EQ(run.outcome.jobs[2].start_us, 0) << "the other LM";
+  EXPECT_GT(run.outcome.jobs[1].start_us, 0) << "A3C waits for the LMs";
+  EXPECT_EQ(run.outcome.jobs[1].start_us, run.outcome.jobs[3].start_us);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "env/base/text.h"
 #include "env/cluster/spec.h"
 
 namespace yard {
@@ -14,18 +15,18 @@ constexpr int64_t kSecond = 1'000'000;
 
 struct Played {
   nlohmann::ordered_json series;
+  std::string csv;
   double utilisation;
 };
 
 Played play(const Scenario& scenario, const std::string& policy) {
-  Series series;
+  Series series(scenario);
   series.begin();
   RunOptions how;
-  how.watch = [&](const ClusterState& state) { series.watch(state); };
+  how.watch = [&](const Fixed& fixed, const ClusterState& state) { series.watch(fixed, state); };
   const yard::Run run = run_policy(scenario, policy, how);
-  EXPECT_TRUE(series.seen());
-  series.end(scenario, run);
-  return {series.json()["series"][0], run.summary.utilisation};
+  series.end(run);
+  return {series.json()["series"][0], series.csv(), run.summary.utilisation};
 }
 
 Job job_of(const char* id, int64_t submit_s, int32_t gpus, int64_t run_s) {
@@ -58,6 +59,37 @@ TEST(Series, TellsWhatIsHeldAndWhoWaits) {
   }
 }
 
+TEST(Series, TellsWhatIsFreeOfUseAndWhose) {
+  // Two nodes of two: a and b have one GPU of each, c wants both of one.
+  Trace trace;
+  trace.jobs = {job_of("a", 0, 1, 240), job_of("b", 0, 2, 120), job_of("c", 0, 1, 240),
+                job_of("d", 60, 2, 120)};
+  for (Job& job : trace.jobs) job.tenant = job.gpus == 1 ? "small" : "large, too";
+  const Window window{.from_us = 0, .to_us = 61 * kSecond, .scored = 4};
+  const Scenario scenario(trace, window, load_cluster("2x2"), 0);
+  // a and c share a node, b has the other until 120 s, d from then on until 240 s.
+  const auto [series, csv, utilisation] = play(scenario, "fifo");
+  ASSERT_EQ(series["t_s"].size(), 240u);
+  for (size_t i = 0; i < 240; ++i) {
+    const bool waits = i >= 60 && i < 120;
+    EXPECT_EQ(series["held_gpus"][i], 4.0) << i;
+    EXPECT_EQ(series["free_gpus"][i], 0.0) << i;
+    EXPECT_EQ(series["waiting_gpus"][i], waits ? 2.0 : 0.0) << i;
+    EXPECT_EQ(series["running"][i], 3.0) << i;
+    EXPECT_EQ(series["unusable_gpus"][i], 0.0) << i;
+    EXPECT_EQ(series["tenants"][0]["held_gpus"][i], 2.0) << i;
+    EXPECT_EQ(series["tenants"][0]["waiting"][i], waits ? 1.0 : 0.0) << i;
+    EXPECT_EQ(series["tenants"][1]["held_gpus"][i], 2.0) << i;
+  }
+  EXPECT_EQ(series["tenants"][0]["tenant"], "large, too");
+  const auto lines = split(csv, '\n');
+  ASSERT_EQ(lines.size(), 242u);
+  EXPECT_EQ(lines[0],
+            "policy,t_s,held_gpus,free_gpus,waiting,waiting_gpus,running,unusable_gpus,"
+            "held_gpus:large; too,waiting:large; too,held_gpus:small,waiting:small");
+  EXPECT_EQ(lines[61], "fifo,60.5,4,0,1,2,3,0,2,1,2,0");
+}
+
 TEST(Series, MeanIsTheUtilisation) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
@@ -65,7 +97,7 @@ TEST(Series, MeanIsTheUtilisation) {
   options.generate_jobs = 300;
   const Scenario scenario = load_scenario(options);
   for (const char* policy : {"backfill", "las", "srsf-history"}) {
-    const auto [series, utilisation] = play(scenario, policy);
+    const auto [series, csv, utilisation] = play(scenario, policy);
     double sum = 0;
     for (const auto& held : series["held_gpus"]) sum += held.get<double>();
     const double mean = sum / static_cast<double>(series["held_gpus"].size()) / 32;

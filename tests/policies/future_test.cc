@@ -170,6 +170,14 @@ TEST(Cheats, AnHonestPolicyOfTheSameFormIsNotAccused) {
   EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
 }
 
+TEST(Cheats, WhoGoesByWhatTrainingMeasuredIsNotAccused) {
+  const Cheat honest([](const View& view, int32_t slot) {
+    return view.measures(slot) ? view.measured(slot) + view.noise_scale(slot) : 0.0;
+  });
+  EXPECT_EQ(times_it_looked_ahead(honest), 0);
+  EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
+}
+
 TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) {
     return static_cast<double>(leaked.work_us[view.serial(slot)]);

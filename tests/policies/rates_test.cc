@@ -146,6 +146,42 @@ TEST(Rates, NeighboursOnOneGpuSlowEachOther) {
   EXPECT_EQ(player.jobs()[0].end_us, 80 * kSecond) << "30 s of work in 50 s, then 30 s alone";
 }
 
+TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
+  ClusterSpec spec = load_cluster("1x2");
+  spec.types[0].shares = Shares::kMilli;
+  std::vector<Job> jobs = jobs_of({{0, 1, 60}, {0, 1, 60}, {0, 1, 30}, {0, 1, 10}});
+  for (Job& job : jobs) {
+    RoleGroup group;
+    group.task.gpu_milli = 300;
+    job.groups = {group};
+  }
+  // Kinds 0 and 1 do not fit together; nobody has anything against job 3.
+  const PairBars bars{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
+  const Scene scene(spec, jobs, no_costs(), bars);
+  World world(scene.fixed(), 4);
+  world.reset(0, 4);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const Piece first{0, 0, 0, 1, 0b01}, second{0, 0, 0, 1, 0b10}, any{0, 0, 0, 1, 0};
+  const auto may = [&](int32_t slot, const Piece& piece) {
+    return legal_start(scene.fixed(), s, slot, &piece, 1);
+  };
+  start(scene.fixed(), s, 0, &first, 1);
+  EXPECT_FALSE(may(1, first));
+  EXPECT_TRUE(may(1, any)) << "there is another GPU";
+  EXPECT_TRUE(may(2, first)) << "it is the other's kind";
+  EXPECT_TRUE(may(3, first));
+  start(scene.fixed(), s, 2, &first, 1);
+  start(scene.fixed(), s, 3, &second, 1);
+  EXPECT_TRUE(may(1, second));
+  preempt(scene.fixed(), s, 0);
+  EXPECT_FALSE(may(1, first)) << "job 2 is still there";
+  preempt(scene.fixed(), s, 2);
+  EXPECT_TRUE(may(1, first));
+  EXPECT_NE(scene.fixed().jobs.size_class[0], scene.fixed().jobs.size_class[1])
+      << "where one finds no place, the other may";
+}
+
 TEST(Rates, ServersThatPromiseMoreThanTheyHaveAreSlow) {
   ClusterSpec spec = load_cluster("1x4");
   spec.nodes[0].cpus = 8;

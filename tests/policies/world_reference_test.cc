@@ -69,12 +69,20 @@ reference::SlowWorld slow(const RandomWorld& world) {
       world.cluster,
       world.jobs,
       {},
-      {c.save_us, c.restore_us, c.restore_large_us, c.small_gpus, c.checkpoint_us},
+      {c.save_us, c.restore_us, c.restore_large_us, c.small_gpus, c.checkpoint_us, c.scale},
       {}};
+  out.kinds.assign(world.bars.kind.begin(), world.bars.kind.end());
+  for (size_t i = 0; i < world.bars.barred.size(); ++i) {
+    for (int other = 0; other < world.bars.num_kinds; ++other) {
+      const auto kinds = static_cast<size_t>(world.bars.num_kinds);
+      if ((world.bars.barred[i] >> other & 1) == 0) continue;
+      out.bars.push_back({static_cast<int>(i / kinds), static_cast<int>(i % kinds), other});
+    }
+  }
   if (world.speeds) out.speeds = slow_speeds(*world.speeds);
   for (const Fault& f : world.faults) {
-    out.outages.push_back(
-        {f.at_us, f.until_us, f.node, f.mask, static_cast<reference::Outage::Kind>(f.kind)});
+    out.outages.push_back({f.at_us, f.until_us, f.node, f.mask,
+                           static_cast<reference::Outage::Kind>(f.kind), f.notice_us});
   }
   return out;
 }

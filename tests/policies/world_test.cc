@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/base/error.h"
+#include "env/sim/faults.h"
 #include "env/sim/fits.h"
 #include "env/sim/rules.h"
 #include "tests/support/random_world.h"
@@ -24,7 +25,7 @@ TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
   int32_t failures = 0, blocked = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const RandomWorld world = random_world(Rng(seed));
-    Scene scene(world.cluster, world.jobs);
+    Scene scene(world.cluster, world.jobs, {}, world.bars);
     scene.set_faults(world.faults);
     Player player(scene, *policy);
     while (player.step()) blocked = std::max(blocked, player.view().num_blocked());
@@ -77,8 +78,8 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
 }
 
 TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
-  const Scene scene("1x2", {share_of("a", 300, 100), share_of("b", 300, 100),
-                            share_of("c", 300, 100)});
+  const Scene scene("1x2",
+                    {share_of("a", 300, 100), share_of("b", 300, 100), share_of("c", 300, 100)});
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   ASSERT_TRUE(player.step());
@@ -115,6 +116,7 @@ struct FaultCase {
   double at_s;
   double end_s;  // of the only job: 4 GPUs, 5000 s
   int32_t failures, preemptions;
+  double notice_s = 0;
 };
 
 class Faults : public ::testing::TestWithParam<FaultCase> {};
@@ -122,7 +124,9 @@ class Faults : public ::testing::TestWithParam<FaultCase> {};
 TEST_P(Faults, OnTheOnlyNode) {
   const FaultCase& c = GetParam();
   Scene scene("1x4", jobs_of({{0, 4, 5000}}));
-  scene.set_faults(fault(c.kind, c.at_s, c.at_s + 1000, 0, 0b0010));
+  std::vector<Fault> faults = fault(c.kind, c.at_s, c.at_s + 1000, 0, 0b0010);
+  give_notice(faults, std::llround(c.notice_s * 1e6));
+  scene.set_faults(faults);
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   player.play();
@@ -140,7 +144,11 @@ INSTANTIATE_TEST_SUITE_P(
         // 1800 of 4000 s are kept twice over: 3600 s. Then 1000 s down, 30 s to restore.
         {"FailLate", FaultKind::kFail, 4000, 5000 + 30 + 1400, 1, 0},
         // Saved at 1000 s, back at 2000 s, 30 s to restore.
-        {"Reclaim", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1},
+        {"Reclaim", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1, 120},
+        {"ReclaimJustInTime", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1, 10},
+        // A save takes 10 s. It works on to 4009 s, of which 3600 s are in checkpoints.
+        {"ReclaimAtShortNotice", FaultKind::kReclaim, 4000, 5000 + 30 + 1400, 1, 0, 9},
+        {"ReclaimWithoutNotice", FaultKind::kReclaim, 1000, 2000 + 5000, 1, 0},
         {"Drain", FaultKind::kDrain, 1000, 5000, 0, 0},
         {"FailAfterTheEnd", FaultKind::kFail, 6000, 5000, 0, 0},
     }),

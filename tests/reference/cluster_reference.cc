@@ -38,8 +38,8 @@ int64_t Request::milli() const {
 }
 
 bool Request::alike(const Request& other) const {
-  return plain == other.plain && gpus == other.gpus && runs_on == other.runs_on &&
-         tenant == other.tenant &&
+  return plain == other.plain && gpus == other.gpus && kind == other.kind &&
+         runs_on == other.runs_on && tenant == other.tenant &&
          std::equal(groups.begin(), groups.end(), other.groups.begin(), other.groups.end(),
                     same_group);
 }
@@ -118,17 +118,20 @@ struct Cluster::Left {
     int64_t milli = 1000;
     int64_t mem_mib = 0;
     bool down = false;
-    int64_t wait_us = 0;  // until it is vacated
+    int64_t wait_us = 0;          // until it is vacated
+    std::vector<int> kinds = {};  // of the other jobs that have a part of it
   };
+  int type = 0;
   std::vector<Part> gpus;
   int64_t cpu_milli = 0;
   int64_t mem_mib = 0;
 };
 
-Cluster::Left Cluster::left_on(int node) const {
+Cluster::Left Cluster::left_on(int node, int job) const {
   const Node& what = spec_->nodes[static_cast<size_t>(node)];
   const GpuType& type = spec_->types[static_cast<size_t>(what.type)];
   Left left;
+  left.type = what.type;
   left.cpu_milli = what.cpus > 0 ? std::llround(1000 * what.cpus * what.cpu_overload) : kPlenty;
   left.mem_mib = what.mem_gib > 0 ? mib(what.mem_gib) : kPlenty;
   for (const Gpu& gpu : nodes[static_cast<size_t>(node)]) {
@@ -144,6 +147,7 @@ Cluster::Left Cluster::left_on(int node) const {
       Left::Part& gpu = left.gpus[static_cast<size_t>(g)];
       gpu.milli -= milli_of(task.need);
       gpu.mem_mib -= gpu_mem_of(task.need);
+      if (task.job != job && task.kind >= 0) gpu.kinds.push_back(task.kind);
     }
   }
   return left;
@@ -161,13 +165,14 @@ bool Cluster::suits(const Request& request, const Resources& need, int node) con
 
 // The GPUs that one more task would get, nothing where it does not fit. A share goes to the fullest
 // GPU in use that has room for it; whole GPUs are those that are vacated first.
-std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources& need) const {
+std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources& need,
+                                              int kind) const {
   if (need.cpu_milli > left.cpu_milli || need.mem_mib > left.mem_mib) return {};
   int best = -1;
   for (size_t g = 0; need.gpu_milli > 0 && g < left.gpus.size(); ++g) {
     const Left::Part& gpu = left.gpus[g];
     const bool room = gpu.milli >= need.gpu_milli && gpu.mem_mib >= mib(need.gpu_mem_gib);
-    if (gpu.milli == 1000 || gpu.down || !room) continue;
+    if (gpu.milli == 1000 || gpu.down || !room || barred(left.type, gpu.kinds, kind)) continue;
     if (best < 0 || gpu.milli < left.gpus[static_cast<size_t>(best)].milli) {
       best = static_cast<int>(g);
     }
@@ -186,8 +191,16 @@ std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources&
   return whole;
 }
 
-bool Cluster::take(Left& left, const Resources& need) const {
-  const auto gpus = pick(left, need);
+// Is somebody of those there beside whom a job of this kind does not fit?
+bool Cluster::barred(int type, const std::vector<int>& there, int kind) const {
+  return std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) {
+    return bar.type == type && ((bar.one == kind && has(there, bar.other)) ||
+                                (bar.other == kind && has(there, bar.one)));
+  });
+}
+
+bool Cluster::take(Left& left, const Resources& need, int kind) const {
+  const auto gpus = pick(left, need, kind);
   if (!gpus) return false;
   left.cpu_milli -= need.cpu_milli;
   left.mem_mib -= need.mem_mib;
@@ -198,9 +211,9 @@ bool Cluster::take(Left& left, const Resources& need) const {
   return true;
 }
 
-int Cluster::fits(Left& left, const Resources& need, int most) const {
+int Cluster::fits(Left& left, const Resources& need, int kind, int most) const {
   int n = 0;
-  while (n < most && take(left, need)) ++n;
+  while (n < most && take(left, need, kind)) ++n;
   return n;
 }
 
@@ -278,7 +291,7 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
       for (int m = 0; m < static_cast<int>(nodes.size()); ++m) {
         if (has(full, m) || !suits(request, group.task, m)) continue;
         Left trial = left[static_cast<size_t>(m)];
-        const int n = fits(trial, group.task, open);
+        const int n = fits(trial, group.task, request.kind, open);
         if (n == 0) continue;
         int64_t whole = 0, shared = 0;
         for (const Left::Part& gpu : trial.gpus) {
@@ -293,7 +306,7 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
         if (first_fit) break;
       }
       if (best.tasks == 0) return {};
-      fits(left[static_cast<size_t>(best.node)], group.task, best.tasks);
+      fits(left[static_cast<size_t>(best.node)], group.task, request.kind, best.tasks);
       seats.push_back(best);
       full.push_back(best.node);
       open -= best.tasks;
@@ -310,14 +323,15 @@ bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) 
   for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
   for (const Seats& seat : seats) {
     const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
-    if (fits(left[static_cast<size_t>(seat.node)], need, seat.tasks) < seat.tasks) return false;
+    Left& there = left[static_cast<size_t>(seat.node)];
+    if (fits(there, need, request.kind, seat.tasks) < seat.tasks) return false;
   }
   return true;
 }
 
 // When can a task begin there? What is left counts what others wait for as taken.
-int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus,
-                                const Resources& need) const {
+int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
+                                int kind) const {
   const Left left = left_on(node);
   const auto leaving = [&](const Room& room, auto what) {
     int64_t sum = 0;
@@ -331,7 +345,8 @@ int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus,
   for (const int g : gpus) {
     const Gpu& gpu = nodes[static_cast<size_t>(node)][static_cast<size_t>(g)];
     const Left::Part& part = left.gpus[static_cast<size_t>(g)];
-    const bool full = crowded(gpu, part.milli, milli_of) || crowded(gpu, part.mem_mib, gpu_mem_of);
+    const bool full = crowded(gpu, part.milli, milli_of) ||
+                      crowded(gpu, part.mem_mib, gpu_mem_of) || barred(left.type, gpu.kinds, kind);
     if (need.gpus > 0 || full) free_us = std::max(free_us, gpu.vacated_us);
   }
   const Room& host = hosts[static_cast<size_t>(node)];
@@ -346,10 +361,19 @@ int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& 
   for (const Seats& seat : seats) {
     const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
     for (int i = 0; i < seat.tasks; ++i) {
-      const std::vector<int> gpus = pick(left_on(seat.node), need).value();
-      free_us = std::max(free_us, really_free_us(seat.node, gpus, need));
-      tasks.push_back({job, seat.node, gpus, need});
+      const std::vector<int> gpus = pick(left_on(seat.node, job), need, request.kind).value();
+      free_us = std::max(free_us, really_free_us(seat.node, gpus, need, request.kind));
+      tasks.push_back({job, seat.node, gpus, need, request.kind});
     }
+  }
+  return free_us;
+}
+
+int64_t Cluster::sit_there(const std::vector<Task>& those) {
+  int64_t free_us = now_us;
+  for (const Task& task : those) {
+    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need));
+    tasks.push_back(task);
   }
   return free_us;
 }
@@ -357,8 +381,9 @@ int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& 
 // Whole GPUs that nobody ran on are left without a trace; a share that leaves at once still counts
 // where others are leaving.
 void Cluster::vacate(int job, int64_t vacated_us) {
-  const auto add = [&](Room& room, const Resources& need) {
-    if (room.vacated_us <= now_us) room.leavers.clear();
+  const auto add = [&](Room& room, const Resources& need, int kind) {
+    if (room.vacated_us <= now_us) room.leavers.clear(), room.kinds.clear();
+    room.kinds.push_back(kind);
     room.vacated_us = std::max(room.vacated_us, vacated_us);
     room.leavers.push_back(need);
   };
@@ -366,10 +391,10 @@ void Cluster::vacate(int job, int64_t vacated_us) {
     if (task.job != job) continue;
     for (const int g : task.gpus) {
       if (task.need.gpus > 0 && vacated_us <= now_us) continue;
-      add(nodes[static_cast<size_t>(task.node)][static_cast<size_t>(g)], task.need);
+      add(nodes[static_cast<size_t>(task.node)][static_cast<size_t>(g)], task.need, task.kind);
     }
     if (task.need.cpu_milli > 0 || task.need.mem_mib > 0) {
-      add(hosts[static_cast<size_t>(task.node)], task.need);
+      add(hosts[static_cast<size_t>(task.node)], task.need, task.kind);
     }
   }
 }

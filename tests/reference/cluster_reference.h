@@ -20,6 +20,7 @@ struct Request {
   std::vector<bool> runs_on;         // by GPU type
   int tenant = -1;                   // of the cluster's
   int64_t milli() const;             // thousandths of GPUs, nothing rounded
+  int kind = -1;                     // of job, where some may not share a GPU; -1: with anybody
   bool alike(const Request&) const;  // do both ask for the same?
 };
 
@@ -37,6 +38,12 @@ struct Task {
   int node = 0;
   std::vector<int> gpus;  // by their number on the node
   Resources need;
+  int kind = -1;
+};
+
+// Jobs of two kinds that do not fit together on a GPU of a type.
+struct Bar {
+  int type = 0, one = 0, other = 0;
 };
 
 // Who was stopped gives its room away at once but leaves it only when it has saved. All who leave a
@@ -44,6 +51,7 @@ struct Task {
 struct Room {
   int64_t vacated_us = 0;  // when the last of them has left
   std::vector<Resources> leavers;
+  std::vector<int> kinds = {};  // of their jobs
 };
 
 struct Gpu : Room {
@@ -57,7 +65,8 @@ class Cluster {
   int64_t now_us = 0;
   std::vector<Task> tasks;              // of all jobs that hold anything
   std::vector<std::vector<Gpu>> nodes;  // their GPUs
-  std::vector<Room> hosts;              // their CPUs and memory
+  std::vector<Bar> bars;
+  std::vector<Room> hosts;  // their CPUs and memory
 
   bool down(int node, int gpu) const;
   bool used(int node, int gpu) const;  // by anybody, in whole or in part
@@ -73,6 +82,8 @@ class Cluster {
 
   // Returns when all that the job now has is vacated. Requires: the seats are there.
   int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
+  // The same for tasks whose GPUs are known.
+  int64_t sit_there(const std::vector<Task>& those);
   void vacate(int job, int64_t vacated_us);  // before leave(): it was stopped
   void leave(int job);
 
@@ -81,12 +92,14 @@ class Cluster {
  private:
   struct Left;  // what one node has left
 
-  Left left_on(int node) const;
-  int64_t really_free_us(int node, const std::vector<int>& gpus, const Resources& need) const;
+  Left left_on(int node, int job = -1) const;  // as that job sees it
+  bool barred(int type, const std::vector<int>& there, int kind) const;
+  int64_t really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
+                         int kind) const;
   bool suits(const Request& request, const Resources& need, int node) const;
-  std::optional<std::vector<int>> pick(const Left& left, const Resources& need) const;
-  bool take(Left& left, const Resources& need) const;
-  int fits(Left& left, const Resources& need, int most) const;
+  std::optional<std::vector<int>> pick(const Left& left, const Resources& need, int kind) const;
+  bool take(Left& left, const Resources& need, int kind) const;
+  int fits(Left& left, const Resources& need, int kind, int most) const;
   std::optional<std::vector<Seats>> place_gpus(int gpus, const std::string& placement) const;
   std::optional<std::vector<Seats>> place_groups(const Request& request, bool first_fit) const;
 

@@ -22,13 +22,24 @@ Game::Game(const SlowWorld& world, const std::string& policy, const std::string&
       now_(world.cluster) {
   now_.jobs.resize(world.jobs.size());
   now_.end.jobs.resize(world.jobs.size());
-  for (const Job& j : world.jobs) requests_.push_back(request_of(j, world.cluster));
+  now_.cluster.bars = world.bars;
+  for (const Job& j : world.jobs) {
+    requests_.push_back(request_of(j, world.cluster));
+    const auto shares = [](const RoleGroup& g) { return g.task.gpu_milli > 0; };
+    const bool any = std::any_of(j.groups.begin(), j.groups.end(), shares);
+    if (any && !world.kinds.empty()) requests_.back().kind = world.kinds[requests_.size() - 1];
+  }
   now_.cluster.now_us = world.jobs.empty() ? 0 : world.jobs[0].submit_us;
   for (const Outage& outage : world.outages) {
     if (outage.at_us >= now_us()) outages_.push_back(outage);  // the others never happen
+    Outage over = outage;                                      // the end of a notice
+    over.at_us += outage.notice_us;
+    over.kind = Outage::kFail;
+    const bool notice = outage.kind == Outage::kReclaim && over.at_us < over.until_us;
+    if (notice && over.at_us >= now_us()) outages_.push_back(over);
   }
   const auto place_in_line = [](const Outage& o) {
-    return std::tuple(o.at_us, o.node, o.gpus, o.kind, o.until_us);
+    return std::tuple(o.at_us, o.node, o.gpus, o.kind, o.until_us, o.notice_us);
   };
   std::sort(outages_.begin(), outages_.end(),
             [&](const Outage& a, const Outage& b) { return place_in_line(a) < place_in_line(b); });
@@ -141,14 +152,14 @@ void Game::queue(int j) {
   at(j).queued = ++now_.entries;
 }
 
-// The first job that has any of the GPUs, -1 where nobody has.
-int Game::holder_of(const Outage& outage) {
+// The first job behind `last` that has any of the GPUs, -1 where nobody has.
+int Game::holder_of(const Outage& outage, int last) {
   int first = -1;
   for (const Task& task : now_.cluster.tasks) {
     if (task.node != outage.node) continue;
     for (const int g : task.gpus) {
       const bool hit = (outage.gpus >> g & 1) != 0;
-      if (hit && (first < 0 || task.job < first)) first = task.job;
+      if (hit && task.job > last && (first < 0 || task.job < first)) first = task.job;
     }
   }
   return first;
@@ -161,8 +172,14 @@ void Game::happen(const Outage& outage) {
     gpus[g].down_until_us = std::max(gpus[g].down_until_us, outage.until_us);
   }
   if (outage.kind == Outage::kDrain) return;
-  for (int j = holder_of(outage); j >= 0; j = holder_of(outage)) {
-    outage.kind == Outage::kFail ? fail(j) : preempt(j);
+  for (int j = holder_of(outage, -1); j >= 0; j = holder_of(outage, j)) {
+    const int64_t save_us = charge_us(job(j).save_us, world_.charges.save_us);
+    const bool in_time = at(j).is != Is::kRunning || save_us <= outage.notice_us;
+    if (outage.kind == Outage::kFail) {
+      fail(j);
+    } else if (in_time) {
+      preempt(j);
+    }
   }
 }
 
@@ -189,18 +206,29 @@ bool Game::start(int j) {
 
 // It waits until all its GPUs are vacated and its own save is complete; who has work done restores.
 void Game::start_at(int j, const std::vector<Seats>& seats) {
+  get_ready(j, now_.cluster.sit(j, asks(j), seats));
+}
+
+void Game::get_ready(int j, int64_t vacated_us) {
   LiveJob& live = at(j);
-  int64_t ready_us = std::max(live.saved_us, now_.cluster.sit(j, asks(j), seats));
+  int64_t ready_us = std::max(live.saved_us, vacated_us);
   live.speed = pace(j).alone;
   const Charges& c = world_.charges;
   if (live.done > 0) {
-    ready_us += asks(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
+    const int64_t usual_us = asks(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
+    ready_us += charge_us(job(j).restore_us, usual_us);
   }
   live.is = ready_us > now_us() ? Is::kStarting : Is::kRunning;
   live.since_us = live.began_us = now_us();
   live.until_us = ready_us;
   if (end_of(j).start_us < 0) end_of(j).start_us = now_us();
   ++end_of(j).starts;
+}
+
+// What the job says it costs, else what it costs everybody.
+int64_t Game::charge_us(int64_t told_us, int64_t usual_us) const {
+  if (told_us < 0) return usual_us;
+  return static_cast<int64_t>(std::floor(static_cast<double>(told_us) * world_.charges.scale));
 }
 
 // Without its GPUs it waits again, once a save of its that still goes on is complete.
@@ -234,7 +262,7 @@ void Game::preempt(int j) {
   const bool ran = at(j).is == Is::kRunning;  // else there is nothing new to save
   if (ran) run_until_now(j);
   if (ran) at(j).kept = at(j).done;
-  if (ran) at(j).saved_us = now_us() + world_.charges.save_us;
+  if (ran) at(j).saved_us = now_us() + charge_us(job(j).save_us, world_.charges.save_us);
   now_.cluster.vacate(j, ran ? at(j).saved_us : now_us());
   stop(j);
 }

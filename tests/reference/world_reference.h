@@ -11,6 +11,7 @@
 
 #include "env/cluster/spec.h"
 #include "env/trace/job.h"
+#include "tests/reference/cluster_reference.h"
 #include "tests/reference/speed_reference.h"
 
 namespace yard::reference {
@@ -25,6 +26,7 @@ struct Outage {
   int node = 0;
   uint64_t gpus = 0;  // as bits
   Kind kind = kFail;
+  int64_t notice_us = 0;  // of a reclaim: until its jobs are gone
 };
 
 struct Charges {
@@ -33,6 +35,7 @@ struct Charges {
   int64_t restore_large_us = 0;
   int small_gpus = 0;
   int64_t checkpoint_us = kForever;  // of running time
+  double scale = 1;                  // of what a job says of its own costs
 };
 
 struct SlowWorld {
@@ -40,6 +43,8 @@ struct SlowWorld {
   std::vector<Job> jobs;  // by submission
   std::vector<Outage> outages;
   Charges charges;
+  std::vector<int> kinds = {};  // by job; -1: shares a GPU with anybody. Empty: all do
+  std::vector<Bar> bars = {};
   std::optional<SpeedBook> speeds = {};
 };
 

@@ -77,13 +77,15 @@ class Game {
   void end_phase(int j);
   bool ready(int j);
   void queue(int j);
-  int holder_of(const Outage& outage);
+  int holder_of(const Outage& outage, int last);
   void happen(const Outage& outage);
 
   // --- what may happen to a job
   bool within_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<Seats>& seats);
+  int64_t charge_us(int64_t told_us, int64_t usual_us) const;
+  void get_ready(int j, int64_t vacated_us);
   void stop(int j);
   void run_until_now(int j);
   void preempt(int j);
@@ -113,6 +115,7 @@ class Game {
   void start_in_order();
   bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
+  void stops_first(const Now& before, const std::vector<int>& begun);
   void ask_for_timer();
 
   const SlowWorld& world_;
@@ -121,6 +124,7 @@ class Game {
   std::vector<Outage> outages_;  // in their order
   std::map<Link, int64_t> link_bytes_per_s_;
   Now now_;
+  std::vector<int> stops_;  // of this decision, in their order
 };
 
 }  // namespace yard::reference

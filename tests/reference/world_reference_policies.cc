@@ -82,6 +82,7 @@ void Game::start_in_order() {
 // even so is passed over, and with it all that ask for the same; but whenever somebody was stopped,
 // more may be free than it took, and all are asked again.
 void Game::decide_anew() {
+  const Now before = now_;
   std::vector<int> begun, refused;
   for (bool again = true; again;) {
     again = false;
@@ -97,6 +98,23 @@ void Game::decide_anew() {
       again = true;
       break;
     }
+  }
+  stops_first(before, begun);
+}
+
+// What was decided happens at once: whoever starts waits for all who leave its node, also for those
+// that were stopped for the sake of a later one.
+void Game::stops_first(const Now& before, const std::vector<int>& begun) {
+  const Now wish = now_;
+  now_ = before;
+  for (const int j : stops_) preempt(j);
+  stops_.clear();
+  for (const int j : begun) {
+    std::vector<Task> those;
+    for (const Task& task : wish.cluster.tasks) {
+      if (task.job == j) those.push_back(task);
+    }
+    get_ready(j, now_.cluster.sit_there(those));
   }
 }
 
@@ -144,6 +162,7 @@ bool Game::make_room(int j, const std::vector<int>& begun) {
     if (spared) stops = others;
   }
   for (const int stop : stops) preempt(stop);
+  stops_.insert(stops_.end(), stops.begin(), stops.end());
   if (any_place) seats = place_now();
   start_at(j, *seats);
   return true;

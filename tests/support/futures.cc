@@ -17,6 +17,27 @@ void give_limits(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
+// Every other job measures its training, which goes up and down as it likes.
+void give_curves(Rng rng, std::vector<Job>& jobs) {
+  for (size_t j = 0; j < jobs.size(); j += 2) {
+    for (int i = 0; i < 20; ++i) {
+      jobs[j].curve.push_back({i / 16.0, rng.uniform(), rng.uniform()});
+    }
+  }
+}
+
+// What is measured after so much work becomes another; up to there, and to the point behind it, it
+// stays.
+void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
+  double at_us = -1;
+  for (CurvePoint& point : job.curve) {
+    const bool settled = at_us < done_us;
+    at_us = std::round(point.share * static_cast<double>(before.run_us));
+    point.share = at_us / static_cast<double>(job.run_us);
+    if (!settled) point.value = rng.uniform(), point.noise = rng.uniform();
+  }
+}
+
 // Jobs of another world, from `from_us` on. Some come after jobs that are there already.
 std::vector<Job> newcomers(Rng rng, const RandomWorld& now, const std::vector<Job>& kept,
                            int64_t from_us, int32_t count) {
@@ -74,6 +95,7 @@ double fastest(const RandomWorld& world) {
 RandomWorld told_world(Rng rng, const RandomWorldOptions& options) {
   RandomWorld world = random_world(rng.split(1), options);
   give_limits(rng.split(2), world.jobs);
+  give_curves(rng.split(3), world.jobs);
   for (Fault& fault : world.faults) {
     if (fault.until_us == kNever) fault.until_us = fault.at_us + 9000 * kSecond;
   }
@@ -135,7 +157,10 @@ RandomWorld other_future(const RandomWorld& now, const Settled& settled, int64_t
     Job job = now.jobs[j];
     if (job.submit_us > until_us) break;
     const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
-    if (settled.ended[j] == 0) job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
+    if (settled.ended[j] == 0) {
+      job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
+      change_curve(rng.split(100 + j), now.jobs[j], settled.least_us[j], job);
+    }
     other.jobs.push_back(std::move(job));
   }
   const std::vector<Job> kept = other.jobs;

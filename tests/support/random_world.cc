@@ -38,6 +38,7 @@ Costs random_costs(Rng& rng) {
   costs.save_us *= scale;
   costs.restore_us *= scale;
   costs.restore_large_us *= scale;
+  costs.scale = static_cast<double>(scale);
   costs.small_gpus = rng.below(4) == 0 ? 2 : 8;
   costs.checkpoint_us = kSecond * std::array{60, 300, 1800}[rng.below(3)];
   return costs;
@@ -109,9 +110,33 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
       if (rng.below(20) == 0) fault.until_us = kNever;
     }
     fault.kind = static_cast<FaultKind>(rng.below(3));
+    if (fault.kind == FaultKind::kReclaim)
+      fault.notice_us = kSecond * std::array{0, 30, 120}[rng.below(3)];
     faults.push_back(fault);
   }
   return faults;
+}
+
+// Three kinds of jobs, and on each type some pairs of them that do not fit on one GPU.
+PairBars random_bars(Rng rng, const RandomWorld& world) {
+  PairBars bars;
+  if (rng.below(2) == 0) return bars;
+  bars.num_kinds = 3;
+  for (size_t j = 0; j < world.jobs.size(); ++j) {
+    bars.kind.push_back(static_cast<int32_t>(rng.below(4)) - 1);
+  }
+  for (size_t t = 0; t < world.cluster.types.size(); ++t) {
+    std::array<uint64_t, 3> row = {};
+    for (size_t one = 0; one < 3; ++one) {
+      for (size_t other = 0; other <= one; ++other) {
+        if (rng.below(2) == 0) continue;
+        row[one] |= uint64_t{1} << other;
+        row[other] |= uint64_t{1} << one;
+      }
+    }
+    bars.barred.insert(bars.barred.end(), row.begin(), row.end());
+  }
+  return bars;
 }
 
 // Racks of two nodes in pods of two racks, wires that a busy job fills, NVLink islands of two, and
@@ -171,7 +196,7 @@ RoleGroup group_of(int32_t count, int32_t gpus, int32_t gpu_milli, int32_t cpu_m
 
 RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   RandomWorld world;
-  Rng kind = rng.split(1), shape = rng.split(2), after = rng.split(3);
+  Rng kind = rng.split(1), shape = rng.split(2), after = rng.split(3), own = rng.split(10);
   world.cluster = random_cluster(kind);
   world.costs = random_costs(kind);
   RandomJobs jobs{.count = options.jobs};
@@ -182,6 +207,8 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
     Job& job = world.jobs[j];
     if (options.shapes) give_shape(shape, job);
     if (shape.below(16) == 0) job.run_us = 0;
+    if (own.below(4) == 0) job.save_us = own.below(40) * kSecond;
+    if (own.below(4) == 0) job.restore_us = own.below(200) * kSecond;
     const bool later = options.after && j > 0 && after.below(4) == 0;
     for (uint32_t n = later ? 1 + after.below(2) : 0; n > 0; --n) {
       job.after.push_back(world.jobs[after.below(static_cast<uint32_t>(j))].id);
@@ -194,6 +221,7 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   trace.jobs = std::move(world.jobs);
   check_fits(trace, world.cluster, true);
   world.jobs = std::move(trace.jobs);
+  world.bars = random_bars(rng.split(11), world);
   if (options.faults) {
     const auto last_s = static_cast<double>(world.jobs.back().submit_us / kSecond);
     world.faults = random_faults(rng.split(5), world.cluster, last_s + 3000);
@@ -207,7 +235,7 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
 }
 
 std::unique_ptr<Scene> scene_of(const RandomWorld& world) {
-  auto scene = std::make_unique<Scene>(world.cluster, world.jobs, world.costs);
+  auto scene = std::make_unique<Scene>(world.cluster, world.jobs, world.costs, world.bars);
   if (!world.faults.empty()) scene->set_faults(world.faults);
   if (world.speeds) scene->set_speeds(world.speeds->columns(), world.speeds->classes);
   return scene;

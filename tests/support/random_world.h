@@ -9,6 +9,7 @@
 #include "env/base/rng.h"
 #include "env/cluster/spec.h"
 #include "env/sim/columns.h"
+#include "env/sim/tables.h"
 #include "env/sim/truth.h"
 #include "env/trace/job.h"
 #include "tests/support/random_speeds.h"
@@ -21,6 +22,7 @@ struct RandomWorld {
   Costs costs;
   std::vector<Job> jobs;
   std::vector<Fault> faults;
+  PairBars bars;  // empty in half of the worlds
   std::optional<RandomSpeeds> speeds = {};
 };
 

@@ -69,11 +69,12 @@ Trace trace_of(const std::vector<Job>& jobs) {
 Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs)
     : Scene(load_cluster(cluster), jobs, costs) {}
 
-Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs)
+Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs,
+             const PairBars& bars)
     : trace_(trace_of(jobs)),
       cluster_(cluster),
       spec_(cluster_),
-      workload_(trace_, cluster_),
+      workload_(trace_, cluster_, bars),
       fixed_{spec_.columns(), workload_.jobs().columns(), costs} {
   fixed_.rated = fixed_.spec.overloads;
 }

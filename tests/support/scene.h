@@ -54,7 +54,8 @@ std::unique_ptr<Policy> make_policy(const std::string& text);
 class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
-  Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
+  Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {},
+        const PairBars& bars = {});
   Scene(const Scene&) = delete;
 
   // Before any world looks at the scene.

@@ -37,7 +37,8 @@ std::vector<StepChecker::Stay> StepChecker::stays_of(const ClusterState& s, int3
   std::vector<Stay> stays;
   int64_t from_us = s.head->now_us;
   if (s.phase[slot] == Phase::kStarting) {  // before it restores it waits for others to leave
-    from_us = s.until_us[slot] - (s.done_us[slot] > 0 ? fixed_.costs.restore(s.gpus[slot]) : 0);
+    from_us =
+        s.until_us[slot] - (s.done_us[slot] > 0 ? fixed_.restore_us(s.job[slot], s.gpus[slot]) : 0);
   }
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     Stay& stay = stays.emplace_back();

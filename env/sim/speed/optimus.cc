@@ -76,9 +76,11 @@ double OptimusAsync::steps_per_s(int32_t servers, int32_t workers) const {
 }
 
 OptimusSync fit_optimus_sync(std::span<const OptimusRun> runs, double batch) {
-  return {
-      fit<5>(runs, [&](const OptimusRun& r) { return sync_terms(batch, r.servers, r.workers); }),
-      batch};
+  return {fit<5>(runs,
+                 [&](const OptimusRun& r) {
+                   return sync_terms(r.batch > 0 ? r.batch : batch, r.servers, r.workers);
+                 }),
+          batch};
 }
 
 OptimusAsync fit_optimus_async(std::span<const OptimusRun> runs) {

@@ -15,6 +15,7 @@ struct OptimusRun {
   int32_t servers = 1;
   int32_t workers = 1;
   double steps_per_s = 0;
+  double batch = 0;  // B; 0: that of the fit
 };
 
 struct OptimusSync {

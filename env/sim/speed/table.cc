@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/base/check.h"
+#include "env/sim/speed/servers.h"
 
 namespace yard {
 namespace {
@@ -48,6 +49,7 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   const ModelProfile* first = nullptr;
   for (const ModelProfile& profile : profiles_->models) {
     if (plain.empty() || plain_model_name(profile.model) != plain) continue;
+    if (profile.runs.empty()) continue;  // measured with servers alone
     if (has_batch(profile, batch)) return &profile;
     if (first == nullptr) first = &profile;
   }
@@ -140,15 +142,59 @@ void SpeedTable::add_rates(const Kind& kind) {
   }
 }
 
-int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern) {
-  const auto [it, fresh] = kind_index_.try_emplace(std::tuple(&profile, batch, pattern),
+// The form knows neither where servers and workers are nor what lies between: the same over all
+// tiers, as it was measured. A type on which nobody measured it has the reference's speeds, times
+// the ratio of the two types.
+void SpeedTable::add_server_rates(const Kind& kind) {
+  const std::vector<ServerRun>& runs = kind.profile->server_runs;
+  const auto has = [&](const std::string& type) {
+    return std::ranges::any_of(runs, [&](const ServerRun& run) { return run.gpu_type == type; });
+  };
+  const std::string reference = server_reference(*kind.profile);
+  bool worker_steps = false;
+  for (const GpuType& type : options_.types) {
+    const std::string name = lower_case(type.name);
+    const ServerCurve curve(runs, has(name) ? name : reference, kind.batch);
+    const double factor = has(name) ? 1 : type.speed / type_speed(reference);
+    worker_steps = curve.worker_steps();
+    for (int32_t workers = 0; workers <= options_.max_gpus; ++workers) {
+      for (int32_t span = 0; span < kSpans; ++span) {
+        const bool any = workers > 0;
+        steps_per_s_.push_back(any ? curve.steps_per_s(kind.servers, workers) * factor : 0);
+        exchange_share_.push_back(any ? curve.exchange_share(kind.servers, workers) : 0);
+      }
+    }
+  }
+  worker_steps_.push_back(worker_steps);
+}
+
+// The type that asked-for speeds are those of.
+std::string SpeedTable::server_reference(const ModelProfile& profile) const {
+  const auto measured = [&](const std::string& type) {
+    return std::ranges::any_of(profile.server_runs,
+                               [&](const ServerRun& run) { return run.gpu_type == type; });
+  };
+  if (measured(lower_case(options_.reference_type))) return lower_case(options_.reference_type);
+  for (const GpuType& type : options_.types) {
+    if (measured(lower_case(type.name))) return lower_case(type.name);
+  }
+  return profile.server_runs.front().gpu_type;
+}
+
+int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern,
+                            int32_t servers) {
+  const auto [it, fresh] = kind_index_.try_emplace(std::tuple(&profile, batch, pattern, servers),
                                                    static_cast<int32_t>(kinds_.size()));
   if (!fresh) return it->second;
-  kinds_.push_back({&profile, batch, gradient_bytes(profile), pattern});
+  kinds_.push_back({&profile, batch, gradient_bytes(profile), pattern, servers});
   gradient_bytes_.push_back(kinds_.back().gradient_bytes);
-  worker_steps_.push_back(profile.scaling == Scaling::kWeak);
   server_exchange_.push_back(pattern == Pattern::kParameterServer);
-  add_rates(kinds_.back());
+  if (servers > 0) {
+    add_server_rates(kinds_.back());
+  } else {
+    worker_steps_.push_back(profile.scaling == Scaling::kWeak);
+    add_rates(kinds_.back());
+  }
   return it->second;
 }
 
@@ -167,18 +213,39 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   YARD_CHECK(gpus >= 0 && gpus <= options_.max_gpus, "more GPUs than the table has room for");
   const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
   if (profile == nullptr || measured_types(*profile).empty()) return 0;
-  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern);
+  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
   for (const std::string& type : measured_types(*profile)) {
     const double rate = reference_rate(kinds_[static_cast<size_t>(kind)], type, gpus);
     if (rate <= 0) continue;
-    it->second = static_cast<int32_t>(class_kind_.size());
-    class_kind_.push_back(kind);
-    class_reference_.push_back(rate);
+    it->second = enter_class(kind, rate);
     break;
   }
   return it->second;
+}
+
+int32_t SpeedTable::enter_class(int32_t kind, double reference) {
+  class_kind_.push_back(kind);
+  class_reference_.push_back(reference);
+  return static_cast<int32_t>(class_kind_.size()) - 1;
+}
+
+int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, int32_t servers,
+                                     int32_t workers) {
+  YARD_CHECK(servers > 0 && workers > 0 && workers <= options_.max_gpus, "no job with servers");
+  const std::string plain = plain_model_name(model);
+  const auto found = std::ranges::find_if(profiles_->models, [&](const ModelProfile& profile) {
+    return !plain.empty() && !profile.server_runs.empty() &&
+           plain_model_name(profile.model) == plain;
+  });
+  if (found == profiles_->models.end()) return 0;
+  const double wanted = batch > 0 ? batch : found->server_runs.front().batch;
+  const int32_t kind = kind_of(*found, wanted, Pattern::kParameterServer, servers);
+  const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
+  if (!fresh) return it->second;
+  const ServerCurve curve(found->server_runs, server_reference(*found), wanted);
+  return it->second = enter_class(kind, curve.steps_per_s(servers, workers));
 }
 
 void SpeedTable::fill_pairs() {

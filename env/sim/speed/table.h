@@ -45,6 +45,11 @@ class SpeedTable {
   int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
                    Pattern pattern = Pattern::kNone);
 
+  // The same of jobs with so many parameter servers and workers of one GPU each: by the form of
+  // Optimus, where jobs of that model were measured with servers; 0 where not.
+  int32_t class_of_servers(const std::string& model, int32_t batch, int32_t servers,
+                           int32_t workers);
+
   // Holds until the next class_of().
   SpeedColumns columns();
 
@@ -54,6 +59,7 @@ class SpeedTable {
     double batch;
     double gradient_bytes;
     Pattern pattern;
+    int32_t servers;  // 0: the rates of `profile` are those of its runs
   };
 
   struct Cell {
@@ -71,15 +77,18 @@ class SpeedTable {
   double longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
             int32_t gpus, int32_t nodes) const;
-  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern);
+  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers);
   void add_rates(const Kind& kind);
+  void add_server_rates(const Kind& kind);
+  int32_t enter_class(int32_t kind, double reference);
+  std::string server_reference(const ModelProfile& profile) const;
   double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
   void fill_pairs();
 
   const Profiles* profiles_;
   SpeedOptions options_;
   std::map<std::pair<const ModelProfile*, std::string>, SpeedCurve> curves_;
-  std::map<std::tuple<const ModelProfile*, double, Pattern>, int32_t> kind_index_;
+  std::map<std::tuple<const ModelProfile*, double, Pattern, int32_t>, int32_t> kind_index_;
   std::map<std::pair<int32_t, int32_t>, int32_t> class_index_;  // kind, GPUs
   std::vector<Kind> kinds_;
   std::vector<double> type_speed_, class_reference_, steps_per_s_, exchange_share_, pair_rate_,

@@ -17,6 +17,9 @@ double best_seconds(int runs, const std::function<void()>& work);
 // Ends with a slash.
 std::string folder_of_this_program();
 
+// Adds the results of a program beside this one; a build without it is said so.
+void bench_child(Json& results, const std::string& program, const std::string& command);
+
 // Each adds its figures to `results`.
 void bench_replay(Json& results);     // published rules and traces, beside the slow reference
 void bench_scale(Json& results);      // a hundred thousand jobs on ten thousand GPUs

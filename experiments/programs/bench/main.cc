@@ -41,9 +41,6 @@ std::string folder_of_this_program() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-namespace {
-
-// Adds the results of a program beside this one; a build without it is said so.
 void bench_child(Json& results, const std::string& program, const std::string& command) {
   const std::string path = folder_of_this_program() + program;
   if (access(path.c_str(), X_OK) != 0) {
@@ -60,6 +57,8 @@ void bench_child(Json& results, const std::string& program, const std::string& c
   const Json document = Json::parse(out);
   for (const Json& r : document.at("results")) results.push_back(r);
 }
+
+namespace {
 
 std::string processor() {
   FILE* file = std::fopen("/proc/cpuinfo", "r");

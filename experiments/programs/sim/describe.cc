@@ -188,6 +188,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"run_s", time_quantiles(std::move(run_us))},
               {"run_time_from_profile", count([](const Job& job) { return job.run_us < 0; })},
               {"gpu_hours", gpu_s / 3600},
+              {"machine_gpus", trace.machine_gpus > 0 ? Json(trace.machine_gpus) : Json(nullptr)},
               {"mean_gpus_busy", nullptr},
               {"load", nullptr},
               {"jobs_by_gpus", sizes},
@@ -206,7 +207,8 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
   }
   if (span_s > 0) {
     out["mean_gpus_busy"] = gpu_s / span_s;
-    if (cluster_gpus > 0) out["load"] = gpu_s / span_s / cluster_gpus;
+    const int gpus = cluster_gpus > 0 ? cluster_gpus : trace.machine_gpus;
+    if (gpus > 0) out["load"] = gpu_s / span_s / gpus;
   }
   return out;
 }

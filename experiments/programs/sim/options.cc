@@ -124,11 +124,13 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     offer("trace", scenario.trace_settings);
     offer("rules", run.pacing);
     offer("faults", scenario.fault_model);
+    offer("checkpoints", scenario.checkpoints);
     for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
     if (used) continue;
-    throw InputError(given.origin,
-                     "P.key=value, P one of: " + join(policies) + ", trace, rules, faults",
-                     "'" + given.key + "'");
+    throw InputError(
+        given.origin,
+        "P.key=value, P one of: " + join(policies) + ", trace, rules, faults, checkpoints",
+        "'" + given.key + "'");
   }
 }
 

@@ -1,65 +1,15 @@
 // simulate: replays a workload under one or more policies and prints a table.
 #include <cstdio>
-#include <filesystem>
-#include <optional>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "experiments/jobs_csv.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/metrics_json.h"
 #include "experiments/programs/sim/options.h"
-#include "experiments/series.h"
-#include "experiments/timeline.h"
+#include "experiments/programs/sim/recording.h"
 
 namespace yard::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Options : CommonOptions {
-  std::string policies, jobs_out, series_out, timeline;
-};
-
-Json times_json(const JctSummary& s) {
-  return {{"jobs", s.jobs},
-          {"finished", s.finished},
-          {"unfinished", s.jobs - s.finished},
-          {"sum_jct_s", seconds_json(s.sum_jct_us)},
-          {"mean_jct_s", s.mean_jct_s},
-          {"p50_jct_s", s.p50_jct_s},
-          {"p95_jct_s", s.p95_jct_s},
-          {"p99_jct_s", s.p99_jct_s},
-          {"mean_wait_s", s.mean_wait_s},
-          {"max_wait_s", s.max_wait_s},
-          {"mean_run_s", s.mean_run_s}};
-}
-
-Json run_json(const Run& run) {
-  const Summary& s = run.summary;
-  Json out = {{"policy", run.policy},
-              {"rules", run.rules},
-              {"placement", nullptr},
-              {"information", level_name(run.level)},
-              {"bound", is_bound(run.level)}};
-  if (!run.placement.empty()) out["placement"] = run.placement;
-  out.update(times_json(s.all));
-  out["mean_slowdown"] = s.mean_slowdown;
-  out["makespan_s"] = s.makespan_s;
-  out["utilisation"] = s.utilisation;
-  out["preemptions"] = s.preemptions;
-  out["restarts"] = s.restarts;
-  out["events"] = run.outcome.events;
-  out["decisions"] = run.outcome.decisions;
-  out["wall_s"] = run.wall_s;
-  out["classes"] = Json::array();
-  for (const ClassSummary& of : s.classes) {
-    Json one = {{"gpus", of.gpus}};
-    one.update(times_json(of.all));
-    out["classes"].push_back(one);
-  }
-  return out;
-}
 
 void print_rows(const std::vector<Run>& runs, bool bounds) {
   for (const Run& run : runs) {
@@ -91,16 +41,16 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
 }
 
 int run_simulate(CLI::App& app, int argc, char** argv) {
-  Options options;
+  CommonOptions options;
+  RecordingOptions recorded;
+  std::string policy_list;
   options.add_to(app);
-  app.add_option("--policy", options.policies, "a policy, or several separated by commas")
-      ->required();
-  app.add_option("--jobs-out", options.jobs_out, "CSV with a row for every job");
-  app.add_option("--series-out", options.series_out, "GPUs held and jobs waiting over time, JSON");
-  app.add_option("--timeline", options.timeline, "who held which GPU when, for ui.perfetto.dev");
+  app.add_option("--policy", policy_list, "a policy, or several separated by commas")->required();
+  recorded.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  const std::vector<std::string> policies = list_of(policy_list, "--policy");
   options.finish(policies);
+  recorded.check();
 
   // Everything is looked at before anything is played.
   std::vector<Contestant> contestants;
@@ -111,39 +61,21 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   note_scenario(scenario);
 
   std::vector<Run> runs;
-  std::string rows = options.jobs_out.empty() ? "" : kJobsHeader;
-  Series series;
-  std::optional<Timeline> timeline;
-  if (!options.timeline.empty()) timeline.emplace(scenario);
-  for (const Contestant& contestant : contestants) {
-    RunOptions how = options.run_of(contestant.name);
-    series.begin();
-    if (timeline) timeline->begin(contestant.name);
-    if (timeline || !options.series_out.empty()) {
-      how.watch = [&](const ClusterState& state) {
-        series.watch(state);
-        if (timeline) timeline->watch(state);
-      };
-    }
-    runs.push_back(run_prepared(scenario, contestant, how));
-    if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
-    if (how.watch && !series.seen()) {
-      throw InputError(timeline ? "--timeline" : "--series-out", "rules that place jobs on GPUs",
-                       "'" + how.rules + "'");
-    }
-    if (how.watch) series.end(scenario, runs.back());
-    if (timeline) timeline->end(runs.back().outcome.end_us);
-  }
-  if (!options.jobs_out.empty()) write_file_atomic(options.jobs_out, rows);
-  if (!options.series_out.empty()) write_file_atomic(options.series_out, series.json().dump());
-  if (timeline) write_file_atomic(options.timeline, timeline->json());
-
+  Recording recording(recorded, scenario);
   Json out;
   out["runs"] = Json::array();
-  for (const Run& run : runs) out["runs"].push_back(run_json(run));
+  const bool wants_json = options.json || !options.json_out.empty() || recorded.all_metrics();
+  for (const Contestant& contestant : contestants) {
+    runs.push_back(recording.play(contestant, options.run_of(contestant.name)));
+    if (!wants_json) continue;
+    out["runs"].push_back(run_json(scenario, runs.back(), recording.metered(), recording.waits()));
+  }
+  recording.commit();
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
-  if (!options.hand_out(out)) print_table(scenario, runs);
+  if (options.hand_out(out)) return 0;
+  print_table(scenario, runs);
+  if (recorded.all_metrics()) print_more(out["runs"]);
   return 0;
 }
 

@@ -2,11 +2,11 @@
 // other policies would have done with the same jobs.
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "env/base/error.h"
+#include "experiments/least_cluster.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 
@@ -21,31 +21,6 @@ struct Options {
   std::vector<std::string> set;
   bool json = false;
 };
-
-// The most GPUs (and nodes) that logged jobs held at once, and the most on one node: the least
-// cluster that can have run them.
-struct Seen {
-  int64_t gpus = 0;
-  int32_t node_gpus = 1;
-  int64_t nodes() const { return (gpus + node_gpus - 1) / node_gpus; }
-};
-
-Seen seen_in(const Trace& trace) {
-  Seen seen;
-  std::map<int64_t, int64_t> change;  // of GPUs held, by time
-  for (const Job& job : trace.jobs) {
-    if (job.logged_start_us < 0 || job.logged_end_us <= job.logged_start_us) continue;
-    change[job.logged_start_us] += job.gpus;
-    change[job.logged_end_us] -= job.gpus;
-    for (const RoleGroup& g : job.groups) seen.node_gpus = std::max(seen.node_gpus, g.task.gpus);
-  }
-  int64_t held = 0;
-  for (const auto& [at_us, gpus] : change) {
-    held += gpus;
-    seen.gpus = std::max(seen.gpus, held);
-  }
-  return seen;
-}
 
 struct Waits {
   std::vector<double> s;  // sorted
@@ -130,12 +105,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     const Trace log =
         load_trace(common.scenario.trace, {.skip_unusable = common.scenario.skip_unusable,
                                            .settings = common.scenario.trace_settings});
-    const Seen seen = seen_in(log);
-    if (seen.gpus == 0) {
-      throw InputError(common.scenario.trace, "jobs whose start and end are logged, or --cluster",
-                       "none");
-    }
-    common.scenario.cluster = std::to_string(seen.nodes()) + "x" + std::to_string(seen.node_gpus);
+    common.scenario.cluster = least_cluster(log);
     inferred = true;
   }
   const Scenario scenario = load_scenario(common.scenario);

@@ -7,6 +7,7 @@
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
 #include "env/trace/habits.h"
+#include "env/trace/stages.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -86,6 +87,9 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   const auto jobs = static_cast<int>(rest.jobs.size());
   const int each = std::min(config.validate_jobs, jobs);
   if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
+  for (Trace* trace : {&part, &rest}) {  // stages are jobs to a world
+    if (any_staged(*trace)) trace->jobs = take_apart(trace->jobs).jobs;
+  }
   workload_ = std::make_unique<Workload>(part, train_->cluster);
   train_->fixed.jobs = workload_->jobs().columns();
   held_out_ = std::make_unique<Workload>(rest, train_->cluster);

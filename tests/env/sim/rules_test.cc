@@ -90,6 +90,29 @@ TEST(Rules, RestoringTakesLongerBeyondEightGpus) {
   }
 }
 
+TEST(Rules, AJobThatTellsItsCostsIsChargedThose) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 100}});
+  jobs[0].save_us = 3 * kSecond;
+  jobs[0].restore_us = 7 * kSecond;
+  for (const double scale : {1.0, 4.0, 0.0}) {
+    Costs costs;
+    costs.scale = scale;
+    const Scene scene("2x1", jobs, costs);
+    Script script;
+    script.acts = {{0, both(start_on(0, {{0, 1}}), start_on(1, {{1, 1}}))},
+                   {20, both(stop(0), stop(1))},
+                   {60, both(start_on(0, {{0, 1}}), start_on(1, {{1, 1}}))}};
+    Player player(scene, script);
+    while (player.step()) {
+      if (player.view().now_us() != 20 * kSecond) continue;
+      EXPECT_EQ(player.view().until_us(0), (20 + 3 * scale) * kSecond);
+      EXPECT_EQ(player.view().until_us(1), 30 * kSecond) << "as everybody";
+    }
+    EXPECT_EQ(player.jobs()[0].end_us, (60 + 7 * scale + 80) * kSecond);
+    EXPECT_EQ(player.jobs()[1].end_us, (60 + 30 + 80) * kSecond);
+  }
+}
+
 TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;

@@ -1,0 +1,120 @@
+#include "env/sim/fairness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "env/base/check.h"
+#include "env/sim/metrics.h"
+
+namespace yard {
+namespace {
+
+// The time that jobs spent in the system, summed up to a moment.
+class InSystem {
+ public:
+  InSystem(const Trace& trace, const Outcome& outcome) : begin_us_(outcome.begin_us) {
+    for (size_t j = 0; j < trace.jobs.size(); ++j) {
+      comes_.push_back(trace.jobs[j].submit_us);
+      if (outcome.jobs[j].end_us != kNone) leaves_.push_back(outcome.jobs[j].end_us);
+    }
+    std::sort(comes_.begin(), comes_.end());
+    std::sort(leaves_.begin(), leaves_.end());
+    come_sum_s_ = sums(comes_);
+    leave_sum_s_ = sums(leaves_);
+  }
+
+  // [job s] from the beginning to `at_us`.
+  double until(int64_t at_us) const {
+    return passed(comes_, come_sum_s_, at_us) - passed(leaves_, leave_sum_s_, at_us);
+  }
+
+ private:
+  double seconds(int64_t us) const { return static_cast<double>(us - begin_us_) / 1e6; }
+
+  std::vector<double> sums(const std::vector<int64_t>& times_us) const {
+    std::vector<double> out{0};
+    for (const int64_t at_us : times_us) out.push_back(out.back() + seconds(at_us));
+    return out;
+  }
+
+  // Sum of (at - t) over all times t before `at`.
+  double passed(const std::vector<int64_t>& times_us, const std::vector<double>& sum_s,
+                int64_t at_us) const {
+    const auto n = static_cast<size_t>(std::upper_bound(times_us.begin(), times_us.end(), at_us) -
+                                       times_us.begin());
+    return static_cast<double>(n) * seconds(at_us) - sum_s[n];
+  }
+
+  int64_t begin_us_;
+  std::vector<int64_t> comes_, leaves_;           // sorted
+  std::vector<double> come_sum_s_, leave_sum_s_;  // of the first so many
+};
+
+// What somebody's jobs got, beside what they asked for while they were there.
+struct Service {
+  double got_gpu_s = 0, asked_gpu_s = 0;
+};
+
+// J = (sum x)^2 / (n sum x^2).
+std::optional<double> jain(const std::unordered_map<std::string, Service>& who) {
+  if (who.size() < 2) return std::nullopt;
+  double sum = 0, squares = 0;
+  for (const auto& [name, service] : who) {
+    const double x = service.asked_gpu_s > 0 ? service.got_gpu_s / service.asked_gpu_s : 1;
+    sum += x;
+    squares += x * x;
+  }
+  if (squares == 0) return std::nullopt;
+  return sum * sum / (static_cast<double>(who.size()) * squares);
+}
+
+}  // namespace
+
+Fairness fairness_of(const Trace& trace, const Fixed& fixed, const Outcome& outcome) {
+  YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
+  const RunAlone run_alone(fixed.spec);
+  const InSystem in_system(trace, outcome);
+  const double gpus = fixed.spec.total_gpus;
+  std::unordered_map<std::string, Service> users, tenants;
+  std::vector<double> rhos;
+  FinishTimeFairness finish;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const Job& job = trace.jobs[j];
+    const int64_t end_us = outcome.jobs[j].end_us;
+    if (!job.scored || end_us == kNone) continue;
+    const double jct_s = static_cast<double>(end_us - job.submit_us) / 1e6;
+    const double run_s = static_cast<double>(run_alone(job)) / 1e6;
+    const int32_t weight = std::max(job.gpus, 1);
+    for (auto& [name, all] : {std::pair{&job.user, &users}, std::pair{&job.tenant, &tenants}}) {
+      if (name->empty()) continue;
+      Service& service = (*all)[*name];
+      service.got_gpu_s += weight * run_s;
+      service.asked_gpu_s += weight * jct_s;
+    }
+    if (jct_s <= 0 || run_s <= 0) continue;
+    const double mean_jobs = (in_system.until(end_us) - in_system.until(job.submit_us)) / jct_s;
+    // With fewer GPUs than it asks for, it takes longer in proportion.
+    const double alone_s = run_s * std::max(1.0, job.gpus * mean_jobs / gpus);
+    rhos.push_back(jct_s / alone_s);
+    // What rounding adds is no unfairness.
+    finish.unfair_share += rhos.back() > 1 + 1e-9 ? 1 : 0;
+  }
+  Fairness out;
+  out.jain_users = jain(users);
+  out.jain_tenants = jain(tenants);
+  if (rhos.empty()) return out;
+  std::sort(rhos.begin(), rhos.end());
+  const auto n = static_cast<double>(rhos.size());
+  finish.jobs = static_cast<int64_t>(rhos.size());
+  for (const double rho : rhos) finish.mean += rho / n;
+  finish.p95 = rhos[static_cast<size_t>(std::ceil(0.95 * n)) - 1];
+  finish.max = rhos.back();
+  finish.unfair_share /= n;
+  out.finish_time = finish;
+  return out;
+}
+
+}  // namespace yard

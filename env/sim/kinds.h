@@ -1,0 +1,43 @@
+// Who may not lie beside whom: of some pairs of jobs it was measured that they do not fit on one
+// GPU. Shared GPUs remember the kinds of jobs on them; NodeLedger (shape.h) does not offer the rest
+// of such a GPU to a kind that is barred there.
+#pragma once
+
+#include "env/sim/free_map.h"
+#include "env/sim/shape.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// Writes down beside whom the job now lies, where somebody may not lie beside somebody. Requires:
+// it has its GPUs.
+YARD_HD inline void enter_kind(const Fixed& f, ClusterState& s, int32_t slot) {
+  const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
+  for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
+    if (!is_share(f, s, slot, p)) continue;
+    const int32_t gpu = f.spec.node_gpu0[s.part_node[p]] + lowest_bit(s.part_mask[p]);
+    s.share_kinds[gpu] |= uint64_t{1} << kind;
+  }
+}
+
+// The same when it is about to leave: those who stay are looked for.
+YARD_HD inline void leave_kind(const Fixed& f, ClusterState& s, int32_t slot) {
+  if (kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (!is_share(f, s, slot, p)) continue;
+    uint64_t kinds = 0;
+    for (int32_t i = 0; i < s.head->held; ++i) {
+      const int32_t other = s.held_list[i];
+      const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[other]);
+      if (other == slot || kind == kNone) continue;
+      for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
+        const bool beside =
+            s.part_node[q] == s.part_node[p] && (s.part_mask[q] & s.part_mask[p]) != 0;
+        if (beside) kinds |= uint64_t{1} << kind;
+      }
+    }
+    s.share_kinds[f.spec.node_gpu0[s.part_node[p]] + lowest_bit(s.part_mask[p])] = kinds;
+  }
+}
+
+}  // namespace yard

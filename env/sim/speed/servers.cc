@@ -1,0 +1,38 @@
+#include "env/sim/speed/servers.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "env/base/check.h"
+
+namespace yard {
+
+ServerCurve::ServerCurve(std::span<const ServerRun> runs, const std::string& gpu_type,
+                         double batch) {
+  std::vector<OptimusRun> sync, async;
+  for (const ServerRun& run : runs) {
+    if (run.gpu_type != gpu_type) continue;
+    (run.asynchronous ? async : sync)
+        .push_back({run.servers, run.workers, run.steps_per_s, run.batch});
+  }
+  YARD_CHECK(!sync.empty() || !async.empty(), "a type that nobody measured");
+  asynchronous_ = sync.empty();
+  if (asynchronous_) {
+    async_ = fit_optimus_async(async);
+  } else {
+    sync_ = fit_optimus_sync(sync, batch);
+  }
+}
+
+double ServerCurve::steps_per_s(int32_t servers, int32_t workers) const {
+  return asynchronous_ ? async_.steps_per_s(servers, workers) : sync_.steps_per_s(servers, workers);
+}
+
+double ServerCurve::exchange_share(int32_t servers, int32_t workers) const {
+  const double per_server = static_cast<double>(workers) / servers;
+  return asynchronous_
+             ? async_.coefficient[1] * per_server * async_.steps_per_s(servers, workers) / workers
+             : sync_.coefficient[2] * per_server * sync_.steps_per_s(servers, workers);
+}
+
+}  // namespace yard

@@ -1,0 +1,141 @@
+#include "env/sim/why_waiting.h"
+
+#include <algorithm>
+
+#include "env/base/text.h"
+#include "env/sim/rules.h"
+
+namespace yard {
+namespace {
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+Placement placement_of(const std::string& name) {
+  // Tiresias' yarn and Lucid's consolidate wait for few nodes as ours does; the other placements of
+  // published rule sets take GPUs wherever they are.
+  if (name == "consolidate" || name == "yarn") return Placement::kConsolidate;
+  return name == "first-fit" ? Placement::kFirstFit : Placement::kBestFit;
+}
+
+WhyWaiting::WhyWaiting(const Fixed& fixed, Placement placement)
+    : fixed_(fixed),
+      placement_(placement),
+      seen_(static_cast<size_t>(fixed.jobs.num_classes), 0),
+      reason_(seen_.size(), WaitReason::kOrder),
+      pieces_(static_cast<size_t>(fixed.spec.num_nodes) *
+              static_cast<size_t>(fixed.jobs.shapes.max_groups)) {}
+
+WaitReason WhyWaiting::reason(const ClusterState& s, int32_t slot) {
+  if (s.phase[slot] == Phase::kBlocked) return WaitReason::kDependencies;
+  if (s.phase[slot] == Phase::kStopping) return WaitReason::kSaving;
+  YARD_CHECK(s.phase[slot] == Phase::kWaiting, "a job that does not wait has no reason");
+  const auto k = static_cast<size_t>(s.size_class[slot]);
+  if (seen_[k] != epoch_) {
+    seen_[k] = epoch_;
+    reason_[k] = of_class(s, slot);
+  }
+  return reason_[k];
+}
+
+WaitReason WhyWaiting::of_class(const ClusterState& s, int32_t slot) {
+  const View view(fixed_, s, Level::kBlind);
+  if (!view.within_limit(slot)) return WaitReason::kTenantLimit;
+  if (place(view, placement_, slot, pieces_.data()) > 0) return WaitReason::kOrder;
+  const int32_t wanted = fixed_.jobs.class_gpus[s.size_class[slot]];
+  if (wanted > s.head->free_gpus) {
+    return wanted > s.head->free_gpus + s.head->down_gpus ? WaitReason::kTooFewGpus
+                                                          : WaitReason::kGpusDown;
+  }
+  return view.shaped(slot) ? of_shape(s, slot) : WaitReason::kFragmented;
+}
+
+int32_t WhyWaiting::open_gpus(const ClusterState& s, int32_t slot) const {
+  const ShapeColumns& h = fixed_.jobs.shapes;
+  int32_t gpus = 0;
+  for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
+    const NodeLedger ledger(fixed_, s, m);
+    bool open = false;
+    for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
+      const TaskNeed need = need_of(h, s.shape[slot], g);
+      const bool on_gpus = need.gpus + need.gpu_milli > 0;
+      open = open || (on_gpus && ledger.suits(fixed_, s.shape[slot], need));
+    }
+    if (open) gpus += s.free_count[m];
+  }
+  return gpus;
+}
+
+// Whether the tasks of each role group, looked at by itself, would find room if so much of what
+// they need did not count.
+bool WhyWaiting::has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory,
+                          bool gpu_memory) const {
+  const ShapeColumns& h = fixed_.jobs.shapes;
+  const int32_t shape = s.shape[slot];
+  for (int32_t g = 0; g < num_groups(h, shape); ++g) {
+    TaskNeed need = need_of(h, shape, g);
+    if (cpu) need.cpu_milli = 0;
+    if (memory) need.mem_mib = 0;
+    if (gpu_memory) need.gpu_mem_mib = 0;
+    int32_t left = tasks_of(h, shape, g);
+    for (int32_t m = 0; m < fixed_.spec.num_nodes && left > 0; ++m) {
+      NodeLedger ledger(fixed_, s, m);
+      // A type that never has the memory is no matter of what is free.
+      if (!ledger.suits(fixed_, shape, need_of(h, shape, g))) continue;
+      left -= take_tasks(fixed_, s, ledger, need, left);
+    }
+    if (left > 0) return false;
+  }
+  return true;
+}
+
+WaitReason WhyWaiting::of_shape(const ClusterState& s, int32_t slot) const {
+  if (has_room(s, slot, false, false, false)) return WaitReason::kFragmented;  // not all together
+  if (has_room(s, slot, true, false, false)) return WaitReason::kCpu;
+  if (has_room(s, slot, false, true, false)) return WaitReason::kMemory;
+  if (has_room(s, slot, false, false, true)) return WaitReason::kGpuMemory;
+  if (has_room(s, slot, true, true, false)) return WaitReason::kCpu;
+  if (has_room(s, slot, true, true, true)) return WaitReason::kGpuMemory;
+  const int32_t open = open_gpus(s, slot);
+  if (open < fixed_.jobs.class_gpus[s.size_class[slot]]) return WaitReason::kGpuType;
+  // Shares alone need no whole GPU; where none has so much left, too little is free.
+  return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
+}
+
+int32_t WhyWaiting::first_before(const ClusterState& s, int32_t slot) const {
+  const JobColumns& jobs = fixed_.jobs;
+  const int32_t j = s.job[slot];
+  for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
+    const int32_t before = jobs.after_job[i], bit = jobs.parent[before];
+    const bool played = before >= s.head->first_job && before < s.head->end_job;
+    if (played && (s.ended_bits[bit >> 6] >> (bit & 63) & 1) == 0) return before;
+  }
+  return j;
+}
+
+std::string WhyWaiting::figures(const ClusterState& s, int32_t slot, WaitReason reason) const {
+  const std::string gpus = "wants " + text(s.gpus[slot]) + " GPUs; ";
+  const std::string free = text(s.head->free_gpus) + " free";
+  switch (reason) {
+    case WaitReason::kSaving:
+      return "until " + format_seconds(s.until_us[slot]) + " s";
+    case WaitReason::kTenantLimit: {
+      const int32_t t = s.tenant[slot];
+      return gpus + "tenant holds " + text(s.tenant_gpus[t]) + " of at most " +
+             text(fixed_.spec.tenant_limit[t]);
+    }
+    case WaitReason::kGpusDown:
+      return gpus + free + "; " + text(s.head->down_gpus) + " down";
+    case WaitReason::kGpuType:
+      return gpus + free + "; " + text(open_gpus(s, slot)) + " of them on nodes open to it";
+    case WaitReason::kFragmented: {
+      const int32_t* most = std::max_element(s.free_count, s.free_count + fixed_.spec.num_nodes);
+      return gpus + free + "; at most " + text(*most) + " on one node";
+    }
+    default:
+      return gpus + free;
+  }
+}
+
+}  // namespace yard

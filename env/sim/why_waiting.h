@@ -1,0 +1,72 @@
+// Why a job waits, as far as a state tells: what it lacks at this moment, or that it lacks nothing
+// and the scheduler leaves it. For reports; no policy reads it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/sim/choose.h"
+
+namespace yard {
+
+enum class WaitReason : uint8_t {
+  kDependencies,  // jobs that it comes after have not ended
+  kSaving,        // its own save goes on
+  kTenantLimit,   // its tenant may hold no more
+  kTooFewGpus,    // fewer are free in the whole cluster than it needs
+  kGpusDown,      // the same, and with those that are down they would suffice
+  kGpuType,       // enough are free, but not of a type, or on a node, that is open to it
+  kGpuMemory,     // the same of memory on shared GPUs,
+  kCpu,           // of cores beside free GPUs,
+  kMemory,        // of host memory beside them
+  kFragmented,    // enough are free, but not where its placement can use them
+  kOrder,         // there is a place for it: the scheduler keeps it for another, or waits
+};
+inline constexpr int kWaitReasons = 11;
+inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
+    "dependencies", "saving", "tenant-limit", "too-few-gpus", "gpus-down", "gpu-type",
+    "gpu-memory",   "cpu",    "memory",       "fragmented",   "order"};
+
+// How a scheduler places jobs, by the name that a run has for it; what names nobody counts as
+// best-fit, which is never choosier than it has to be.
+Placement placement_of(const std::string& name);
+
+class WhyWaiting {
+ public:
+  // Requires: `fixed` outlives this.
+  WhyWaiting(const Fixed& fixed, Placement placement);
+
+  // Forgets what was found out of the state before. Call it whenever the state has changed.
+  void renew() { ++epoch_; }
+
+  // Requires: the job in `slot` waits, is blocked, or stops.
+  WaitReason reason(const ClusterState& state, int32_t slot);
+
+  // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: what job `j` is called.
+  template <class Name>
+  std::string detail(const ClusterState& state, int32_t slot, WaitReason reason,
+                     const Name& name) const {
+    if (reason == WaitReason::kDependencies) return "after " + name(first_before(state, slot));
+    return figures(state, slot, reason);
+  }
+
+ private:
+  WaitReason of_class(const ClusterState& s, int32_t slot);
+  WaitReason of_shape(const ClusterState& s, int32_t slot) const;
+  // Free whole GPUs on nodes that are open to the job.
+  int32_t open_gpus(const ClusterState& s, int32_t slot) const;
+  bool has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
+  int32_t first_before(const ClusterState& s, int32_t slot) const;
+  std::string figures(const ClusterState& s, int32_t slot, WaitReason reason) const;
+
+  const Fixed& fixed_;
+  Placement placement_;
+  int64_t epoch_ = 1;
+  // Jobs of one class ask for the same: what holds for one of them holds for all.
+  std::vector<int64_t> seen_;       // (K)  epoch
+  std::vector<WaitReason> reason_;  // (K)
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace yard

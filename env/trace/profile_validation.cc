@@ -1,0 +1,59 @@
+// The training runs published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact):
+// `MODEL/validation-BATCH.csv`, after every epoch the progress in iterations of the first batch,
+// the metric (accuracy, F1, word errors, ...) and what its gradient noise scale is made of. A run's
+// last row is where it ended: its whole work.
+#include "env/base/registry.h"
+#include "env/base/text.h"
+#include "env/trace/cells.h"
+#include "env/trace/profile.h"
+
+namespace yard {
+namespace {
+
+constexpr std::string_view kName = "validation-";
+
+class PolluxValidation final : public ProfileReader {
+ public:
+  explicit PolluxValidation(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"progress", "metric", "grad_sqr", "grad_var"});
+  }
+
+  void read(Lines& lines, Profiles& out) const override {
+    Cells cells(lines);
+    const int progress = cells.column("progress"), metric = cells.column("metric");
+    const int sqr = cells.column("grad_sqr"), var = cells.column("grad_var");
+    MeasuredCurve curve;
+    curve.model = folder_name(lines.name());
+    const std::string stem = file_stem(lines.name());
+    const size_t batch_at = stem.starts_with(kName) ? kName.size() : 0;
+    curve.batch = parse_number<int32_t>(std::string_view(stem).substr(batch_at)).value_or(0);
+    while (cells.next()) {
+      const double at = cells.positive(progress);
+      if (!curve.points.empty() && at <= curve.points.back().share) {
+        cells.refuse(progress, "more progress than in the row before");
+      }
+      const double noise = cells.not_negative(var) / cells.positive(sqr);
+      curve.points.push_back({at, cells.not_negative(metric), noise});
+    }
+    if (curve.points.empty()) return;
+    const double whole = curve.points.back().share;
+    for (CurvePoint& point : curve.points) point.share /= whole;
+    out.curves.push_back(std::move(curve));
+  }
+
+  std::string example() const override {
+    return "progress,iteration,metric,grad_sqr,grad_var\n"
+           "391.0,390,0.4455,8.9,5.1\n"
+           "782.0,781,0.6007,1.9,1.6\n";
+  }
+};
+
+const Registry<ProfileReader>::Add<PolluxValidation> kAdd{
+    "pollux-validation",
+    {.help = "metric and gradient noise along training, 6 models (Pollux, OSDI 2021)",
+     .example_path = "cifar10/validation-128.csv"}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,60 @@
+#include "experiments/least_cluster.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "env/base/error.h"
+
+namespace yard {
+namespace {
+
+// GPUs held, by time: what is added and taken away.
+using Changes = std::map<int64_t, int64_t>;
+
+int64_t most_held(const Changes& changes) {
+  int64_t held = 0, most = 0;
+  for (const auto& [at_us, gpus] : changes) {
+    held += gpus;
+    most = std::max(most, held);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string least_cluster(const Trace& trace) {
+  Changes of_all;
+  std::map<std::string, Changes> of_type;
+  int64_t node_gpus = 1;
+  for (const Job& job : trace.jobs) {
+    if (job.logged_start_us < 0 || job.logged_end_us <= job.logged_start_us) continue;
+    const auto add = [&](Changes& changes) {
+      changes[job.logged_start_us] += job.gpus;
+      changes[job.logged_end_us] -= job.gpus;
+    };
+    add(of_all);
+    if (!job.gpu_types.empty()) add(of_type[job.gpu_types.front()]);
+    for (const RoleGroup& g : job.groups) node_gpus = std::max<int64_t>(node_gpus, g.task.gpus);
+  }
+  const int64_t all = most_held(of_all);
+  if (all == 0) {
+    throw InputError(trace.source, "jobs whose start and end are logged, or --cluster", "none");
+  }
+  const auto part = [&](int64_t gpus) {
+    return std::to_string((gpus + node_gpus - 1) / node_gpus) + "x" + std::to_string(node_gpus);
+  };
+  if (of_type.empty()) return part(all);
+  std::map<std::string, int64_t> most;
+  int64_t typed = 0;
+  for (const auto& [type, changes] : of_type) typed += most[type] = most_held(changes);
+  const auto usual = std::ranges::max_element(most, {}, [](const auto& one) { return one.second; });
+  usual->second += std::max<int64_t>(0, all - typed);
+  std::string text;
+  for (const auto& [type, gpus] : most) {
+    text += (text.empty() ? "" : "+") + part(gpus) + ":" + type;
+  }
+  return text;
+}
+
+}  // namespace yard

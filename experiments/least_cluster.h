@@ -1,0 +1,16 @@
+// The least cluster that can have run what a log says, where nobody tells the real one.
+#pragma once
+
+#include <string>
+
+#include "env/trace/job.h"
+
+namespace yard {
+
+// Returns it in the shorthand of load_cluster(), "4x8:a100+2x8:v100": for every GPU type that jobs
+// ask for the most GPUs that such jobs held at once; what others held beyond that is of the type
+// most asked for. All nodes are of the most GPUs that a task had on one node. Throws InputError
+// where no job has both a logged start and end.
+std::string least_cluster(const Trace& trace);
+
+}  // namespace yard

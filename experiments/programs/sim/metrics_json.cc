@@ -1,0 +1,271 @@
+#include "experiments/programs/sim/metrics_json.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "env/sim/fairness.h"
+#include "env/sim/tenants.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kSecondsPerHour = 3600;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+// Null where there is nothing to divide by.
+Json ratio(double part, double whole) { return whole > 0 ? Json(part / whole) : Json(nullptr); }
+
+Json times_json(const JctSummary& s) {
+  return {{"jobs", s.jobs},
+          {"finished", s.finished},
+          {"unfinished", s.jobs - s.finished},
+          {"sum_jct_s", seconds_json(s.sum_jct_us)},
+          {"mean_jct_s", s.mean_jct_s},
+          {"p50_jct_s", s.p50_jct_s},
+          {"p95_jct_s", s.p95_jct_s},
+          {"p99_jct_s", s.p99_jct_s},
+          {"mean_wait_s", s.mean_wait_s},
+          {"max_wait_s", s.max_wait_s},
+          {"mean_run_s", s.mean_run_s}};
+}
+
+Json fairness_json(const Fairness& fairness) {
+  Json out = {{"rho_mean", nullptr},
+              {"rho_p95", nullptr},
+              {"rho_max", nullptr},
+              {"unfair_share", nullptr},
+              {"jain_users", or_null(fairness.jain_users)},
+              {"jain_tenants", or_null(fairness.jain_tenants)}};
+  if (const auto& finish = fairness.finish_time) {
+    out["rho_mean"] = finish->mean;
+    out["rho_p95"] = finish->p95;
+    out["rho_max"] = finish->max;
+    out["unfair_share"] = finish->unfair_share;
+  }
+  return out;
+}
+
+Json deadlines_json(const std::optional<DeadlineSummary>& deadlines) {
+  if (!deadlines) return nullptr;
+  return {{"jobs", deadlines->jobs},
+          {"met", deadlines->met},
+          {"missed", deadlines->missed},
+          {"open", deadlines->open},
+          {"mean_tardiness_s", deadlines->mean_tardiness_s},
+          {"max_tardiness_s", deadlines->max_tardiness_s},
+          {"value", deadlines->value},
+          {"value_share", deadlines->value_share}};
+}
+
+Json tenants_json(const std::vector<TenantSummary>& tenants) {
+  if (tenants.empty()) return nullptr;
+  Json out = Json::array();
+  for (const TenantSummary& one : tenants) {
+    const bool ended = one.all.finished > 0;
+    Json row = {{"tenant", one.tenant},
+                {"jobs", one.all.jobs},
+                {"finished", one.all.finished},
+                {"mean_jct_s", nullptr},
+                {"p95_jct_s", nullptr},
+                {"mean_wait_s", nullptr},
+                {"p95_wait_s", nullptr},
+                {"deadlines", deadlines_json(one.deadlines)},
+                {"gpu_hours", or_null(one.gpu_hours)},
+                {"mean_gpus", or_null(one.mean_gpus)},
+                {"quota_gpus", or_null(one.quota_gpus)},
+                {"quota_share", or_null(one.quota_share)}};
+    if (ended) {
+      row["mean_jct_s"] = one.all.mean_jct_s;
+      row["p95_jct_s"] = one.all.p95_jct_s;
+      row["mean_wait_s"] = one.all.mean_wait_s;
+      row["p95_wait_s"] = one.p95_wait_s;
+    }
+    out.push_back(row);
+  }
+  return out;
+}
+
+Json gpu_hours_json(const GpuTime& time) {
+  return {
+      {"all", time.total() / kSecondsPerHour},       {"running", time.running / kSecondsPerHour},
+      {"starting", time.starting / kSecondsPerHour}, {"saving", time.saving / kSecondsPerHour},
+      {"unshared", time.unshared / kSecondsPerHour}, {"down", time.down / kSecondsPerHour},
+      {"idle", time.idle / kSecondsPerHour},         {"lost", time.lost / kSecondsPerHour}};
+}
+
+Json fragmentation_json(const FragmentTime& time) {
+  return {{"mean_free_gpus", nullptr},
+          {"unusable", ratio(time.unusable, time.free)},
+          {"partial", ratio(time.partial, time.free)},
+          {"stranded", ratio(time.stranded, time.free)},
+          {"block", ratio(time.ideal_block - time.largest_block, time.ideal_block)}};
+}
+
+// By reason; reasons that nobody had are left out.
+Json waits_json(const Waits* waits) {
+  if (waits == nullptr) return nullptr;
+  int64_t all_us = 0;
+  for (const WaitTotal& total : waits->totals()) all_us += total.time_us;
+  Json out = Json::array();
+  for (size_t r = 0; r < waits->totals().size(); ++r) {
+    const WaitTotal& total = waits->totals()[r];
+    if (total.intervals == 0) continue;
+    out.push_back(
+        {{"reason", kWaitReasonNames[r]},
+         {"jobs", total.jobs},
+         {"intervals", total.intervals},
+         {"total_s", seconds_json(total.time_us)},
+         {"share", ratio(static_cast<double>(total.time_us), static_cast<double>(all_us))}});
+  }
+  return out;
+}
+
+// What needs a look at every step.
+void add_metered(const Scenario& scenario, const Metered* used, Json& out) {
+  for (const char* key :
+       {"gpu_hours", "goodput", "overhead", "fragmentation", "energy_kwh", "cost"}) {
+    out[key] = nullptr;
+  }
+  if (used == nullptr) return;
+  const GpuTime& time = used->time;
+  out["gpu_hours"] = gpu_hours_json(time);
+  out["goodput"] = ratio(time.running - time.lost, time.total());
+  out["overhead"] = ratio(time.starting + time.saving + time.lost, time.total());
+  out["fragmentation"] = fragmentation_json(used->fragments);
+  out["fragmentation"]["mean_free_gpus"] = ratio(used->fragments.free, used->span_s);
+  out["energy_kwh"] = or_null(energy_kwh(scenario.cluster, *used));
+  if (const auto cost = cost_of(scenario.cluster, *used)) {
+    out["cost"] = {{"held", cost->held}, {"all", cost->all}};
+  }
+}
+
+}  // namespace
+
+Json run_json(const Scenario& scenario, const Run& run, const Metered* used, const Waits* waits) {
+  const Summary& s = run.summary;
+  Json out = {{"policy", run.policy},
+              {"rules", run.rules},
+              {"placement", nullptr},
+              {"information", level_name(run.level)},
+              {"bound", is_bound(run.level)}};
+  if (!run.placement.empty()) out["placement"] = run.placement;
+  out.update(times_json(s.all));
+  out["mean_slowdown"] = s.mean_slowdown;
+  out["makespan_s"] = s.makespan_s;
+  out["utilisation"] = s.utilisation;
+  out["preemptions"] = s.preemptions;
+  out["restarts"] = s.restarts;
+  out["failures"] = run.outcome.failures;
+  out["lost_gpu_hours"] = static_cast<double>(run.outcome.lost_time_us) / 1e6 / kSecondsPerHour;
+  out["moved_bytes"] = nullptr;
+  if (scenario.speeds) out["moved_bytes"] = run.outcome.moved_bytes;
+  out["events"] = run.outcome.events;
+  out["decisions"] = run.outcome.decisions;
+  out["wall_s"] = run.wall_s;
+  out["fairness"] = fairness_json(fairness_of(scenario.trace, scenario.fixed, run.outcome));
+  out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
+  add_metered(scenario, used, out);
+  out["tenants"] =
+      tenants_json(tenants_of(scenario.trace, scenario.cluster, scenario.fixed, run.outcome, used));
+  out["waits"] = waits_json(waits);
+  out["classes"] = Json::array();
+  for (const ClassSummary& of : s.classes) {
+    Json one = {{"gpus", of.gpus}};
+    one.update(times_json(of.all));
+    out["classes"].push_back(one);
+  }
+  return out;
+}
+
+namespace {
+
+void print_value(const Json& value, int width) {
+  if (value.is_null()) {
+    std::printf(" %*s", width, "-");
+  } else {
+    std::printf(" %*.*g", width, 5, value.get<double>());
+  }
+}
+
+// One line a run: the values of `of(run)` by `keys`. Nothing where no run has any.
+template <class Of>
+void print_lines(const Json& runs, const char* title, const std::vector<const char*>& keys, Of of) {
+  const bool any = std::any_of(runs.begin(), runs.end(), [&](const Json& run) {
+    const Json part = of(run);
+    return !part.is_null() && std::any_of(keys.begin(), keys.end(), [&](const char* key) {
+      return !part[key].is_null();
+    });
+  });
+  if (!any) return;
+  std::printf("\n%-24s", title);
+  for (const char* key : keys) std::printf(" %14s", key);
+  std::printf("\n");
+  for (const Json& run : runs) {
+    std::printf("%-24s", run["policy"].get<std::string>().c_str());
+    const Json part = of(run);
+    for (const char* key : keys) print_value(part.is_null() ? Json() : part[key], 14);
+    std::printf("\n");
+  }
+}
+
+void print_tenants(const Json& run) {
+  if (run["tenants"].is_null()) return;
+  const std::vector<const char*> keys = {"jobs",       "mean_jct_s", "p95_jct_s", "mean_wait_s",
+                                         "p95_wait_s", "gpu_hours",  "mean_gpus", "quota_share"};
+  std::printf("\n%-24s", ("tenants, " + run["policy"].get<std::string>()).c_str());
+  for (const char* key : keys) std::printf(" %11s", key);
+  std::printf(" %13s\n", "deadlines met");
+  for (const Json& tenant : run["tenants"]) {
+    std::printf("%-24s", tenant["tenant"].get<std::string>().c_str());
+    for (const char* key : keys) print_value(tenant[key], 11);
+    const Json& due = tenant["deadlines"];
+    const std::string met = due.is_null() ? "-" : due["met"].dump() + " of " + due["jobs"].dump();
+    std::printf(" %13s\n", met.c_str());
+  }
+}
+
+void print_waits(const Json& run) {
+  if (run["waits"].empty()) return;
+  std::printf("\n%-24s %11s %11s %15s %7s\n",
+              ("waiting, " + run["policy"].get<std::string>()).c_str(), "jobs", "intervals",
+              "total_s", "share");
+  for (const Json& one : run["waits"]) {
+    std::printf("%-24s %11lld %11lld %15.1f %7.3f\n", one["reason"].get<std::string>().c_str(),
+                one["jobs"].get<long long>(), one["intervals"].get<long long>(),
+                one["total_s"].get<double>(), one["share"].get<double>());
+  }
+}
+
+}  // namespace
+
+void print_more(const Json& runs) {
+  const auto part = [](const char* key) { return [key](const Json& run) { return run[key]; }; };
+  const auto whole = [](const Json& run) { return run; };
+  print_lines(runs, "GPU hours",
+              {"running", "starting", "saving", "unshared", "down", "idle", "lost"},
+              part("gpu_hours"));
+  print_lines(runs, "share of all GPU time", {"utilisation", "goodput", "overhead"}, whole);
+  print_lines(runs, "fragmentation of free",
+              {"mean_free_gpus", "unusable", "partial", "stranded", "block"},
+              part("fragmentation"));
+  print_lines(runs, "fairness",
+              {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"},
+              part("fairness"));
+  print_lines(runs, "deadlines",
+              {"jobs", "met", "missed", "open", "mean_tardiness_s", "value_share"},
+              part("deadlines"));
+  print_lines(runs, "disturbances", {"preemptions", "restarts", "failures", "moved_bytes"}, whole);
+  print_lines(runs, "energy", {"energy_kwh"}, whole);
+  print_lines(runs, "cost", {"held", "all"}, part("cost"));
+  for (const Json& run : runs) print_tenants(run);
+  for (const Json& run : runs) print_waits(run);
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,154 @@
+#include "experiments/programs/sim/recording.h"
+
+#include <algorithm>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "experiments/jobs_csv.h"
+
+namespace yard::sim {
+
+void RecordingOptions::add_to(CLI::App& app) {
+  app.add_option("--metrics", metrics,
+                 "basic, or all: also GPU time by use, fragmentation, energy, cost, fairness, "
+                 "deadlines, tenants and why jobs waited")
+      ->check(CLI::IsMember({"basic", "all"}));
+  app.add_option("--jobs-out", jobs_out, "CSV with a row for every job");
+  app.add_option("--waits-out", waits_out, "CSV of who waited when and why");
+  app.add_option("--series-out", series_out,
+                 "the cluster and its queue over time: JSON, or CSV where the name ends in .csv");
+  app.add_option("--timeline", timeline, "who held which GPU when, for ui.perfetto.dev");
+  app.add_option("--dump-at", dump_at, "times in seconds, joined by commas, for --dump-out");
+  app.add_option("--dump-out", dump_out, "JSON of the whole state at these times");
+}
+
+void RecordingOptions::check() const {
+  if (dump_at.empty() != dump_out.empty()) {
+    const bool no_file = dump_out.empty();
+    throw InputError(no_file ? "--dump-at" : "--dump-out",
+                     no_file ? "--dump-out FILE beside it" : "--dump-at TIMES beside it", "none");
+  }
+  moments_us();
+}
+
+std::vector<int64_t> RecordingOptions::moments_us() const {
+  std::vector<int64_t> out;
+  if (dump_at.empty()) return out;
+  for (const std::string_view part : split(dump_at, ',')) {
+    const auto at_us = parse_seconds_us(part);
+    if (!at_us || *at_us < 0) {
+      throw InputError("--dump-at", "seconds, joined by commas", "'" + std::string(part) + "'");
+    }
+    out.push_back(*at_us);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
+    : options_(options), scenario_(scenario), rows_(kJobsHeader), series_(scenario) {
+  if (!options.timeline.empty()) {
+    timeline_file_ = std::make_unique<AtomicFile>(options.timeline);
+    timeline_.emplace(scenario, [this](std::string_view text) { timeline_file_->write(text); });
+  }
+  if (!options.waits_out.empty()) {
+    waits_file_ = std::make_unique<AtomicFile>(options.waits_out);
+    waits_file_->write(kWaitsHeader);
+  }
+  if (!options.dump_out.empty()) moments_.emplace(options.moments_us());
+}
+
+Run Recording::play(const Contestant& contestant, RunOptions how) {
+  begin(contestant);
+  const bool looks = timeline_ || waits_ || meter_ || moments_ || !options_.series_out.empty();
+  if (looks) {
+    how.watch = [this](const Fixed& fixed, const ClusterState& state) { watch(fixed, state); };
+  }
+  Run run = run_prepared(scenario_, contestant, how);
+  end(run);
+  if (moments_) dump(contestant, how, run);
+  return run;
+}
+
+void Recording::begin(const Contestant& contestant) {
+  shown_ = false;
+  metered_.reset();
+  series_.begin();
+  if (timeline_) timeline_->begin(contestant.name);
+  if (options_.all_metrics()) meter_.emplace(scenario_.cluster, scenario_.played());
+  if (moments_) moments_->begin();
+  if (!options_.wants_waits()) return;
+  std::function<void(const Wait&)> ended;
+  if (timeline_ || waits_file_) {
+    ended = [this, policy = contestant.name](const Wait& wait) {
+      if (timeline_) timeline_->wait(wait);
+      if (waits_file_) waits_file_->write(wait_row(scenario_, policy, wait));
+    };
+  }
+  waits_.emplace(scenario_, placement_of(contestant.placement), std::move(ended));
+}
+
+void Recording::watch(const Fixed& fixed, const ClusterState& state) {
+  shown_ = true;
+  if (!options_.series_out.empty()) series_.watch(fixed, state);
+  if (timeline_) timeline_->watch(fixed, state);
+  if (waits_) waits_->watch(fixed, state);
+  if (meter_) meter_->watch(fixed, state);
+  if (moments_) moments_->note(state);
+}
+
+void Recording::need_state(const std::string& rules) const {
+  const std::pair<const char*, const std::string*> asked[] = {
+      {"--timeline", &options_.timeline},
+      {"--series-out", &options_.series_out},
+      {"--waits-out", &options_.waits_out},
+      {"--dump-out", &options_.dump_out}};
+  for (const auto& [option, file] : asked) {
+    if (!file->empty())
+      throw InputError(option, "rules that place jobs on GPUs", "'" + rules + "'");
+  }
+}
+
+void Recording::end(const Run& run) {
+  if (!options_.jobs_out.empty()) append_jobs(scenario_, run, rows_);
+  if (!shown_) {
+    need_state(run.rules);
+    waits_.reset();
+    return;
+  }
+  const int64_t end_us = run.outcome.end_us;
+  if (!options_.series_out.empty()) series_.end(run);
+  if (waits_) waits_->end(end_us);
+  if (timeline_) timeline_->end(end_us);
+  if (meter_) metered_ = meter_->end(end_us);
+  if (moments_) moments_->check("--dump-at", end_us);
+}
+
+void Recording::dump(const Contestant& contestant, RunOptions how, const Run& run) {
+  nlohmann::ordered_json states = nlohmann::ordered_json::array();
+  how.watch = [&](const Fixed& fixed, const ClusterState& state) {
+    moments_->dump(scenario_, fixed, state, placement_of(contestant.placement), states);
+  };
+  run_prepared(scenario_, contestant, how);
+  dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
+}
+
+void Recording::commit() {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  if (!options_.jobs_out.empty()) write_file_atomic(options_.jobs_out, rows_);
+  if (!options_.series_out.empty()) {
+    const bool csv = options_.series_out.ends_with(".csv");
+    const std::string text =
+        csv ? series_.csv() : series_.json().dump(-1, ' ', false, Handler::replace);
+    write_file_atomic(options_.series_out, text);
+  }
+  if (moments_) {
+    const nlohmann::ordered_json all = {{"dumps", dumps_}};
+    write_file_atomic(options_.dump_out, all.dump(1, ' ', false, Handler::replace) + "\n");
+  }
+  if (waits_file_) waits_file_->commit();
+  if (timeline_) timeline_->finish();
+  if (timeline_file_) timeline_file_->commit();
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,71 @@
+// What `simulate` writes beside its results while a policy plays: it looks on after every decision,
+// and only where somebody asked. Files appear when all policies have played, or not at all.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/base/file.h"
+#include "env/sim/meter.h"
+#include "experiments/dump.h"
+#include "experiments/replay.h"
+#include "experiments/series.h"
+#include "experiments/timeline.h"
+#include "experiments/waits.h"
+
+namespace yard::sim {
+
+struct RecordingOptions {
+  std::string jobs_out, series_out, timeline, waits_out, dump_out;
+  std::string dump_at;  // times in seconds, joined by commas
+  std::string metrics = "basic";
+
+  void add_to(CLI::App& app);
+  // Throws InputError about what contradicts itself.
+  void check() const;
+  bool all_metrics() const { return metrics == "all"; }
+  bool wants_waits() const { return all_metrics() || !waits_out.empty() || !timeline.empty(); }
+  // The times of --dump-at, rising.
+  std::vector<int64_t> moments_us() const;
+};
+
+class Recording {
+ public:
+  // Requires: both outlive this.
+  Recording(const RecordingOptions& options, const Scenario& scenario);
+
+  // Plays a contestant and writes down what was asked for. Throws InputError where the rules show
+  // no state and one is needed.
+  Run play(const Contestant& contestant, RunOptions how);
+  // Of the last run; null where nothing was metered.
+  const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
+  const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
+
+  // Puts all files in their places.
+  void commit();
+
+ private:
+  void begin(const Contestant& contestant);
+  void watch(const Fixed& fixed, const ClusterState& state);
+  void end(const Run& run);
+  void dump(const Contestant& contestant, RunOptions how, const Run& run);
+  void need_state(const std::string& rules) const;
+
+  const RecordingOptions& options_;
+  const Scenario& scenario_;
+  bool shown_ = false;  // a state, by the present policy
+  std::string rows_;
+  Series series_;
+  std::unique_ptr<AtomicFile> timeline_file_, waits_file_;
+  std::optional<Timeline> timeline_;
+  std::optional<Waits> waits_;
+  std::optional<Meter> meter_;
+  std::optional<Metered> metered_;
+  std::optional<Moments> moments_;
+  nlohmann::ordered_json dumps_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace yard::sim

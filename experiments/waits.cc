@@ -1,0 +1,81 @@
+#include "experiments/waits.h"
+
+#include <algorithm>
+
+#include "env/base/text.h"
+
+namespace yard {
+
+std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait) {
+  const Job& job = scenario.trace.jobs[static_cast<size_t>(scenario.job_of(wait.job))];
+  return policy + "," + job.id + "," + format_seconds(wait.from_us) + "," +
+         format_seconds(wait.to_us) + "," + kWaitReasonNames[static_cast<size_t>(wait.reason)] +
+         "," + wait.detail + "\n";
+}
+
+Waits::Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended)
+    : scenario_(scenario),
+      placement_(placement),
+      ended_(std::move(ended)),
+      had_(scenario.trace.jobs.size(), 0) {}
+
+void Waits::close(Open& open, int64_t now_us) {
+  const int32_t job = open.job;
+  open.job = kNone;
+  if (now_us == open.since_us) return;  // looked at again in the same moment
+  WaitTotal& total = totals_[static_cast<size_t>(open.reason)];
+  const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(open.reason));
+  uint16_t& had = had_[static_cast<size_t>(job)];
+  total.jobs += (had & bit) == 0;
+  had |= bit;
+  ++total.intervals;
+  total.time_us += now_us - open.since_us;
+  if (ended_) ended_({job, open.since_us, now_us, open.reason, std::move(open.detail)});
+}
+
+void Waits::meet(const ClusterState& s, int32_t slot) {
+  if (!scenario_.played().jobs[static_cast<size_t>(s.job[slot])].scored) return;
+  const auto at = static_cast<size_t>(slot);
+  if (at >= open_.size()) open_.resize(static_cast<size_t>(s.head->high_water));
+  Open& open = open_[at];
+  const WaitReason reason = why_->reason(s, slot);
+  open.seen = look_;
+  if (open.job == s.job[slot] && open.reason == reason) return;
+  const bool listed = open.job != kNone;
+  if (listed) close(open, s.head->now_us);
+  open.job = s.job[slot];
+  open.reason = reason;
+  open.since_us = s.head->now_us;
+  if (ended_) {
+    open.detail = why_->detail(s, slot, reason, [&](int32_t job) {
+      return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
+    });
+  }
+  if (!listed) waiting_.push_back(slot);
+}
+
+void Waits::watch(const Fixed& fixed, const ClusterState& s) {
+  if (!why_) why_.emplace(fixed, placement_);
+  why_->renew();
+  ++look_;
+  for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
+  for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
+  const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;
+  for (int32_t slot = 0; stopping > 0 && slot < s.head->high_water; ++slot) {
+    if (s.phase[slot] == Phase::kStopping) meet(s, slot);
+  }
+  const auto gone = [&](int32_t slot) {
+    Open& open = open_[static_cast<size_t>(slot)];
+    if (open.seen == look_) return false;
+    close(open, s.head->now_us);
+    return true;
+  };
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), gone), waiting_.end());
+}
+
+void Waits::end(int64_t end_us) {
+  for (const int32_t slot : waiting_) close(open_[static_cast<size_t>(slot)], end_us);
+  waiting_.clear();
+}
+
+}  // namespace yard

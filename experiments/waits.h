@@ -1,0 +1,74 @@
+// Who waited how long and why: the reason of each waiting job after each decision, equal ones
+// joined to intervals.
+//
+//   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
+//   options.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+//   waits.end(run.outcome.end_us);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/sim/why_waiting.h"
+#include "experiments/scenario.h"
+
+namespace yard {
+
+struct Wait {
+  int32_t job;  // of the trace
+  int64_t from_us, to_us;
+  WaitReason reason;
+  std::string detail;  // at the beginning
+};
+
+struct WaitTotal {
+  int64_t jobs = 0;  // that waited for this reason at some time
+  int64_t intervals = 0;
+  int64_t time_us = 0;  // summed over jobs
+};
+
+inline constexpr const char* kWaitsHeader = "policy,job_id,from_s,to_s,reason,detail\n";
+
+// One row, as `--waits-out` has them.
+std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait);
+
+class Waits {
+ public:
+  // Requires: the scenario outlives this. `ended`: called for each interval of a scored job; empty:
+  // only totals are kept.
+  Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended);
+
+  // Requires: the same `fixed` each time, alive until end().
+  void watch(const Fixed& fixed, const ClusterState& state);
+  void end(int64_t end_us);
+
+  // By reason, of scored jobs.
+  const std::array<WaitTotal, kWaitReasons>& totals() const { return totals_; }
+
+ private:
+  struct Open {
+    int32_t job = kNone;
+    WaitReason reason = WaitReason::kOrder;
+    int64_t since_us = 0;
+    int64_t seen = 0;  // the last look that met it
+    std::string detail;
+  };
+  void meet(const ClusterState& s, int32_t slot);
+  void close(Open& open, int64_t now_us);
+
+  const Scenario& scenario_;
+  Placement placement_;
+  std::function<void(const Wait&)> ended_;
+  std::optional<WhyWaiting> why_;
+  std::vector<Open> open_;        // by slot
+  std::vector<int32_t> waiting_;  // slots whose interval is open
+  std::vector<uint16_t> had_;     // (N)  reasons that a job has had, as bits
+  int64_t look_ = 0;
+  std::array<WaitTotal, kWaitReasons> totals_{};
+};
+
+}  // namespace yard

@@ -1,0 +1,159 @@
+// Where the GPUs' time went: by hand, and that nothing of it is lost or counted twice.
+#include "env/sim/meter.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// Plays to the end; returns what was metered.
+Metered metered(const Scene& scene, const std::string& policy) {
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  Meter meter(scene.cluster(), scene.trace());
+  while (player.step()) meter.watch(scene.fixed(), player.state());
+  EXPECT_FALSE(player.failed());
+  return *meter.end(player.state().head->now_us);
+}
+
+TEST(Meter, CountsSavingAndRestoringByHand) {
+  ClusterSpec cluster = load_cluster("1x2:v100");
+  cluster.types[0].busy_w = 300;
+  cluster.types[0].idle_w = 50;
+  cluster.types[0].price_per_h = 3.6;
+  std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {100, 2, 50}});
+  jobs[0].tenant = "slow";
+  jobs[1].tenant = "fast";
+  Costs costs;  // 10 s of saving, 30 s of restoring
+  const Scene scene(cluster, jobs, costs);
+  // srtf: b stops a at 100 s; a saves to 110, b runs to 160, a restores to 190 and ends at 1090.
+  const Metered used = metered(scene, "srtf");
+  EXPECT_DOUBLE_EQ(used.span_s, 1090);
+  EXPECT_DOUBLE_EQ(used.time.running, 2 * (100 + 50 + 900));
+  // While a saves, b holds its GPUs already and waits for them.
+  EXPECT_DOUBLE_EQ(used.time.starting, 2 * (10 + 30));
+  EXPECT_DOUBLE_EQ(used.time.saving, 0);
+  EXPECT_DOUBLE_EQ(used.time.idle, 0);
+  ASSERT_EQ(used.tenants, (std::vector<std::string>{"fast", "slow"}));
+  EXPECT_DOUBLE_EQ(used.tenant_gpu_s[0], 2 * 60);
+  EXPECT_DOUBLE_EQ(used.tenant_gpu_s[1], 2 * (100 + 930));
+  EXPECT_DOUBLE_EQ(*energy_kwh(cluster, used), 2 * 1090 * 300 / 3.6e6);
+  EXPECT_DOUBLE_EQ(cost_of(cluster, used)->held, 2 * 1090 * 0.001);
+  EXPECT_DOUBLE_EQ(cost_of(cluster, used)->all, 2 * 1090 * 0.001);
+}
+
+TEST(Meter, ReclaimedGpusAreDownWhileTheirJobSaves) {
+  ClusterSpec cluster = load_cluster("1x2:v100+1x2:k80");
+  std::vector<Job> jobs = jobs_of({{0, 2, 100}});
+  Scene scene(cluster, jobs);
+  // Taken back at 40 s for 60 s: the job saves to 50 s, restores elsewhere to 80 s, ends at 140 s.
+  scene.set_faults({{.at_us = 40 * kSecond,
+                     .until_us = 100 * kSecond,
+                     .node = 0,
+                     .kind = FaultKind::kReclaim,
+                     .mask = 3}});
+  const Metered used = metered(scene, "fifo");
+  EXPECT_DOUBLE_EQ(used.span_s, 140);
+  EXPECT_DOUBLE_EQ(used.time.running, 2 * 100);
+  EXPECT_DOUBLE_EQ(used.time.starting, 2 * 30);
+  EXPECT_DOUBLE_EQ(used.time.down, 2 * 60);
+  EXPECT_DOUBLE_EQ(used.time.idle, 2 * 140 * 2 - 2 * 100 - 2 * 30 - 2 * 60);
+  EXPECT_FALSE(energy_kwh(cluster, used)) << "nobody said what the GPUs draw";
+  EXPECT_FALSE(cost_of(cluster, used));
+}
+
+// Integrates GPU by GPU and microsecond interval by interval, from the state alone.
+struct Slow {
+  double running = 0, starting = 0, saving = 0, down = 0, free = 0, unusable = 0, last_s = -1;
+
+  void watch(const Scene& scene, const ClusterState& s) {
+    pass(static_cast<double>(s.head->now_us) / 1e6);
+    const Fixed& f = scene.fixed();
+    running_now = starting_now = down_now = free_now = 0;
+    ready_s.clear();
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      if (s.phase[slot] != Phase::kRunning && s.phase[slot] != Phase::kStarting) continue;
+      for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+        double gpus = count_bits(s.part_mask[p]);
+        if (s.shape[slot] != kNone) {
+          const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[p]);
+          if (need.gpu_milli > 0) gpus = milli_on(f, s.part_node[p], need) / 1000.0;
+        }
+        (s.phase[slot] == Phase::kRunning ? running_now : starting_now) += gpus;
+      }
+    }
+    for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+      for (int32_t g = 0; g < f.spec.node_gpus[m]; ++g) {
+        if (f.faults && (s.idle_down_mask[m] >> g & 1)) ++down_now;
+        if (!(s.free_mask[m] >> g & 1)) continue;
+        ++free_now;
+        ready_s.push_back(static_cast<double>(s.gpu_ready_us[f.spec.node_gpu0[m] + g]) / 1e6);
+      }
+    }
+    unusable_now = Fragmentation(f).of(s).unusable;
+  }
+
+  void pass(double to_s) {
+    const double dt = last_s < 0 ? 0 : to_s - last_s;
+    running += dt * running_now;
+    starting += dt * starting_now;
+    down += dt * down_now;
+    free += dt * free_now;
+    unusable += dt * unusable_now;
+    for (const double at_s : ready_s) saving += std::max(0.0, std::min(at_s, to_s) - last_s);
+    last_s = to_s;
+  }
+
+  double running_now = 0, starting_now = 0, down_now = 0, free_now = 0, unusable_now = 0;
+  std::vector<double> ready_s;
+};
+
+TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
+  double saving = 0, lost = 0;
+  for (const std::string policy : {"las", "srtf", "backfill"}) {
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      const RandomWorld made = random_world(Rng(seed));
+      Scene scene(made.cluster, made.jobs, made.costs);
+      if (!made.faults.empty()) scene.set_faults(made.faults);
+      const auto scheduler = make_policy(policy);
+      Player player(scene, *scheduler);
+      Meter meter(scene.cluster(), scene.trace());
+      Slow slow;
+      const int64_t begin_us = player.state().head->now_us;
+      while (player.step()) {
+        meter.watch(scene.fixed(), player.state());
+        slow.watch(scene, player.state());
+      }
+      ASSERT_FALSE(player.failed());
+      const Head& head = *player.state().head;
+      slow.pass(static_cast<double>(head.now_us) / 1e6);
+      const Metered used = *meter.end(head.now_us);
+      const double all =
+          static_cast<double>(head.now_us - begin_us) / 1e6 * scene.fixed().spec.total_gpus;
+      const double near = 1e-9 * all;
+      EXPECT_NEAR(used.time.total(), all, near);
+      EXPECT_NEAR(used.time.running, slow.running, near);
+      EXPECT_NEAR(used.time.starting, slow.starting, near);
+      EXPECT_NEAR(used.time.saving, slow.saving, near);
+      EXPECT_NEAR(used.time.down, slow.down, near);
+      EXPECT_NEAR(used.time.idle, slow.free - slow.saving, near);
+      EXPECT_NEAR(used.fragments.unusable, slow.unusable, near);
+      EXPECT_NEAR(used.time.running + used.time.starting + used.time.unshared,
+                  static_cast<double>(head.held_time_us) / 1e6, near);
+      EXPECT_NEAR(used.time.down, static_cast<double>(head.down_time_us) / 1e6, near);
+      double busy = 0;
+      for (const TypeTime& type : used.types) busy += type.busy_s;
+      EXPECT_NEAR(busy, static_cast<double>(head.held_time_us) / 1e6 + slow.saving, near);
+      saving += used.time.saving;
+      lost += used.time.lost;
+    }
+  }
+  EXPECT_GT(saving, 0);
+  EXPECT_GT(lost, 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

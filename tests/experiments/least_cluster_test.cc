@@ -1,0 +1,52 @@
+// The least cluster that can have run a log, by hand.
+#include "experiments/least_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "env/base/error.h"
+
+namespace yard {
+namespace {
+
+Job ran(int64_t from, int64_t to, int32_t gpus, const char* type = nullptr, int32_t a_node = 0) {
+  Job job;
+  job.gpus = gpus;
+  job.logged_start_us = from;
+  job.logged_end_us = to;
+  if (type != nullptr) job.gpu_types = {type};
+  if (a_node > 0) {
+    job.groups = {RoleGroup{}};
+    job.groups[0].count = gpus / a_node;
+    job.groups[0].task.gpus = a_node;
+  }
+  return job;
+}
+
+std::string of(std::vector<Job> jobs) {
+  Trace trace;
+  trace.source = "log.txt";
+  trace.jobs = std::move(jobs);
+  return least_cluster(trace);
+}
+
+TEST(LeastCluster, IsTheMostThatWasHeldAtOnce) {
+  EXPECT_EQ(of({ran(0, 10, 4), ran(5, 9, 3), ran(9, 20, 2)}), "7x1") << "an end before a start";
+  EXPECT_EQ(of({ran(0, 10, 8, nullptr, 4), ran(0, 9, 1)}), "3x4") << "9 GPUs, 4 on one node";
+}
+
+TEST(LeastCluster, HasTheTypesThatWereAskedFor) {
+  EXPECT_EQ(of({ran(0, 10, 2, "a100"), ran(0, 10, 5)}), "7x1:a100");
+  EXPECT_EQ(of({ran(0, 10, 4, "v100", 2), ran(0, 10, 2, "a100"), ran(20, 30, 1, "a100")}),
+            "1x2:a100+2x2:v100");
+  EXPECT_EQ(of({ran(0, 10, 4, "v100"), ran(20, 30, 2, "a100"), ran(20, 30, 7)}),
+            "2x1:a100+7x1:v100")
+      << "9 at once: the type most asked for has the rest";
+}
+
+TEST(LeastCluster, NeedsLoggedTimes) {
+  EXPECT_THROW(of({ran(-1, -1, 4)}), InputError);
+  EXPECT_THROW(of({ran(5, 5, 4)}), InputError);
+}
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,206 @@
+// Why jobs wait: each reason by hand, and that reasons cover all the time that jobs wait.
+#include "experiments/waits.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "experiments/replay.h"
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// The reasons of all jobs that wait, after so many events, by id.
+std::map<std::string, std::string> reasons(const Scene& scene, const std::string& policy,
+                                           int events, Placement placement) {
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  for (int i = 0; i < events; ++i) player.step();
+  const ClusterState& s = player.state();
+  WhyWaiting why(scene.fixed(), placement);
+  std::map<std::string, std::string> out;
+  const auto name = [&](int32_t j) { return scene.jobs()[static_cast<size_t>(j)].id; };
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    const Phase phase = s.phase[slot];
+    if (phase != Phase::kWaiting && phase != Phase::kBlocked && phase != Phase::kStopping) continue;
+    const WaitReason reason = why.reason(s, slot);
+    out[name(s.job[slot])] = std::string(kWaitReasonNames[static_cast<size_t>(reason)]) + ": " +
+                             why.detail(s, slot, reason, name);
+  }
+  return out;
+}
+
+using Reasons = std::map<std::string, std::string>;
+
+TEST(WhyWaiting, TooFewGpusAndOrder) {
+  // a has 6 of 8; b wants 4; c would fit, but fifo starts nobody before b.
+  const Scene scene("1x8", jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}}));
+  EXPECT_EQ(
+      reasons(scene, "fifo", 3, Placement::kBestFit),
+      (Reasons{{"b", "too-few-gpus: wants 4 GPUs; 2 free"}, {"c", "order: wants 2 GPUs; 2 free"}}));
+}
+
+TEST(WhyWaiting, FragmentedUnderAPlacementThatConsolidates) {
+  const Scene scene("2x4", jobs_of({{0, 3, 100}, {0, 3, 100}, {1, 2, 100}}));
+  EXPECT_EQ(reasons(scene, "fifo placement=consolidate", 2, Placement::kConsolidate),
+            (Reasons{{"c", "fragmented: wants 2 GPUs; 2 free; at most 1 on one node"}}));
+}
+
+TEST(WhyWaiting, SavingAndDependencies) {
+  std::vector<Job> jobs = jobs_of({{0, 4, 1000}, {10, 4, 5}, {11, 1, 5}});
+  jobs[2].after = {"a", "b"};
+  const Scene scene("1x4", jobs);
+  EXPECT_EQ(reasons(scene, "srtf", 3, Placement::kBestFit),
+            (Reasons{{"a", "saving: until 20 s"}, {"c", "dependencies: after a"}}));
+}
+
+TEST(WhyWaiting, TenantLimit) {
+  ClusterSpec cluster = load_cluster("1x8");
+  cluster.tenants = {{.name = "t", .quota_gpus = 2, .limit_gpus = 4}};
+  std::vector<Job> jobs = jobs_of({{0, 3, 100}, {1, 2, 100}});
+  for (Job& job : jobs) job.tenant = "t";
+  const Scene scene(cluster, jobs);
+  EXPECT_EQ(reasons(scene, "backfill", 2, Placement::kBestFit),
+            (Reasons{{"b", "tenant-limit: wants 2 GPUs; tenant holds 3 of at most 4"}}));
+}
+
+TEST(WhyWaiting, GpusDown) {
+  Scene scene("2x4", jobs_of({{10, 8, 100}}));
+  scene.set_faults({{.at_us = 10 * kSecond,
+                     .until_us = 100 * kSecond,
+                     .node = 1,
+                     .kind = FaultKind::kDrain,
+                     .mask = 15}});
+  EXPECT_EQ(reasons(scene, "fifo", 1, Placement::kBestFit),
+            (Reasons{{"a", "gpus-down: wants 8 GPUs; 4 free; 4 down"}}));
+}
+
+// Jobs a, b, ... whose only task is `tasks`; they come in a row, a second apart.
+std::vector<Job> tasks_of(const std::vector<RoleGroup>& tasks) {
+  std::vector<Job> jobs;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    Job job = jobs_of({{static_cast<double>(i), 0, 100}})[0];
+    job.id = std::string(1, static_cast<char>('a' + i));
+    job.gpus = tasks[i].count * (tasks[i].task.gpus + (tasks[i].task.gpu_milli > 0 ? 1 : 0));
+    job.groups = {tasks[i]};
+    jobs.push_back(job);
+  }
+  return jobs;
+}
+
+TEST(WhyWaiting, CoresMemoryTypesAndShares) {
+  ClusterSpec cluster = load_cluster("1x4:v100+1x2:k80");
+  cluster.types[0].shares = cluster.types[1].shares = Shares::kMilli;
+  cluster.types[0].mem_gib = cluster.types[1].mem_gib = 16;
+  cluster.nodes[0].cpus = cluster.nodes[1].cpus = 8;
+  cluster.nodes[0].mem_gib = cluster.nodes[1].mem_gib = 64;
+  std::vector<Job> jobs = tasks_of({group_of(1, 3, 0, 1000, 1024),         // on the v100
+                                    group_of(1, 1, 0, 6000, 50 * 1024),    // on the k80
+                                    group_of(1, 1, 0, 7500, 1024),         // c: cores on neither
+                                    group_of(1, 1, 0, 1000, 63.5 * 1024),  // d: memory on neither
+                                    group_of(1, 1, 0, 1000, 1024),         // e: another v100
+                                    group_of(1, 1, 0, 1000, 1024)});       // f: only on v100
+  jobs[0].gpu_types = jobs[4].gpu_types = jobs[5].gpu_types = {"v100"};
+  jobs[1].gpu_types = {"k80"};
+  const Scene scene(cluster, jobs);
+  EXPECT_EQ(reasons(scene, "backfill", 6, Placement::kBestFit),
+            (Reasons{{"c", "cpu: wants 1 GPUs; 1 free"},
+                     {"d", "memory: wants 1 GPUs; 1 free"},
+                     {"f", "gpu-type: wants 1 GPUs; 1 free; 0 of them on nodes open to it"}}));
+
+  // Half of each of two GPUs is left: enough for 0.8, but not in one place. Where the rest of each
+  // has too little memory, that is it.
+  ClusterSpec one = load_cluster("1x2:v100");
+  one.types[0].shares = Shares::kMilli;
+  one.types[0].mem_gib = 16;
+  std::vector<RoleGroup> shares = {group_of(2, 0, 600, 0, 0), group_of(1, 0, 300, 0, 0)};
+  shares[0].task.gpu_mem_gib = 12;
+  shares[1].task.gpu_mem_gib = 8;
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "backfill", 2, Placement::kBestFit),
+            (Reasons{{"b", "gpu-memory: wants 1 GPUs; 0 free"}}));
+  shares[1].task = {.gpu_milli = 500};
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "backfill", 2, Placement::kBestFit),
+            (Reasons{{"b", "too-few-gpus: wants 1 GPUs; 0 free"}}));
+}
+
+Scenario scenario_of(const std::vector<Job>& jobs, const ClusterSpec& cluster) {
+  Trace trace;
+  trace.jobs = jobs;
+  return Scenario(trace, Window{.scored = static_cast<int64_t>(jobs.size())}, cluster, 1);
+}
+
+TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
+  // a and b leave one GPU of each node until a ends: c waits for two of one, and d like it.
+  const std::vector<Job> jobs = jobs_of({{0, 3, 100}, {0, 3, 200}, {0, 2, 60}, {10, 2, 50}});
+  const Scenario scenario = scenario_of(jobs, load_cluster("2x4"));
+  RunOptions how;
+  how.placement = "consolidate";
+  std::string rows;
+  Waits waits(scenario, Placement::kConsolidate,
+              [&](const Wait& wait) { rows += wait_row(scenario, "fifo", wait); });
+  how.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+  const yard::Run run = run_policy(scenario, "fifo", how);
+  waits.end(run.outcome.end_us);
+  EXPECT_EQ(rows,
+            "fifo,c,0,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node\n"
+            "fifo,d,10,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node\n");
+}
+
+TEST(Waits, CoverAllTheTimeThatJobsWait) {
+  std::array<int64_t, kWaitReasons> seen{};
+  for (const char* policy : {"fifo", "backfill", "las", "srtf"}) {
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      const RandomWorld made = random_world(Rng(seed));
+      Scenario scenario = scenario_of(made.jobs, made.cluster);
+      FaultPlan plan;
+      plan.recorded = made.faults;
+      if (!made.faults.empty()) scenario.befall(plan, Rng(1));
+      // The time that each job neither starts nor runs, from the states themselves.
+      std::vector<int64_t> idle_us(made.jobs.size(), 0), waited_us = idle_us,
+                                                         until_us(made.jobs.size(), -1);
+      int64_t last_us = -1;
+      std::vector<int32_t> idle;
+      Waits waits(scenario, Placement::kBestFit, [&](const Wait& wait) {
+        ASSERT_LT(wait.from_us, wait.to_us);
+        const auto j = static_cast<size_t>(wait.job);
+        ASSERT_LE(until_us[j], wait.from_us) << "one reason at a time";
+        until_us[j] = wait.to_us;
+        waited_us[j] += wait.to_us - wait.from_us;
+        EXPECT_EQ(wait.detail.find(','), std::string::npos);
+      });
+      RunOptions how;
+      how.watch = [&](const Fixed& fixed, const ClusterState& s) {
+        waits.watch(fixed, s);
+        for (const int32_t j : idle) idle_us[static_cast<size_t>(j)] += s.head->now_us - last_us;
+        last_us = s.head->now_us;
+        idle.clear();
+        for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+          const Phase phase = s.phase[slot];
+          if (phase == Phase::kWaiting || phase == Phase::kBlocked || phase == Phase::kStopping) {
+            idle.push_back(s.job[slot]);
+          }
+        }
+      };
+      const yard::Run run = run_policy(scenario, policy, how);
+      waits.end(run.outcome.end_us);
+      EXPECT_EQ(waited_us, idle_us) << policy << " seed " << seed;
+      int64_t total_us = 0;
+      for (const int64_t us : idle_us) total_us += us;
+      for (size_t r = 0; r < seen.size(); ++r) {
+        total_us -= waits.totals()[r].time_us;
+        seen[r] += waits.totals()[r].intervals;
+      }
+      EXPECT_EQ(total_us, 0);
+    }
+  }
+  for (const WaitReason reason :
+       {WaitReason::kDependencies, WaitReason::kSaving, WaitReason::kTooFewGpus,
+        WaitReason::kGpusDown, WaitReason::kCpu, WaitReason::kOrder}) {
+    EXPECT_GT(seen[static_cast<size_t>(reason)], 0) << static_cast<int>(reason);
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
