@@ -3,7 +3,7 @@
 // the actions.
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,7 @@ namespace yard::testing {
 namespace {
 
 constexpr int kWorlds = 4;
+constexpr double kFastest = 2;  // no type and no model is faster in these worlds
 
 struct Parted {
   int64_t compared = 0;
@@ -49,26 +50,25 @@ Parted play(const std::vector<Course>& now, const std::vector<Course>& then, int
 }
 
 struct Pair {
-  RandomWorld now, then;
+  ToldWorld now, then;
 };
 
 // Two courses of one length that part at one moment after their beginning.
-std::vector<Pair> pairs_of(Rng rng, const RandomWorldOptions& options, int64_t& until_us) {
-  std::vector<RandomWorld> told = {told_world(rng.split(1), options),
-                                   told_world(rng.split(2), options)};
-  const size_t size = std::min(told[0].jobs.size(), told[1].jobs.size());
+std::vector<Pair> pairs_of(Rng rng, const FutureOptions& options, int64_t& until_us) {
+  std::vector<ToldWorld> told = {told_world(rng.split(1), options),
+                                 told_world(rng.split(2), options)};
+  const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
   until_us = INT64_MAX;
-  for (RandomWorld& course : told) {
-    course.jobs.resize(size);
-    if (course.speeds) course.speeds->classes.resize(size);
-    const int64_t first_us = course.jobs[0].submit_us;
-    for (Job& job : course.jobs) job.submit_us -= first_us;
-    until_us = std::min(until_us, course.jobs[size / 2].submit_us);
+  for (ToldWorld& course : told) {
+    course.world.jobs.resize(size);
+    const int64_t first_us = course.world.jobs[0].submit_us;
+    for (Job& job : course.world.jobs) job.submit_us -= first_us;
+    until_us = std::min(until_us, course.world.jobs[size / 2].submit_us);
   }
   std::vector<Pair> pairs;
-  for (RandomWorld& course : told) {
-    const Settled settled = settled_by_anybody(course, until_us);
-    RandomWorld then = other_future(course, settled, until_us, rng.split(3), true);
+  for (ToldWorld& course : told) {
+    const Settled settled = settled_by_anybody(course.world.jobs, until_us, kFastest);
+    ToldWorld then = other_future(course, settled, until_us, rng.split(3), true);
     pairs.push_back({std::move(course), std::move(then)});
   }
   return pairs;
@@ -79,24 +79,22 @@ class BatchFuture : public ::testing::TestWithParam<bool> {};
 TEST_P(BatchFuture, IsInNoTensor) {
   Parted all;
   for (uint64_t trial = 0; trial < 6; ++trial) {
-    const RandomWorldOptions options{
-        .jobs = 80, .rates = trial % 3 == 1, .tenants = trial % 2 == 1};
+    FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
+    options.world.jobs = 80;
     int64_t until_us = 0;
     const std::vector<Pair> pairs = pairs_of(Rng(61).split(trial), options, until_us);
-    std::vector<std::unique_ptr<Scene>> scenes;
-    std::vector<Course> now, then;
-    for (const Pair& pair : pairs) {
-      scenes.push_back(scene_of(pair.now));
-      now.push_back({scenes.back()->fixed(), &scenes.back()->workload(), 1});
-      scenes.push_back(scene_of(pair.then));
-      then.push_back({scenes.back()->fixed(), &scenes.back()->workload(), 1});
-    }
+    const ToldScene now_0(pairs[0].now), now_1(pairs[1].now);
+    const ToldScene then_0(pairs[0].then), then_1(pairs[1].then);
+    const auto course = [](const ToldScene& scene) {
+      return Course{scene.scene().fixed(), &scene.scene().workload(), 1};
+    };
     BatchConfig config;
     config.worlds = kWorlds;
-    config.episode_jobs = static_cast<int>(pairs[0].now.jobs.size());
+    config.episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size());
     config.seed = trial;
     config.task.preempt = GetParam();
-    const Parted parted = play(now, then, until_us, config);
+    const Parted parted =
+        play({course(now_0), course(now_1)}, {course(then_0), course(then_1)}, until_us, config);
     EXPECT_EQ(parted.ahead, 0) << "trial " << trial;
     all.compared += parted.compared;
     all.differ += parted.differ;

@@ -38,18 +38,19 @@ std::vector<Said> said_until(const Scene& scene, const Policy& policy, int64_t u
 
 struct Kind {
   std::string name;
-  RandomWorldOptions options;
+  FutureOptions options;
 };
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kinds = {
-      {"plain", {.jobs = 40, .shapes = false, .after = false, .faults = false}},
-      {"shapes", {.jobs = 40, .after = false, .faults = false}},
-      {"after", {.jobs = 40, .shapes = false, .faults = false}},
-      {"faults", {.jobs = 40, .shapes = false, .after = false}},
-      {"tenants", {.jobs = 40, .after = false, .faults = false, .tenants = true}},
-      {"rates", {.jobs = 40, .after = false, .faults = false, .rates = true}},
-      {"everything", {.jobs = 40, .rates = true, .tenants = true}}};
+      {"plain", {.world = {.jobs = 40, .shapes = false, .after = false, .faults = false}}},
+      {"shapes", {.world = {.jobs = 40, .after = false, .faults = false}}},
+      {"after", {.world = {.jobs = 40, .shapes = false, .faults = false}}},
+      {"faults", {.world = {.jobs = 40, .shapes = false, .after = false}}},
+      {"tenants", {.tenants = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"overload", {.overload = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"models", {.models = true, .world = {.jobs = 40, .after = false, .faults = false}}},
+      {"everything", {.tenants = true, .overload = true, .models = true, .world = {.jobs = 40}}}};
   return kinds;
 }
 
@@ -59,24 +60,25 @@ struct Looked {
   size_t said = 0;  // decisions compared
 };
 
-Looked look(const Policy& policy, const RandomWorldOptions& options, int trials) {
+Looked look(const Policy& policy, const FutureOptions& options, int trials) {
   Looked looked;
   for (int trial = 0; trial < trials; ++trial) {
     Rng rng = Rng(14).split(static_cast<uint64_t>(trial));
-    const RandomWorld now = told_world(rng.split(1), options);
-    const size_t size = now.jobs.size();
+    const ToldWorld now = told_world(rng.split(1), options);
+    const std::vector<Job>& jobs = now.world.jobs;
     const int64_t until_us =
-        now.jobs[size / 8 + rng.below(static_cast<uint32_t>(3 * size / 4))].submit_us +
+        jobs[jobs.size() / 8 + rng.below(static_cast<uint32_t>(3 * jobs.size() / 4))].submit_us +
         rng.below(100) * kSecond;
-    const auto scene = scene_of(now);
-    leaked = scene->truth();
-    const RandomWorld then =
-        other_future(now, settled_by(*scene, policy, until_us), until_us, rng.split(2));
-    const auto other = scene_of(then);
-    const std::vector<Said> said = said_until(*scene, policy, until_us);
+    const ToldScene scene(now);
+    leaked = scene.scene().truth();
+    const ToldWorld then =
+        other_future(now, settled_by(scene.scene(), policy, until_us), until_us, rng.split(2));
+    const ToldScene other(then);
+    const std::vector<Said> said = said_until(scene.scene(), policy, until_us);
     looked.said += said.size();
-    looked.ahead += said != said_until(*other, policy, until_us);
-    looked.differ += said_until(*scene, policy, kNever) != said_until(*other, policy, kNever);
+    looked.ahead += said != said_until(other.scene(), policy, until_us);
+    looked.differ +=
+        said_until(scene.scene(), policy, kNever) != said_until(other.scene(), policy, kNever);
   }
   return looked;
 }
@@ -117,14 +119,14 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   const auto policy = make_policy(GetParam());
   int64_t users = 0, limits = 0;
   for (uint64_t trial = 0; trial < 6; ++trial) {
-    const RandomWorld now = told_world(Rng(16).split(trial), {});
-    RandomWorld renamed = now, relaxed = now;
+    const ToldWorld now = told_world(Rng(16).split(trial), {});
+    ToldWorld renamed = now, relaxed = now;
     Rng rng = Rng(17).split(trial);
-    for (Job& job : renamed.jobs) job.user = "v" + std::to_string(rng.below(20));
-    for (Job& job : relaxed.jobs) job.limit_us = (1 + rng.below(9000)) * kSecond;
-    const std::vector<Said> said = said_until(*scene_of(now), *policy, kNever);
-    users += said != said_until(*scene_of(renamed), *policy, kNever);
-    limits += said != said_until(*scene_of(relaxed), *policy, kNever);
+    for (Job& job : renamed.world.jobs) job.user = "v" + std::to_string(rng.below(20));
+    for (Job& job : relaxed.world.jobs) job.limit_us = (1 + rng.below(9000)) * kSecond;
+    const std::vector<Said> said = said_until(ToldScene(now).scene(), *policy, kNever);
+    users += said != said_until(ToldScene(renamed).scene(), *policy, kNever);
+    limits += said != said_until(ToldScene(relaxed).scene(), *policy, kNever);
   }
   const Level level = policy->level();
   EXPECT_EQ(users > 0, level == Level::kHistory);

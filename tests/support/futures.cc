@@ -1,7 +1,6 @@
 #include "tests/support/futures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -9,6 +8,33 @@
 
 namespace yard::testing {
 namespace {
+
+constexpr int32_t kModels = 3, kMaxGpus = 6;
+
+void give_tenants(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    job.tenant = std::array{"a", "b", "nobody"}[rng.below(3)];
+  }
+}
+
+void give_models(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    const uint32_t n = rng.below(kModels + 1);
+    job.model = n < kModels ? "m" + std::to_string(n) : "";
+  }
+}
+
+// Two nodes a rack, two racks a pod, islands of two GPUs, and links that a few jobs fill.
+void wire(ClusterSpec& cluster) {
+  for (size_t m = 0; m < cluster.nodes.size(); ++m) {
+    cluster.nodes[m].rack = static_cast<int32_t>(m / 2);
+    cluster.nodes[m].pod = static_cast<int32_t>(m / 4);
+    cluster.nodes[m].island_gpus = std::min(cluster.nodes[m].gpus, 2);
+  }
+  for (const Tier tier : {Tier::kRack, Tier::kPod, Tier::kCore}) {
+    cluster.tiers[static_cast<size_t>(tier)] = {.bandwidth_gbps = 8, .oversubscription = 2};
+  }
+}
 
 // Users' limits: known from the beginning, and no matter how long the job really runs.
 void give_limits(Rng rng, std::vector<Job>& jobs) {
@@ -38,28 +64,36 @@ void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
   }
 }
 
-// Jobs of another world, from `from_us` on. Some come after jobs that are there already.
-std::vector<Job> newcomers(Rng rng, const RandomWorld& now, const std::vector<Job>& kept,
-                           int64_t from_us, int32_t count) {
+std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
   Trace trace;
   trace.source = "random";
-  trace.jobs =
+  trace.jobs = std::move(jobs);
+  check_fits(trace, cluster, true);
+  return std::move(trace.jobs);
+}
+
+// Jobs of another world, from `from_us` on. Some come after jobs that are there already.
+std::vector<Job> newcomers(Rng rng, const ToldWorld& now, const std::vector<Job>& kept,
+                           int64_t from_us, int32_t count) {
+  std::vector<Job> jobs =
       random_world(rng.split(1), {.jobs = count, .shapes = true, .after = false, .faults = false})
           .jobs;
-  give_limits(rng.split(2), trace.jobs);
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    Job& job = trace.jobs[j];
+  give_tenants(rng.split(2), jobs);
+  give_models(rng.split(3), jobs);
+  give_limits(rng.split(4), jobs);
+  const int64_t begin_us = jobs.empty() ? 0 : jobs[0].submit_us;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = jobs[j];
     job.id = "later" + std::to_string(j);
     job.user += rng.below(4) == 0 ? "x" : "";
-    job.tenant = std::array{"red", "blue", "green"}[rng.below(3)];
-    job.submit_us += from_us;
+    job.submit_us += from_us - begin_us;
   }
-  check_fits(trace, now.cluster, true);
-  for (Job& job : trace.jobs) {
+  jobs = fitting(std::move(jobs), now.world.cluster);
+  for (Job& job : jobs) {
     if (kept.empty() || rng.below(4) != 0) continue;
     job.after.push_back(kept[rng.below(static_cast<uint32_t>(kept.size()))].id);
   }
-  return std::move(trace.jobs);
+  return jobs;
 }
 
 std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us, Rng rng) {
@@ -79,27 +113,91 @@ std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us,
   return other;
 }
 
-// No job's rate is above this.
-double fastest(const RandomWorld& world) {
-  double most = 1;
-  for (const GpuType& type : world.cluster.types) most = std::max(most, type.speed);
-  if (!world.speeds) return most;
-  const auto& steps = world.speeds->steps_per_s;
-  const auto& reference = world.speeds->class_reference;
-  return std::max(most, *std::max_element(steps.begin(), steps.end()) /
-                            *std::min_element(reference.begin(), reference.end()));
-}
-
 }  // namespace
 
-RandomWorld told_world(Rng rng, const RandomWorldOptions& options) {
-  RandomWorld world = random_world(rng.split(1), options);
-  give_limits(rng.split(2), world.jobs);
-  give_curves(rng.split(3), world.jobs);
-  for (Fault& fault : world.faults) {
+MadeUpModels::MadeUpModels(size_t types)
+    : types_(static_cast<int32_t>(types)),
+      type_speed_(types, 1),
+      reference_(kModels + 1, 1),
+      pair_(types * kModels * kModels),
+      bytes_(kModels, 1e9),
+      kind_{-1, 0, 1, 2},
+      flags_(kModels, 0) {
+  for (int32_t kind = 0; kind < kModels; ++kind) {
+    for (int32_t type = 0; type < types_; ++type) {
+      for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
+        for (int32_t span = 0; span < kSpans; ++span) {
+          const double slower = 1 + 0.125 * span * (kind + 1) + 0.0625 * gpus;
+          steps_.push_back((1 + 0.5 * type) / slower);
+          share_.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
+        }
+      }
+    }
+  }
+  for (size_t type = 0; type < types; ++type) {
+    type_speed_[type] = 1 + 0.25 * static_cast<double>(type);
+  }
+  for (size_t i = 0; i < pair_.size(); ++i) pair_[i] = 0.5 + 0.125 * static_cast<double>(i % 4);
+}
+
+SpeedColumns MadeUpModels::columns() const {
+  SpeedColumns c;
+  c.num_classes = kModels + 1;
+  c.num_kinds = kModels;
+  c.num_types = types_;
+  c.max_gpus = kMaxGpus;
+  c.unmeasured_pair = 0.75;
+  c.type_speed = type_speed_.data();
+  c.class_kind = kind_.data();
+  c.class_reference = reference_.data();
+  c.steps_per_s = steps_.data();
+  c.exchange_share = share_.data();
+  c.pair_rate = pair_.data();
+  c.gradient_bytes = bytes_.data();
+  c.worker_steps = flags_.data();
+  c.server_exchange = flags_.data();
+  return c;
+}
+
+std::vector<int32_t> MadeUpModels::classes_of(const std::vector<Job>& jobs) {
+  std::vector<int32_t> classes;
+  for (const Job& job : jobs) classes.push_back(job.model.empty() ? 0 : 1 + job.model[1] - '0');
+  return classes;
+}
+
+ToldWorld told_world(Rng rng, const FutureOptions& options) {
+  ToldWorld told{random_world(rng.split(1), options.world), options.models};
+  ClusterSpec& cluster = told.world.cluster;
+  if (options.tenants) {
+    cluster.tenants = {{.name = "a", .limit_gpus = 6}, {.name = "b", .limit_gpus = 10}};
+    give_tenants(rng.split(2), told.world.jobs);
+  }
+  if (options.overload) {
+    for (Node& node : cluster.nodes) {
+      node.cpus = 4 * node.gpus;
+      node.mem_gib = 0;
+      node.cpu_overload = 2;
+    }
+  }
+  if (options.models) {
+    wire(cluster);
+    give_models(rng.split(3), told.world.jobs);
+  }
+  give_limits(rng.split(4), told.world.jobs);
+  give_curves(rng.split(5), told.world.jobs);
+  told.world.jobs = fitting(std::move(told.world.jobs), cluster);
+  // What never comes back could leave a job without a place for ever.
+  for (Fault& fault : told.world.faults) {
     if (fault.until_us == kNever) fault.until_us = fault.at_us + 9000 * kSecond;
   }
-  return world;
+  return told;
+}
+
+ToldScene::ToldScene(const ToldWorld& told)
+    : models_(told.world.cluster.types.size()),
+      scene_(told.world.cluster, told.world.jobs, told.world.costs) {
+  if (told.models) scene_.set_speeds(models_.columns(), MadeUpModels::classes_of(told.world.jobs));
+  scene_.set_faults(told.world.faults);
 }
 
 Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
@@ -138,46 +236,38 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
   return settled;
 }
 
-Settled settled_by_anybody(const RandomWorld& world, int64_t until_us) {
-  const double most = fastest(world);
-  Settled settled;
-  for (const Job& job : world.jobs) {
-    const double can_us = most * static_cast<double>(until_us - job.submit_us);
-    settled.ended.push_back(static_cast<double>(job.run_us) <= can_us);
-    settled.least_us.push_back(std::max(can_us, 0.0));
+Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most) {
+  Settled settled{std::vector<char>(jobs.size(), 0), std::vector<double>(jobs.size(), 0)};
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    const double can_us = most * static_cast<double>(until_us - jobs[j].submit_us);
+    settled.ended[j] = static_cast<double>(jobs[j].run_us) <= can_us;
+    settled.least_us[j] = std::max(can_us, 0.0);
   }
   return settled;
 }
 
-RandomWorld other_future(const RandomWorld& now, const Settled& settled, int64_t until_us, Rng rng,
-                         bool keep_count) {
-  RandomWorld other = now;
-  other.jobs.clear();
-  for (size_t j = 0; j < now.jobs.size(); ++j) {
-    Job job = now.jobs[j];
+ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
+                       bool keep_count) {
+  ToldWorld other = now;
+  std::vector<Job>& jobs = other.world.jobs;
+  jobs.clear();
+  for (size_t j = 0; j < now.world.jobs.size(); ++j) {
+    Job job = now.world.jobs[j];
     if (job.submit_us > until_us) break;
     const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
     if (settled.ended[j] == 0) {
       job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
-      change_curve(rng.split(100 + j), now.jobs[j], settled.least_us[j], job);
+      change_curve(rng.split(100 + j), now.world.jobs[j], settled.least_us[j], job);
     }
-    other.jobs.push_back(std::move(job));
+    jobs.push_back(std::move(job));
   }
-  const std::vector<Job> kept = other.jobs;
-  const size_t missing = now.jobs.size() - kept.size();
-  const auto count = static_cast<int32_t>(keep_count ? 3 * missing + 20 : 5 + rng.below(60));
+  const std::vector<Job> kept = jobs;
+  const size_t missing = now.world.jobs.size() - kept.size();
+  const int32_t count = static_cast<int32_t>(keep_count ? 2 * missing + 20 : 5 + rng.below(60));
   std::vector<Job> later = newcomers(rng.split(1), now, kept, until_us + 1, count);
   if (keep_count) later.resize(missing);
-  other.jobs.insert(other.jobs.end(), later.begin(), later.end());
-  if (other.speeds) {
-    std::vector<int32_t>& classes = other.speeds->classes;
-    const auto num_classes = static_cast<uint32_t>(other.speeds->class_kind.size());
-    classes.resize(kept.size());
-    while (classes.size() < other.jobs.size()) {
-      classes.push_back(static_cast<int32_t>(rng.below(num_classes)));
-    }
-  }
-  other.faults = other_faults(now.faults, until_us, rng.split(2));
+  jobs.insert(jobs.end(), later.begin(), later.end());
+  other.world.faults = other_faults(now.world.faults, until_us, rng.split(2));
   return other;
 }
 

@@ -1,24 +1,57 @@
 // Two futures of one present: worlds that are equal up to a moment and different after it in all
 // that nobody may know: how long jobs still run, who arrives, how many, of which shapes, users and
 // tenants, what befalls GPUs and how long it lasts.
-//
-//   const RandomWorld now = told_world(Rng(1), {.rates = true});
-//   const RandomWorld then = other_future(now, settled_by(*scene_of(now), policy, until_us),
-//   until_us,
-//                                         Rng(2));
 #pragma once
 
 #include <vector>
 
+#include "env/sim/speed/speed.h"
 #include "policies/policy.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
 
-// A random world in which some users set limits, and GPUs that fail come back: else a job could be
-// left without a place for ever.
-RandomWorld told_world(Rng rng, const RandomWorldOptions& options);
+// Made-up tables for rated worlds: a few models on each type, slower over several nodes and beside
+// others, all of it round numbers of no source.
+class MadeUpModels {
+ public:
+  explicit MadeUpModels(size_t types);
+  SpeedColumns columns() const;
+  // (N) Jobs by name of their model: "m0" to "m2", else neutral.
+  static std::vector<int32_t> classes_of(const std::vector<Job>& jobs);
+
+ private:
+  int32_t types_;
+  std::vector<double> type_speed_, reference_, steps_, share_, pair_, bytes_;
+  std::vector<int32_t> kind_;
+  std::vector<uint8_t> flags_;
+};
+
+struct FutureOptions {
+  bool tenants = false;   // with limits, and a node that is not lent
+  bool overload = false;  // CPUs promised twice: rates hang on neighbours
+  bool models = false;    // rates from tables
+  RandomWorldOptions world = {};
+};
+
+// One of many worlds with everything in it that a future can change.
+struct ToldWorld {
+  RandomWorld world;
+  bool models = false;
+};
+ToldWorld told_world(Rng rng, const FutureOptions& options);
+
+// A told world as worlds play it.
+class ToldScene {
+ public:
+  explicit ToldScene(const ToldWorld& told);
+  const Scene& scene() const { return scene_; }
+
+ private:
+  MadeUpModels models_;
+  Scene scene_;
+};
 
 // What is settled at a moment: jobs that have ended, and how much work the others must hold at
 // least, lest they had ended as well.
@@ -28,11 +61,11 @@ struct Settled {
 };
 // As `policy` has played it.
 Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us);
-// Whoever plays it: a job may have ended if it can have, on the fastest that there is.
-Settled settled_by_anybody(const RandomWorld& world, int64_t until_us);
+// Whoever plays it: a job may have ended if it can have. Requires: no rate above `most`.
+Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most);
 
 // `now` up to `until_us`, and different after it. `keep_count`: as many jobs as before.
-RandomWorld other_future(const RandomWorld& now, const Settled& settled, int64_t until_us, Rng rng,
-                         bool keep_count = false);
+ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
+                       bool keep_count = false);
 
 }  // namespace yard::testing

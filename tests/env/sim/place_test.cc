@@ -92,12 +92,12 @@ TEST(CanPlace, SaysWhetherPlaceFindsOne) {
   const auto policy = make_policy("las");
   int64_t found = 0, missed = 0;
   for (uint64_t trial = 0; trial < 20; ++trial) {
-    const RandomWorld world = told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0});
-    const auto scene = scene_of(world);
-    const Fixed& f = scene->fixed();
+    const ToldScene scene(
+        told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}}));
+    const Fixed& f = scene.scene().fixed();
     std::vector<Piece> pieces(
         static_cast<size_t>(f.spec.num_nodes * std::max(f.jobs.shapes.max_groups, 1)));
-    Player player(*scene, *policy);
+    Player player(scene.scene(), *policy);
     while (player.advance()) {
       const View& view = player.view();
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {

@@ -15,16 +15,19 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
   const auto policy = make_policy("srtf placement=best-fit");
   int64_t events = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
-    const RandomWorld world =
-        told_world(Rng(71).split(trial), {.rates = trial % 3 != 0, .tenants = trial % 2 == 1});
-    const auto scene = scene_of(world);
-    Player fresh(*scene, *policy), used(*scene, *policy);
+    const ToldWorld told = told_world(Rng(71).split(trial), {.tenants = trial % 2 == 1,
+                                                             .overload = trial % 3 == 1,
+                                                             .models = trial % 4 > 1,
+                                                             .world = {}});
+    const ToldScene scene(told);
+    Player fresh(scene.scene(), *policy), used(scene.scene(), *policy);
     // As numbers of all kinds these bytes are large and positive.
     for (std::byte& byte : used.world().block()) byte = std::byte{0x5A};
-    used.world().reset(0, scene->size());
+    used.world().reset(0, scene.scene().size());
     while (fresh.step()) {
       ASSERT_TRUE(used.step()) << "trial " << trial;
-      ASSERT_EQ(digest(scene->fixed(), fresh.state()), digest(scene->fixed(), used.state()))
+      ASSERT_EQ(digest(scene.scene().fixed(), fresh.state()),
+                digest(scene.scene().fixed(), used.state()))
           << "trial " << trial << ", event " << fresh.events();
       ++events;
     }

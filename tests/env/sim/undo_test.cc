@@ -64,11 +64,13 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
   const auto policy = make_policy("las");
   int64_t edits = 0, stops = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
-    const RandomWorld world =
-        told_world(Rng(91).split(trial), {.rates = trial % 3 != 0, .tenants = trial % 2 == 1});
-    const auto scene = scene_of(world);
-    const Fixed& f = scene->fixed();
-    Player player(*scene, *policy);
+    const ToldWorld told = told_world(Rng(91).split(trial), {.tenants = trial % 2 == 1,
+                                                             .overload = trial % 3 == 1,
+                                                             .models = trial % 4 > 1,
+                                                             .world = {}});
+    const ToldScene scene(told);
+    const Fixed& f = scene.scene().fixed();
+    Player player(scene.scene(), *policy);
     Rng rng = Rng(92).split(trial);
     while (player.advance()) {
       ClusterState& s = player.world().state();
