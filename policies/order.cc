@@ -80,6 +80,7 @@ void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
     hidden.push_back(k);
   }
   show_all();
+  draft.put_stops_first();
 }
 
 }  // namespace yard

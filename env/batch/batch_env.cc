@@ -5,11 +5,8 @@
 
 #include "env/base/error.h"
 #include "env/batch/pool.h"
-#include "env/task/task.h"
 
 namespace yard {
-
-static_assert(Task<Dispatch, DispatchConfig>);
 
 namespace {
 
@@ -24,17 +21,19 @@ struct RuleEditor {
 };
 
 constexpr uint64_t kCourseStream = 0x636F75727365;
-constexpr int64_t kRow = Dispatch::kJobFeatures;
-constexpr int64_t kWindow = Dispatch::kJobs * kRow;
+
+template <class T>
+constexpr int64_t kWindow = int64_t{T::kJobs} * T::kJobFeatures;
 
 }  // namespace
 
 // A world on one course, and what the task remembers of it.
-struct BatchEnv::Stage {
-  Stage(const Course& course, const BatchConfig& config)
+template <Task T>
+struct BasicBatchEnv<T>::Stage {
+  Stage(const Course& course, const BasicBatchConfig<T>& config)
       : world(course.fixed, config.episode_jobs),
-        view(world.fixed(), world.state(), Level::kHistory),
-        memory((Dispatch::memory_bytes(view) + 7) / 8),
+        view(world.fixed(), world.state(), T::kLevel),
+        memory((T::memory_bytes(view) + 7) / 8),
         scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
                 static_cast<size_t>(course.fixed.jobs.shapes.max_groups)) {}
 
@@ -46,7 +45,8 @@ struct BatchEnv::Stage {
   std::vector<Piece> scratch;
 };
 
-struct BatchEnv::Player {
+template <Task T>
+struct BasicBatchEnv<T>::Player {
   explicit Player(const Rng& stream) : rng(stream) {}
 
   Rng rng;                                     // names this world's (or its group's) episodes
@@ -55,17 +55,20 @@ struct BatchEnv::Player {
   int32_t course = 0;
   int64_t episode = -1;
   int64_t decisions = 0;
-  Dispatch::Observation sight{};  // its slice of the tensors
+  typename T::Observation sight{};  // its slice of the tensors
   double jct_sum_s = 0;
   EpisodeResult result{};
   bool has_result = false;
   bool waits = false;  // between episodes
 };
 
-BatchEnv::BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config)
-    : BatchEnv(std::vector<Course>{{fixed, &workload, 1}}, config) {}
+template <Task T>
+BasicBatchEnv<T>::BasicBatchEnv(const Fixed& fixed, const Workload& workload,
+                                const BasicBatchConfig<T>& config)
+    : BasicBatchEnv(std::vector<Course>{{fixed, &workload, 1}}, config) {}
 
-BatchEnv::BatchEnv(std::vector<Course> courses, const BatchConfig& config)
+template <Task T>
+BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config)
     : courses_(std::move(courses)),
       config_(config),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
@@ -76,13 +79,14 @@ BatchEnv::BatchEnv(std::vector<Course> courses, const BatchConfig& config)
                "an episode needs so many jobs");
   }
   const auto n = static_cast<size_t>(config.worlds);
-  jobs_.resize(n * kWindow);
-  final_jobs_.resize(n * kWindow);
-  cluster_.resize(n * Dispatch::kClusterFeatures);
-  final_cluster_.resize(n * Dispatch::kClusterFeatures);
-  mask_.resize(n * Dispatch::kActions);
-  if (config.prior) prior_.resize(n * Dispatch::kActions);
-  slots_.resize(n * Dispatch::kJobs);
+  jobs_.resize(n * kWindow<T>);
+  final_jobs_.resize(n * kWindow<T>);
+  cluster_.resize(n * T::kClusterFeatures);
+  final_cluster_.resize(n * T::kClusterFeatures);
+  mask_.resize(n * T::kActions);
+  if (config.prior) prior_.resize(n * T::kActions);
+  at_ = next_ = {jobs_.data(), cluster_.data(), mask_.data()};
+  slots_.resize(n * T::kJobs);
   for (auto* column : {&rows_, &suggested_, &final_rows_}) column->resize(n);
   reward_.resize(n);
   dt_s_.resize(n);
@@ -96,14 +100,16 @@ BatchEnv::BatchEnv(std::vector<Course> courses, const BatchConfig& config)
   }
 }
 
-void BatchEnv::enter(Player& p, int32_t course) {
+template <Task T>
+void BasicBatchEnv<T>::enter(Player& p, int32_t course) {
   std::unique_ptr<Stage>& stage = p.stages[static_cast<size_t>(course)];
   if (!stage) stage = std::make_unique<Stage>(courses_[static_cast<size_t>(course)], config_);
   p.stage = stage.get();
   p.course = course;
 }
 
-int32_t BatchEnv::draw_course(const Rng& rng) const {
+template <Task T>
+int32_t BasicBatchEnv<T>::draw_course(const Rng& rng) const {
   if (courses_.size() == 1) return 0;
   double sum = 0;
   for (const Course& course : courses_) sum += course.weight;
@@ -118,15 +124,18 @@ int32_t BatchEnv::draw_course(const Rng& rng) const {
   return last;
 }
 
-void BatchEnv::set_weights(std::span<const double> weights) {
+template <Task T>
+void BasicBatchEnv<T>::set_weights(std::span<const double> weights) {
   YARD_CHECK(weights.size() == courses_.size(), "one weight a course");
   YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0, "a course must be played");
   for (size_t c = 0; c < courses_.size(); ++c) courses_[c].weight = weights[c];
 }
 
-BatchEnv::~BatchEnv() = default;
+template <Task T>
+BasicBatchEnv<T>::~BasicBatchEnv() = default;
 
-void BatchEnv::reset() {
+template <Task T>
+void BasicBatchEnv<T>::reset() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) {
       players_[static_cast<size_t>(n)]->episode = -1;
@@ -135,33 +144,57 @@ void BatchEnv::reset() {
   });
 }
 
-void BatchEnv::begin_episodes() {
+template <Task T>
+void BasicBatchEnv<T>::begin_episodes() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) begin_episode(n);
   });
 }
 
-bool BatchEnv::waits(int world) const { return players_[static_cast<size_t>(world)]->waits; }
+template <Task T>
+bool BasicBatchEnv<T>::waits(int world) const {
+  return players_[static_cast<size_t>(world)]->waits;
+}
 
-int32_t BatchEnv::num_waiting(int world) const {
+template <Task T>
+int32_t BasicBatchEnv<T>::num_waiting(int world) const {
   return players_[static_cast<size_t>(world)]->stage->view.num_waiting();
 }
 
-double BatchEnv::elapsed_s(int world) const {
+template <Task T>
+double BasicBatchEnv<T>::elapsed_s(int world) const {
   const World& played = players_[static_cast<size_t>(world)]->stage->world;
   const Head& h = *played.state().head;
   return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
-void BatchEnv::step(std::span<const int32_t> actions) {
+// `filled`: how many rows there may not be zero.
+template <Task T>
+void BasicBatchEnv<T>::look_at(typename T::Observation& sight, int n, const Tensors& tensors,
+                               int32_t filled) {
+  sight.jobs = tensors.jobs + n * kWindow<T>;
+  sight.cluster = tensors.cluster + n * T::kClusterFeatures;
+  sight.mask = tensors.mask + n * T::kActions;
+  sight.filled = filled;
+}
+
+template <Task T>
+void BasicBatchEnv<T>::aim(float* jobs, float* cluster, uint8_t* mask) {
+  next_ = {jobs, cluster, mask};
+}
+
+template <Task T>
+void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
   YARD_CHECK(actions.size() == static_cast<size_t>(config_.worlds), "one action a world");
   pool_->run(config_.worlds, [this, actions](int from, int to) {
     for (int n = from; n < to; ++n) step_world(n, actions[static_cast<size_t>(n)]);
   });
+  at_ = next_;
 }
 
 // Draws a window of jobs and goes on to its first decision.
-void BatchEnv::begin_episode(int n) {
+template <Task T>
+void BasicBatchEnv<T>::begin_episode(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
   p.waits = false;
   for (bool asked = false; !asked;) {
@@ -180,13 +213,14 @@ void BatchEnv::begin_episode(int n) {
 }
 
 // Advances to the next moment at which there is a choice. Returns false when the episode is over.
-bool BatchEnv::go_on(int n) {
+template <Task T>
+bool BasicBatchEnv<T>::go_on(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
   Stage& stage = *p.stage;
   ClusterState& s = stage.world.state();
   const Truth truth = courses_[static_cast<size_t>(p.course)].workload->truth();
   while (!all_done(s)) {
-    s.head->timer_us = Dispatch::wake_us(stage.view, config_.task);
+    s.head->timer_us = T::wake_us(stage.view, config_.task);
     const bool moved = stage.world.advance(truth);
     YARD_CHECK(moved, "a world stands still");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
@@ -194,32 +228,32 @@ bool BatchEnv::go_on(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    if (!Dispatch::take_in(stage.view, config_.task, stage.memory_bytes())) continue;
+    if (!T::take_in(stage.view, config_.task, stage.memory_bytes())) continue;
     observe(n);
     if (p.sight.choices > 0) return true;
   }
   return false;
 }
 
-Dispatch::Observation BatchEnv::slice(int n) {
-  Dispatch::Observation out{};
-  out.jobs = jobs_.data() + n * kWindow;
-  out.cluster = cluster_.data() + n * Dispatch::kClusterFeatures;
-  out.mask = mask_.data() + n * Dispatch::kActions;
-  if (config_.prior) out.prior = prior_.data() + n * Dispatch::kActions;
-  out.slots = slots_.data() + n * Dispatch::kJobs;
-  out.filled = 0;  // all is zero at first
+template <Task T>
+typename T::Observation BasicBatchEnv<T>::slice(int n) {
+  typename T::Observation out{};
+  look_at(out, n, at_, 0);  // all is zero at first
+  if (config_.prior) out.prior = prior_.data() + n * T::kActions;
+  out.slots = slots_.data() + n * T::kJobs;
   return out;
 }
 
-void BatchEnv::observe(int n) {
+template <Task T>
+void BasicBatchEnv<T>::observe(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
-  Dispatch::observe(p.stage->view, config_.task, p.stage->memory_bytes(), p.sight);
+  T::observe(p.stage->view, config_.task, p.stage->memory_bytes(), p.sight);
   rows_[static_cast<size_t>(n)] = p.sight.rows;
   suggested_[static_cast<size_t>(n)] = p.sight.suggested;
 }
 
-void BatchEnv::step_world(int n, int32_t action) {
+template <Task T>
+void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   const auto i = static_cast<size_t>(n);
   Player& p = *players_[i];
   Stage& stage = *p.stage;
@@ -233,27 +267,27 @@ void BatchEnv::step_world(int n, int32_t action) {
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool goes_on = true;
-  YARD_CHECK(action >= 0 && action < Dispatch::kActions && p.sight.mask[action] != 0,
-             "illegal action");
-  if (action != Dispatch::kNothing) {
+  YARD_CHECK(action >= 0 && action < T::kActions && p.sight.mask[action] != 0, "illegal action");
+  if (next_.jobs != at_.jobs) look_at(p.sight, n, next_, T::kJobs);
+  if (action != T::kNothing) {
     const int32_t slot = p.sight.slots[action];
-    Dispatch::apply(stage.view, config_.task, slot, stage.scratch.data(),
-                    RuleEditor{stage.world.fixed(), s});
+    T::apply(stage.view, config_.task, stage.memory_bytes(), slot, stage.scratch.data(),
+             RuleEditor{stage.world.fixed(), s});
     p.sight.choices = 0;
-    if (!Dispatch::idle(stage.view, config_.task)) observe(n);
+    if (!T::idle(stage.view, config_.task)) observe(n);
     if (p.sight.choices == 0) goes_on = go_on(n);
   } else {
     goes_on = go_on(n);
   }
-  reward_[i] = static_cast<float>(Dispatch::reward(job_time_us, s.head->job_time_us));
+  reward_[i] = static_cast<float>(T::reward(job_time_us, s.head->job_time_us));
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
   const bool cut = goes_on && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
   if (goes_on && !cut) return;
   ending_[i] = goes_on ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(jobs_.begin() + n * kWindow, kWindow, final_jobs_.begin() + n * kWindow);
-    std::copy_n(cluster_.begin() + n * Dispatch::kClusterFeatures, Dispatch::kClusterFeatures,
-                final_cluster_.begin() + n * Dispatch::kClusterFeatures);
+    std::copy_n(p.sight.jobs, kWindow<T>, final_jobs_.begin() + n * kWindow<T>);
+    std::copy_n(p.sight.cluster, T::kClusterFeatures,
+                final_cluster_.begin() + n * T::kClusterFeatures);
     final_rows_[i] = rows_[i];
   }
   p.result = {n,
@@ -270,7 +304,8 @@ void BatchEnv::step_world(int n, int32_t action) {
   }
 }
 
-std::vector<EpisodeResult> BatchEnv::take_results() {
+template <Task T>
+std::vector<EpisodeResult> BasicBatchEnv<T>::take_results() {
   std::vector<EpisodeResult> out;
   for (auto& p : players_) {
     if (!p->has_result) continue;
@@ -287,7 +322,8 @@ struct Saved {
   double jct_sum_s;
 };
 
-std::vector<std::byte> BatchEnv::save() const {
+template <Task T>
+std::vector<std::byte> BasicBatchEnv<T>::save() const {
   std::vector<std::byte> out;
   const auto put = [&out](const void* from, size_t bytes) {
     const auto* at = static_cast<const std::byte*>(from);
@@ -303,7 +339,8 @@ std::vector<std::byte> BatchEnv::save() const {
   return out;
 }
 
-void BatchEnv::restore(std::span<const std::byte> saved) {
+template <Task T>
+void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   std::span<const std::byte> rest = saved;
   const auto take = [&](void* to, size_t n) {
     if (n > rest.size()) {
@@ -338,7 +375,8 @@ void BatchEnv::restore(std::span<const std::byte> saved) {
   }
 }
 
-void BatchEnv::fork(int from, int to) {
+template <Task T>
+void BasicBatchEnv<T>::fork(int from, int to) {
   YARD_CHECK(from != to && from >= 0 && to >= 0 && from < worlds() && to < worlds(),
              "two worlds of the batch");
   const Player& a = *players_[static_cast<size_t>(from)];
@@ -353,5 +391,8 @@ void BatchEnv::fork(int from, int to) {
   b.stage->world.copy_from(a.stage->world);
   observe(to);
 }
+
+template class BasicBatchEnv<Dispatch>;
+template class BasicBatchEnv<Select>;
 
 }  // namespace yard

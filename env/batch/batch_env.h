@@ -1,4 +1,4 @@
-// Many worlds at once: each plays episodes of the task `dispatch` and writes what it sees into its
+// Many worlds at once: each plays episodes of a task and writes what it sees into its
 // slice of tensors that a learner reads without a copy. Worlds are dealt out to threads; a world's
 // course depends on its seed and its actions alone, never on the number of threads.
 // Dims: N worlds, J jobs of the window, F features, C features of the cluster.
@@ -13,12 +13,15 @@
 #include "env/base/rng.h"
 #include "env/sim/world.h"
 #include "env/task/dispatch.h"
+#include "env/task/select.h"
+#include "env/task/task.h"
 
 namespace yard {
 
 class ThreadPool;
 
-struct BatchConfig {
+template <Task T>
+struct BasicBatchConfig {
   int worlds = 64;
   int threads = 1;
   int group = 1;  // so many neighbouring worlds play the same jobs
@@ -27,8 +30,9 @@ struct BatchConfig {
   bool prior = true;         // false: nobody reads prior()
   bool wait_at_end = false;  // a world whose episode is over waits for begin_episodes()
   uint64_t seed = 1;
-  DispatchConfig task;
+  typename T::Config task;
 };
+using BatchConfig = BasicBatchConfig<Dispatch>;
 
 // A cluster and the jobs that are played on it.
 struct Course {
@@ -49,14 +53,15 @@ struct EpisodeResult {
   int64_t decisions;
 };
 
-class BatchEnv {
+template <Task T>
+class BasicBatchEnv {
  public:
   // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both outlive
   // the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
-  BatchEnv(const Fixed& fixed, const Workload& workload, const BatchConfig& config);
+  BasicBatchEnv(const Fixed& fixed, const Workload& workload, const BasicBatchConfig<T>& config);
   // The same over several courses: each episode draws one, by weight.
-  BatchEnv(std::vector<Course> courses, const BatchConfig& config);
-  ~BatchEnv();
+  BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config);
+  ~BasicBatchEnv();
 
   // Changes the courses' weights from the next episodes on: a curriculum. Requires: one a course,
   // at least one above 0.
@@ -82,13 +87,18 @@ class BatchEnv {
   // come. Different actions then lead apart from the same inputs.
   void fork(int from, int to);
 
+  // Lets the next observations go where a learner wants them, such as the next step of a rollout,
+  // of the same sizes as jobs(), cluster() and mask(); they outlive the batch. The present decision
+  // stays where it is until then.
+  void aim(float* jobs, float* cluster, uint8_t* mask);
+
   // Of the present decision. Valid until the next step().
-  std::span<const float> jobs() const { return jobs_; }              // (N, J, F)
-  std::span<const float> cluster() const { return cluster_; }        // (N, C)
-  std::span<const uint8_t> mask() const { return mask_; }            // (N, J + 1)
-  std::span<const float> prior() const { return prior_; }            // (N, J + 1)
-  std::span<const int32_t> rows() const { return rows_; }            // (N)
-  std::span<const int32_t> suggested() const { return suggested_; }  // (N)
+  std::span<const float> jobs() const { return {at_.jobs, jobs_.size()}; }           // (N, J, F)
+  std::span<const float> cluster() const { return {at_.cluster, cluster_.size()}; }  // (N, C)
+  std::span<const uint8_t> mask() const { return {at_.mask, mask_.size()}; }         // (N, J + 1)
+  std::span<const float> prior() const { return prior_; }                            // (N, J + 1)
+  std::span<const int32_t> rows() const { return rows_; }                            // (N)
+  std::span<const int32_t> suggested() const { return suggested_; }                  // (N)
 
   // Of the last step.
   std::span<const float> reward() const { return reward_; }   // (N) minus job-seconds
@@ -109,6 +119,10 @@ class BatchEnv {
   void restore(std::span<const std::byte> saved);  // throws InputError
 
  private:
+  struct Tensors {
+    float *jobs, *cluster;
+    uint8_t* mask;
+  };
   struct Stage;
   struct Player;
 
@@ -116,18 +130,24 @@ class BatchEnv {
   void step_world(int n, int32_t action);
   bool go_on(int n);
   void observe(int n);
-  Dispatch::Observation slice(int n);
+  typename T::Observation slice(int n);
+  static void look_at(typename T::Observation& sight, int n, const Tensors& tensors,
+                      int32_t filled);
   void enter(Player& player, int32_t course);
   int32_t draw_course(const Rng& rng) const;
 
   std::vector<Course> courses_;
-  BatchConfig config_;
+  BasicBatchConfig<T> config_;
   std::vector<std::unique_ptr<Player>> players_;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<float> jobs_, cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
   std::vector<uint8_t> mask_;
   std::vector<int32_t> rows_, slots_, suggested_, final_rows_;
   std::vector<Ending> ending_;
+  Tensors at_{}, next_{};  // where the present and the next observations lie
 };
+
+using BatchEnv = BasicBatchEnv<Dispatch>;
+using SelectEnv = BasicBatchEnv<Select>;
 
 }  // namespace yard

@@ -1,6 +1,7 @@
 #include "env/sim/plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <span>
 #include <unordered_set>
@@ -201,6 +202,22 @@ bool Draft::preempt(int32_t slot) {
   plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}, 0, 0});
   yard::preempt(*fixed_, s, slot);
   return true;
+}
+
+void Draft::put_stops_first() {
+  const auto starts = [](const Edit& edit) { return edit.verb == Verb::kStart; };
+  if (std::is_partitioned(plan_.edits.begin(), plan_.edits.end(), std::not_fn(starts))) return;
+  const std::vector<Edit> edits = plan_.edits;
+  const std::vector<Piece> pieces = plan_.pieces;
+  undo_to(0);
+  for (const Edit& edit : edits) {
+    if (!starts(edit)) preempt(edit.job.slot);
+  }
+  for (const Edit& edit : edits) {
+    if (!starts(edit)) continue;
+    const bool started = start(edit.job.slot, pieces.data() + edit.first_piece, edit.num_pieces);
+    YARD_CHECK(started, "a start that needs what is stopped after it");
+  }
 }
 
 void Draft::undo_to(size_t mark) {

@@ -53,6 +53,10 @@ class Draft {
   bool preempt(int32_t slot);
   void wake_at(int64_t at_us);
 
+  // Carries the edits out anew, all preemptions before all starts, as execute() does: a start then
+  // waits for all who leave its node, also for those that were stopped after it was drafted.
+  void put_stops_first();
+
   // A mark is a point to go back to.
   size_t mark() const { return journal_.size(); }
   void undo_to(size_t mark);

@@ -41,6 +41,7 @@ class View {
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
+  YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
   YARD_HD bool has_faults() const { return fixed_->faults; }
   // Whether any job asks for a share of a GPU.
   YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }

@@ -47,6 +47,8 @@ struct DispatchConfig {
 };
 
 struct Dispatch {
+  using Config = DispatchConfig;
+  static constexpr Level kLevel = Level::kHistory;
   static constexpr int kJobs = 128;
   static constexpr int kActions = kJobs + 1;
   static constexpr int kNothing = kJobs;
@@ -127,8 +129,8 @@ struct Dispatch {
   // Carries an action out through `editor`, which has start(slot, pieces, n) and preempt(slot).
   // Requires: the action is legal and not kNothing; room for one placement in `scratch`.
   template <class Editor>
-  YARD_HD static void apply(const View& view, const DispatchConfig& config, int32_t slot,
-                            Piece* scratch, Editor&& editor) {
+  YARD_HD static void apply(const View& view, const DispatchConfig& config, std::byte*,
+                            int32_t slot, Piece* scratch, Editor&& editor) {
     if (view.phase(slot) == Phase::kWaiting) {
       const int32_t n = place(view, config.placement, slot, scratch);
       editor.start(slot, scratch, n);

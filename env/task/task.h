@@ -10,8 +10,8 @@
 
 namespace yard {
 
-template <class T, class Config>
-concept Task = requires(const View& view, const Config& config, std::byte* memory,
+template <class T>
+concept Task = requires(const View& view, const typename T::Config& config, std::byte* memory,
                         typename T::Observation& out, int32_t slot, int64_t time_us) {
   { T::kActions } -> std::convertible_to<int>;
   { T::memory_bytes(view) } -> std::same_as<size_t>;

@@ -1,6 +1,6 @@
 // Our own rules and heuristics a second time: slow and obvious, lists walked from the front at
 // every event, nothing kept that could be worked out again. Shares no code with the simulator; held
-// against it in tests/policies/world_reference_test.cc and default_reference_test.cc.
+// against it in tests/policies/world_reference_test.cc.
 #pragma once
 
 #include <cstdint>

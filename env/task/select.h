@@ -1,0 +1,185 @@
+// The task `select`: at a decision point choose which of the first 128 waiting jobs, in order of
+// submission, starts next, or nothing more; nobody is stopped. That is what RLScheduler's kernel
+// network decides (Zhang et al., "RLScheduler", SC 2020), with features of our own. It is paid
+// minus the jobs in the system, integrated over time.
+//
+// Observation: J = 128 rows x F = 8 features, C = 4 features of the cluster, and a mask of J + 1
+// actions (J: nothing more). A row is a constant of its job plus a constant of the moment, so that
+// rewriting all of them costs little more than the bytes. Needs the level `estimate`.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "env/base/log2.h"
+#include "env/sim/choose.h"
+#include "env/sim/view.h"
+
+namespace yard {
+
+struct SelectConfig {
+  Placement placement = Placement::kFirstFit;
+  int64_t tick_us =
+      300'000'000;  // where nobody runs, jobs that wait are shown again after this long
+};
+
+struct Select {
+  using Config = SelectConfig;
+  static constexpr Level kLevel = Level::kEstimate;
+  static constexpr int kJobs = 128;
+  static constexpr int kActions = kJobs + 1;
+  static constexpr int kNothing = kJobs;
+  static constexpr int kJobFeatures = 8;
+  static constexpr int kClusterFeatures = 4;
+
+  enum JobFeature {
+    kExists,    // 1
+    kGpus,      // of all GPUs
+    kLimit,     // log2 s of the user's limit, over 16; 0 where the trace has none
+    kHasLimit,  // 1: the trace has one
+    kWaited,    // in half days
+    kLeft,      // GPUs that would be left free, of all; below 0: it does not fit
+    kPressure,  // GPUs that all waiting jobs ask for, of all
+    kNarrow,    // 1 - GPUs of all, squared: small jobs apart from middling ones
+  };
+  enum ClusterFeature { kFree, kWaiting, kHeld, kDemand };
+
+  // As Dispatch::Observation; `prior` and `filled` are not looked at.
+  struct Observation {
+    float* jobs;
+    float* cluster;
+    uint8_t* mask;
+    float* prior;
+    int32_t* slots;
+    int32_t rows;
+    int32_t filled;
+    int32_t choices;
+    int32_t suggested;  // the first that fits: backfill's choice
+  };
+
+  // The window, kept between decisions.
+  struct Window {
+    float still[kJobs][4];   // features that a job keeps while it waits
+    float moving[kJobs][4];  // the job's part of those that move with time
+    int32_t slots[kJobs];
+    int32_t gpus[kJobs];
+    int64_t begin_us;  // of the episode: times are told from here
+    int32_t rows;
+    int32_t begun;
+  };
+
+  YARD_HD static size_t memory_bytes(const View&) { return sizeof(Window); }
+
+  YARD_HD static bool take_in(const View& view, const Config& config, std::byte* memory) {
+    Window& w = *reinterpret_cast<Window*>(memory);
+    if (w.begun == 0) {
+      w.begun = 1;
+      w.begin_us = view.now_us();
+    }
+    int32_t next = w.rows == 0 ? view.queue_head() : view.queue_next(w.slots[w.rows - 1]);
+    for (; next != kNone && w.rows < kJobs; next = view.queue_next(next)) append(view, next, w);
+    return !idle(view, config);
+  }
+
+  // Requires: take_in() at this decision point.
+  YARD_HD static void observe(const View& view, const Config& config, std::byte* memory,
+                              Observation& out) {
+    const Window& w = *reinterpret_cast<const Window*>(memory);
+    const float per_gpu = 1.0F / static_cast<float>(view.total_gpus());
+    const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
+    const float free = static_cast<float>(view.free_gpus()) * per_gpu;
+    const float moment[4] = {time_of(view.now_us() - w.begin_us), free, pressure, 0};
+    float* row = out.jobs;
+    for (int32_t r = 0; r < w.rows; ++r, row += kJobFeatures) {
+      for (int c = 0; c < 4; ++c) row[c] = w.still[r][c];
+      for (int c = 0; c < 4; ++c) row[4 + c] = w.moving[r][c] + moment[c];
+    }
+    memset(row, 0, sizeof(float) * static_cast<size_t>(kJobs - w.rows) * kJobFeatures);
+    memcpy(out.slots, w.slots, sizeof w.slots);
+    out.rows = w.rows;
+    out.choices = 0;
+    const bool counts = config.placement != Placement::kConsolidate && !view.has_shapes();
+    const int32_t most = view.free_gpus();
+    for (int32_t r = 0; r < w.rows; ++r) {
+      out.mask[r] = counts ? w.gpus[r] <= most : can_place(view, config.placement, w.slots[r]);
+      out.choices += out.mask[r];
+    }
+    memset(out.mask + w.rows, 0, static_cast<size_t>(kJobs - w.rows));
+    // Jobs that wait for nothing but the policy: one of those that fit has to start.
+    out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
+    out.suggested = 0;
+    while (out.suggested < w.rows && out.mask[out.suggested] == 0) ++out.suggested;
+    if (out.suggested == w.rows) out.suggested = kNothing;
+    out.cluster[kFree] = free;
+    out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
+    out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
+    out.cluster[kDemand] = pressure;
+  }
+
+  YARD_HD static bool legal(const View& view, const Config& config, int32_t slot) {
+    return view.phase(slot) == Phase::kWaiting && can_place(view, config.placement, slot);
+  }
+
+  // Is there nothing to choose? May say no where only kNothing is legal.
+  YARD_HD static bool idle(const View& view, const Config&) {
+    if (view.num_waiting() == 0) return true;
+    int32_t k = 0;  // the narrowest waiting job
+    while (view.class_head(k) == kNone) ++k;
+    return view.class_gpus(k) > view.free_gpus();
+  }
+
+  YARD_HD static int64_t wake_us(const View& view, const Config& config) {
+    const bool nothing_under_way = view.num_waiting() + view.num_blocked() == view.num_live();
+    return view.num_waiting() > 0 && nothing_under_way ? view.now_us() + config.tick_us : kNever;
+  }
+
+  template <class Editor>
+  YARD_HD static void apply(const View& view, const Config& config, std::byte* memory, int32_t slot,
+                            Piece* scratch, Editor&& editor) {
+    const int32_t n = place(view, config.placement, slot, scratch);
+    Window& w = *reinterpret_cast<Window*>(memory);
+    int32_t r = 0;
+    while (w.slots[r] != slot) ++r;
+    const auto behind = static_cast<size_t>(--w.rows - r);
+    memmove(w.still[r], w.still[r + 1], behind * sizeof w.still[0]);
+    memmove(w.moving[r], w.moving[r + 1], behind * sizeof w.moving[0]);
+    memmove(w.slots + r, w.slots + r + 1, behind * sizeof w.slots[0]);
+    memmove(w.gpus + r, w.gpus + r + 1, behind * sizeof w.gpus[0]);
+    // The next in the queue moves up; asked for before the queue forgets where this one stood.
+    const int32_t last = behind == 0 ? slot : w.slots[w.rows - 1];
+    const int32_t next = w.rows < kJobs - 1 ? kNone : view.queue_next(last);
+    editor.start(slot, scratch, n);
+    if (next != kNone) append(view, next, w);
+  }
+
+  // Job-seconds between two moments, negative.
+  YARD_HD static double reward(int64_t before_job_time_us, int64_t after_job_time_us) {
+    return -1e-6 * static_cast<double>(after_job_time_us - before_job_time_us);
+  }
+
+ private:
+  YARD_HD static float time_of(int64_t us) {
+    constexpr float kHalfDay = 43'200e6F;
+    return static_cast<float>(us) * (1 / kHalfDay);
+  }
+
+  YARD_HD static void append(const View& view, int32_t slot, Window& w) {
+    const int32_t r = w.rows++;
+    const int64_t limit_us = view.limit_us(slot);
+    const float gpus = static_cast<float>(view.gpus(slot)) / static_cast<float>(view.total_gpus());
+    const bool limited = limit_us != kNone;
+    w.slots[r] = slot;
+    w.gpus[r] = view.gpus(slot);
+    w.still[r][kExists] = 1;
+    w.still[r][kGpus] = gpus;
+    w.still[r][kLimit] =
+        limited ? log2_coarse(1 + 1e-6 * static_cast<double>(limit_us)) * 0.0625F : 0;
+    w.still[r][kHasLimit] = limited ? 1 : 0;
+    w.moving[r][kWaited - 4] = -time_of(view.submit_us(slot) - w.begin_us);
+    w.moving[r][kLeft - 4] = -gpus;
+    w.moving[r][kPressure - 4] = 0;
+    w.moving[r][kNarrow - 4] = (1 - gpus) * (1 - gpus);
+  }
+};
+
+}  // namespace yard

@@ -1,0 +1,139 @@
+// Decisions of pilot's task, with what its index costs, beside a large copy of memory.
+#include <cstring>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/base/text.h"
+#include "env/batch/batch_env.h"
+#include "experiments/programs/bench/bench.h"
+#include "experiments/scenario.h"
+
+namespace yard::bench {
+namespace {
+
+// A copy of 64 MB: what this machine's memory takes, now.
+double copy_gb_per_s() {
+  std::vector<char> from(64 << 20, 1), to(64 << 20);
+  const double s = best_seconds(5, [&] { std::memcpy(to.data(), from.data(), from.size()); });
+  return 1e-9 * static_cast<double>(from.size()) / s;
+}
+
+// A uniformly random legal action a world.
+class RandomActor {
+ public:
+  explicit RandomActor(int worlds) : rng_(7), action_(static_cast<size_t>(worlds)) {}
+
+  std::span<const int32_t> choose(const BatchEnv& env) {
+    for (size_t n = 0; n < action_.size(); ++n) {
+      const uint8_t* mask = env.mask().data() + n * Dispatch::kActions;
+      const auto rows = static_cast<uint32_t>(env.rows()[n]);
+      // Rows are few and mostly legal: draw until one is.
+      uint32_t a;
+      do {
+        a = rng_.below(rows + 1);
+      } while (!mask[a == rows ? Dispatch::kNothing : a]);
+      action_[n] = a == rows ? Dispatch::kNothing : static_cast<int32_t>(a);
+    }
+    return action_;
+  }
+
+ private:
+  Rng rng_;
+  std::vector<int32_t> action_;
+};
+
+struct EnvCase {
+  const char* name;
+  double load;
+  int episode_jobs;
+  bool preempt, prior;
+};
+
+void play(Json& results, const EnvCase& c, double copy_gbps) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "8x8";
+  options.generate_jobs = 20'000;
+  options.trace_settings.overlay("load=" + shortest(c.load), "bench");
+  const Scenario scenario = load_scenario(options);
+  BatchConfig config;
+  config.worlds = 64;
+  config.episode_jobs = c.episode_jobs;
+  config.prior = c.prior;
+  config.task.preempt = c.preempt;
+  BatchEnv env(scenario.fixed, scenario.workload, config);
+  env.reset();
+  RandomActor actor(config.worlds);
+  int64_t rows = 0, waiting = 0, decisions = 0;
+  const auto run = [&](int steps) {
+    double spent = 0;
+    for (int i = 0; i < steps; ++i) {
+      const auto action = actor.choose(env);
+      spent += seconds([&] { env.step(action); });
+      for (int n = 0; n < config.worlds; ++n) {
+        rows += env.rows()[static_cast<size_t>(n)];
+        waiting += env.num_waiting(n);
+      }
+    }
+    decisions += int64_t{steps} * config.worlds;
+    return spent;
+  };
+  run(3'000);  // into the middle of episodes
+  rows = waiting = decisions = 0;
+  // Every stretch is played several times over, the same to the last bit; its quickest counts.
+  constexpr int kStretches = 24, kTimes = 6, kSteps = 250;
+  double best = 0, mean = 0;
+  for (int i = 0; i < kStretches; ++i) {
+    const std::vector<std::byte> worlds = env.save();
+    const RandomActor before = actor;
+    double quickest = 1e300;
+    for (int k = 0; k < kTimes; ++k) {
+      if (k > 0) {
+        env.restore(worlds);
+        actor = before;
+      }
+      const double spent = run(kSteps);
+      quickest = std::min(quickest, spent);
+      mean += spent / kTimes;
+    }
+    best += quickest;
+  }
+  const double played = 1.0 * kStretches * kSteps * config.worlds;
+  const double rate = played / best;
+  const double bytes =
+      sizeof(float) * (Dispatch::kJobs * Dispatch::kJobFeatures + Dispatch::kClusterFeatures +
+                       (c.prior ? Dispatch::kActions : 0)) +
+      Dispatch::kActions;
+  results.push_back(
+      {{"name", c.name},
+       {"value", rate},
+       {"unit", "decisions/s"},
+       {"ratio", rate * bytes * 1e-9 / copy_gbps},
+       {"against", "bytes of observations written a second over those of a large memcpy"},
+       {"better", "higher"},
+       {"detail",
+        {{"worlds", config.worlds},
+         {"threads", 1},
+         {"load", c.load},
+         {"episode_jobs", c.episode_jobs},
+         {"preempt", c.preempt},
+         {"prior", c.prior},
+         {"mean", played / mean},
+         {"mean_rows", static_cast<double>(rows) / static_cast<double>(decisions)},
+         {"mean_waiting", static_cast<double>(waiting) / static_cast<double>(decisions)},
+         {"observation_bytes", bytes}}}});
+}
+
+}  // namespace
+
+void bench_dispatch(Json& results) {
+  const double gbps = copy_gb_per_s();
+  for (const EnvCase& c : {EnvCase{"env_load_0.8", 0.8, 256, false, false},
+                           EnvCase{"env_prior_load_0.8", 0.8, 256, false, true},
+                           EnvCase{"env_preempt_prior_load_0.8", 0.8, 256, true, true},
+                           EnvCase{"env_full_window", 10, 640, false, false}}) {
+    play(results, c, gbps);
+  }
+}
+
+}  // namespace yard::bench

@@ -1,0 +1,65 @@
+// The forward pass of a trained network without LibTorch.
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "experiments/programs/bench/bench.h"
+#include "policies/learned/job_scorer.h"
+
+namespace yard::bench {
+
+void bench_inference(Json& results) {
+  constexpr int kHidden = 32, kRows = 64;
+  Rng rng(3);
+  Tensors weights;
+  for (const auto& [name, shape] : job_scorer_shapes(kHidden)) {
+    Tensor& t = weights[name];
+    t.shape = shape;
+    size_t count = 1;
+    for (const int64_t n : shape) count *= static_cast<size_t>(n);
+    for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.3));
+  }
+  const JobScorer net(weights, "bench");
+  std::vector<float> jobs(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.5F),
+      cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
+      logits(Dispatch::kActions);
+  std::vector<uint8_t> mask(Dispatch::kActions, 1);
+  Dispatch::Observation o{};
+  o.jobs = jobs.data();
+  o.cluster = cluster.data();
+  o.prior = prior.data();
+  o.mask = mask.data();
+  o.rows = kRows;
+  constexpr int kCalls = 2'000;
+  const double net_s = best_seconds(5,
+                                    [&] {
+                                      for (int i = 0; i < kCalls; ++i) net.forward(o, logits);
+                                    }) /
+                       kCalls;
+  // The same products alone, as Eigen does them.
+  Eigen::Matrix<float, -1, -1, Eigen::RowMajor> x = Eigen::MatrixXf::Random(kRows, kHidden);
+  const Eigen::MatrixXf w1 = Eigen::MatrixXf::Random(Dispatch::kJobFeatures, kHidden);
+  const Eigen::MatrixXf w2 = Eigen::MatrixXf::Random(kHidden, kHidden);
+  Eigen::Matrix<float, -1, -1, Eigen::RowMajor> in =
+      Eigen::MatrixXf::Random(kRows, Dispatch::kJobFeatures);
+  const double product_s = best_seconds(5,
+                                        [&] {
+                                          for (int i = 0; i < kCalls; ++i) {
+                                            x.noalias() = in * w1;
+                                            x = (x * w2).eval();
+                                            in(0, 0) =
+                                                x(0, 0) * 1e-9F;  // so that no call can be left out
+                                          }
+                                        }) /
+                           kCalls;
+  results.push_back(
+      {{"name", "native_inference"},
+       {"value", 1e6 * net_s},
+       {"unit", "us"},
+       {"ratio", net_s / product_s},
+       {"against", "its two matrix products alone"},
+       {"better", "lower"},
+       {"detail", {{"rows", kRows}, {"hidden", kHidden}, {"decisions_per_s", 1 / net_s}}}});
+}
+
+}  // namespace yard::bench

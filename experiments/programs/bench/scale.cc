@@ -1,0 +1,122 @@
+// Our own rules at the size of a large site: offered load 1.2, so that thousands of jobs wait.
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "env/base/text.h"
+#include "experiments/programs/bench/bench.h"
+#include "experiments/replay.h"
+#include "experiments/scenario.h"
+
+namespace yard::bench {
+namespace {
+
+constexpr std::array<const char*, 4> kPolicies = {"fifo", "backfill", "las", "srtf"};
+
+Scenario site(int jobs, int nodes) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.generate_jobs = jobs;
+  options.cluster = fmt::format("{}x8", nodes);
+  // Users as many as a site of that size has, so that no single one sets the load.
+  options.trace_settings.overlay(fmt::format("users={}", std::max(40, nodes / 2)), "bench");
+  options.trace_settings.overlay("load=1.2", "bench");
+  return load_scenario(options);
+}
+
+struct Timed {
+  double wall_s = 1e300;
+  int64_t events = 0;
+  double mean_waiting = 0;  // jobs, from the first submission to the last
+};
+
+Timed play(const Scenario& scenario, const char* policy, int runs) {
+  RunOptions run;
+  run.policy.overlay("placement=consolidate", "bench");
+  const Contestant contestant = prepare(policy, run);
+  Timed out;
+  for (int i = 0; i < runs; ++i) {
+    const Run done = run_prepared(scenario, contestant, run);
+    out.wall_s = std::min(out.wall_s, done.wall_s);
+    out.events = done.outcome.events;
+    const double span_us = static_cast<double>(scenario.trace.jobs.back().submit_us -
+                                               scenario.trace.jobs.front().submit_us);
+    double waited_us = 0;
+    for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
+      const Job& job = scenario.trace.jobs[j];
+      waited_us += static_cast<double>(done.outcome.jobs[j].end_us - job.submit_us - job.run_us);
+    }
+    out.mean_waiting = waited_us / span_us;
+  }
+  return out;
+}
+
+double share_of_gangs(const Scenario& scenario) {
+  double gangs = 0;
+  for (const Job& job : scenario.trace.jobs) gangs += job.gpus > 1;
+  return gangs / static_cast<double>(scenario.trace.jobs.size());
+}
+
+// Ratio: how many times faster than the site itself, which took the trace's time.
+void add(Json& results, const std::string& name, const Scenario& scenario, const Timed& t) {
+  const double span_s = 1e-6 * static_cast<double>(scenario.trace.jobs.back().submit_us);
+  results.push_back({{"name", name},
+                     {"value", t.wall_s},
+                     {"unit", "s"},
+                     {"ratio", span_s / t.wall_s},
+                     {"against", "the time in which the jobs were submitted"},
+                     {"better", "lower"},
+                     {"detail",
+                      {{"events", t.events},
+                       {"us_per_event", 1e6 * t.wall_s / static_cast<double>(t.events)},
+                       {"mean_waiting", t.mean_waiting},
+                       {"multi_gpu", share_of_gangs(scenario)}}}});
+}
+
+}  // namespace
+
+void bench_scale(Json& results) {
+  const Scenario scenario = site(100'000, 1'250);
+  for (const char* policy : kPolicies) {
+    add(results, fmt::format("scale_100k_jobs_10k_gpus_{}", policy), scenario,
+        play(scenario, policy, 3));
+  }
+}
+
+void bench_million(Json& results) {
+  const Scenario scenario = site(1'000'000, 12'500);
+  for (const char* policy : kPolicies) {
+    add(results, fmt::format("scale_1m_jobs_100k_gpus_{}", policy), scenario,
+        play(scenario, policy, 1));
+  }
+}
+
+void bench_growth(Json& results) {
+  const std::array<std::array<int, 2>, 8> sizes = {{{1'000, 125},
+                                                    {10'000, 125},
+                                                    {100'000, 125},
+                                                    {1'000'000, 125},
+                                                    {100'000, 8},
+                                                    {100'000, 80},
+                                                    {100'000, 1'250},
+                                                    {100'000, 12'500}}};
+  for (const auto& [jobs, nodes] : sizes) {
+    const Scenario scenario = site(jobs, nodes);
+    for (const char* policy : kPolicies) {
+      const Timed t = play(scenario, policy, 1);
+      results.push_back(
+          {{"name", fmt::format("growth_{}_jobs_{}_gpus_{}", jobs, 8 * nodes, policy)},
+           {"value", 1e6 * t.wall_s / static_cast<double>(t.events)},
+           {"unit", "us/event"},
+           {"better", "lower"},
+           {"detail",
+            {{"jobs", jobs},
+             {"gpus", 8 * nodes},
+             {"policy", policy},
+             {"mean_waiting", t.mean_waiting}}}});
+    }
+  }
+}
+
+}  // namespace yard::bench

@@ -1,0 +1,201 @@
+// Decisions of the task `select`: 128 jobs x 8 features rewritten in full, and a mask; into one
+// tensor, or into a learner's rollout of 128 steps. Beside what writing those bytes alone costs in
+// the same run, with the same order of worlds.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/base/text.h"
+#include "env/batch/batch_env.h"
+#include "experiments/programs/bench/bench.h"
+#include "experiments/scenario.h"
+
+namespace yard::bench {
+namespace {
+
+constexpr int kWorlds = 64, kRollout = 128;
+constexpr size_t kJobFloats = size_t{Select::kJobs} * Select::kJobFeatures;
+
+struct Case {
+  const char* name;
+  double load;
+  int episode_jobs;
+  bool rollout;
+};
+
+// The tensors that observations go to: one step's, or a rollout's one after the other.
+struct Tensors {
+  explicit Tensors(bool rollout)
+      : steps(rollout ? kRollout : 1),
+        jobs(static_cast<size_t>(steps) * kWorlds * kJobFloats),
+        cluster(static_cast<size_t>(steps) * kWorlds * Select::kClusterFeatures),
+        mask(static_cast<size_t>(steps) * kWorlds * Select::kActions) {}
+
+  void aim(SelectEnv& env, int step) {
+    const auto at = static_cast<size_t>(step % steps) * kWorlds;
+    env.aim(jobs.data() + at * kJobFloats, cluster.data() + at * Select::kClusterFeatures,
+            mask.data() + at * Select::kActions);
+  }
+
+  // Writes as many bytes to the same places.
+  void write_alone(int step) {
+    const auto at = static_cast<size_t>(step % steps) * kWorlds;
+    for (size_t n = at; n < at + kWorlds; ++n) {
+      std::memset(jobs.data() + n * kJobFloats, step, kJobFloats * sizeof(float));
+      std::memset(cluster.data() + n * Select::kClusterFeatures, step,
+                  Select::kClusterFeatures * sizeof(float));
+      std::memset(mask.data() + n * Select::kActions, step & 1, Select::kActions);
+    }
+  }
+
+  int steps;
+  std::vector<float> jobs, cluster;
+  std::vector<uint8_t> mask;
+};
+
+// A uniformly random legal action a world.
+void choose(const SelectEnv& env, Rng& rng, std::vector<int32_t>& actions) {
+  for (size_t n = 0; n < actions.size(); ++n) {
+    const uint8_t* mask = env.mask().data() + n * Select::kActions;
+    const auto rows = static_cast<uint32_t>(env.rows()[n]);
+    uint32_t a;
+    do {  // rows are mostly legal: draw until one is
+      a = rng.below(rows + 1);
+    } while (!mask[a == rows ? Select::kNothing : a]);
+    actions[n] = a == rows ? Select::kNothing : static_cast<int32_t>(a);
+  }
+}
+
+struct Speed {
+  double per_s;
+  double rows, waiting;  // means
+};
+
+Speed measure(const Scenario& scenario, const Case& c, int threads, Tensors& tensors) {
+  BasicBatchConfig<Select> config;
+  config.worlds = kWorlds;
+  config.threads = threads;
+  config.episode_jobs = c.episode_jobs;
+  config.prior = false;
+  SelectEnv env(scenario.fixed, scenario.workload, config);
+  env.reset();
+  Rng rng(7);
+  std::vector<int32_t> actions(kWorlds);
+  int step = 0;
+  double rows = 0, waiting = 0;
+  const auto run = [&](int steps) {
+    double spent = 0;
+    for (int i = 0; i < steps; ++i) {
+      choose(env, rng, actions);
+      tensors.aim(env, step++);
+      spent += seconds([&] { env.step(actions); });
+      for (int n = 0; n < kWorlds; ++n) {
+        rows += env.rows()[static_cast<size_t>(n)];
+        waiting += env.num_waiting(n);
+      }
+    }
+    return spent;
+  };
+  run(3'000);  // into the middle of episodes
+  rows = waiting = 0;
+  // Every stretch is played several times over, the same to the last bit; its quickest counts.
+  constexpr int kStretches = 16, kTimes = 6, kSteps = 256;
+  double best = 0;
+  for (int i = 0; i < kStretches; ++i) {
+    const std::vector<std::byte> worlds = env.save();
+    const Rng before = rng;
+    double quickest = 1e300;
+    for (int k = 0; k < kTimes; ++k) {
+      if (k > 0) {
+        env.restore(worlds);
+        rng = before;
+      }
+      quickest = std::min(quickest, run(kSteps));
+    }
+    best += quickest;
+  }
+  const double decisions = 1.0 * kStretches * kSteps * kWorlds;
+  return {decisions / best, rows / (decisions * kTimes), waiting / (decisions * kTimes)};
+}
+
+double writes_per_s(Tensors& tensors) {
+  constexpr int kSteps = 1024;
+  const double best = best_seconds(8, [&] {
+    for (int i = 0; i < kSteps; ++i) tensors.write_alone(i);
+  });
+  return 1.0 * kSteps * kWorlds / best;
+}
+
+Scenario workload(double load) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "8x8";
+  options.generate_jobs = 20'000;
+  options.trace_settings.overlay("load=" + shortest(load), "bench");
+  return load_scenario(options);
+}
+
+// What beginning 64 episodes costs, of what playing them takes.
+void bench_reset(Json& results, const Scenario& scenario) {
+  BasicBatchConfig<Select> config;
+  config.worlds = kWorlds;
+  config.episode_jobs = 256;
+  config.prior = false;
+  config.wait_at_end = true;
+  SelectEnv env(scenario.fixed, scenario.workload, config);
+  const double begin = best_seconds(20, [&] { env.reset(); });
+  Rng rng(7);
+  std::vector<int32_t> actions(kWorlds);
+  double play = 0;
+  for (bool all_wait = false; !all_wait;) {
+    choose(env, rng, actions);
+    play += seconds([&] { env.step(actions); });
+    all_wait = true;
+    for (int n = 0; n < kWorlds; ++n) all_wait = all_wait && env.waits(n);
+  }
+  results.push_back({{"name", "select_reset"},
+                     {"value", 1e6 * begin / kWorlds},
+                     {"unit", "us"},
+                     {"ratio", begin / (begin + play)},
+                     {"against", "an episode of 256 jobs"},
+                     {"better", "lower"}});
+}
+
+}  // namespace
+
+void bench_select(Json& results) {
+  const Scenario usual = workload(0.8), crowded = workload(10);
+  for (const Case& c :
+       {Case{"select_load_0.8", 0.8, 256, false}, Case{"select_full_window", 10, 640, false},
+        Case{"select_rollout_load_0.8", 0.8, 256, true},
+        Case{"select_rollout_full_window", 10, 640, true}}) {
+    const Scenario& scenario = c.load < 1 ? usual : crowded;
+    Tensors tensors(c.rollout);
+    const Speed one = measure(scenario, c, 1, tensors);
+    const double writes = writes_per_s(tensors);
+    results.push_back({{"name", c.name},
+                       {"value", one.per_s},
+                       {"unit", "decisions/s"},
+                       {"ratio", one.per_s / writes},
+                       {"against", "writing the bytes alone"},
+                       {"better", "higher"},
+                       {"detail",
+                        {{"worlds", kWorlds},
+                         {"threads", 1},
+                         {"mean_rows", one.rows},
+                         {"mean_waiting", one.waiting},
+                         {"writes_per_s", writes}}}});
+    const Speed two = measure(scenario, c, 2, tensors);
+    results.push_back({{"name", std::string(c.name) + "_2_threads"},
+                       {"value", two.per_s},
+                       {"unit", "decisions/s"},
+                       {"ratio", two.per_s / one.per_s},
+                       {"against", "one thread"},
+                       {"better", "higher"}});
+  }
+  bench_reset(results, usual);
+}
+
+}  // namespace yard::bench
