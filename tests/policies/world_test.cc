@@ -77,8 +77,8 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
 }
 
 TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
-  const Scene scene("1x2", {share_of("a", 300, 100), share_of("b", 300, 100),
-                            share_of("c", 300, 100)});
+  const Scene scene("1x2",
+                    {share_of("a", 300, 100), share_of("b", 300, 100), share_of("c", 300, 100)});
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   ASSERT_TRUE(player.step());

@@ -189,7 +189,8 @@ TEST_F(Illegal, PlansAreNamedByTheirReason) {
   EXPECT_EQ(why({{kStart, ref(1)}}, {{1, 4}}), "");
   EXPECT_EQ(why({{kStart, ref(1)}, {kPreempt, ref(0)}}, {{0, 4}}), "") << "whatever the order";
   EXPECT_EQ(why({{kStart, ref(1)}}, {{0, 4}}), "start of slot 1: node 0 lacks 4 GPUs");
-  EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(2)}}, {{1, 4}, {1, 2}}), "start of slot 2: node 1 lacks 2 GPUs");
+  EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(2)}}, {{1, 4}, {1, 2}}),
+            "start of slot 2: node 1 lacks 2 GPUs");
   EXPECT_EQ(why({{kStart, ref(0)}}, {{1, 4}}), "start of slot 0: it runs already");
   EXPECT_EQ(why({{kStart, ref(1)}, {kStart, ref(1)}}, {{1, 4}, {1, 4}}),
             "start of slot 1: started twice");
