@@ -237,7 +237,7 @@ TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
 INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "backfill", "las", "srtf"));
 
 // The nodes have room; it is the tenant's own limit that has to be made room under.
-TEST(TenantsLimit, IsMadeRoomUnderThoughThereIsAPlace) {
+TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {
   for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
     ClusterSpec spec = load_cluster("2x2");
     Tenant tenant;
