@@ -22,6 +22,8 @@ class RoomCount {
         free_(view.free_gpus()) {
     if (any_nodes_) return;
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
+    // Where the tenant's limit kept the job out, there may be room already.
+    found_ = one_node_ && Placer(view).first_at_least(gpus) != kNone;
     if (one_node_) return;
     most_nodes_ = least_nodes(view.spec(), gpus);
     const Placer placer(view);
@@ -111,7 +113,7 @@ class RoomCount {
   int32_t gpus_;
   int32_t least_share_;
   bool one_node_, any_nodes_;
-  bool found_ = false;  // whether some node had enough at some time
+  bool found_ = false;  // whether some node has enough, or had at some time
   bool look_ = true;    // whether a node that matters has changed since
   int32_t free_;
   int32_t most_nodes_ = 0;

@@ -272,5 +272,25 @@ TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "backfill", "las", "srtf"));
 
+// The nodes have room; it is the tenant's own limit that has to be made room under.
+TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {
+  for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
+    ClusterSpec spec = load_cluster("2x2");
+    Tenant tenant;
+    tenant.name = "red";
+    tenant.limit_gpus = 2;
+    spec.tenants = {tenant};
+    std::vector<Job> jobs = jobs_of({{0, 1, 1000}, {10, 2, 50}});
+    for (Job& job : jobs) job.tenant = "red";
+    const Scene scene(spec, jobs, no_costs());
+    const auto policy = make_policy("srtf placement=" + placement);
+    Player player(scene, *policy);
+    player.play();
+    ASSERT_FALSE(player.failed());
+    EXPECT_EQ(player.jobs()[1].start_us, 10 * kSecond) << placement;
+    EXPECT_EQ(player.jobs()[0].preemptions, 1) << placement;
+  }
+}
+
 }  // namespace
 }  // namespace yard::testing

@@ -1,0 +1,200 @@
+// Changes of a world that must not matter, or matter in a known way: times in another unit or from
+// another zero, names, tenants that limit nothing, nodes that nobody can use; and a world that is
+// forked at any event goes on as if nothing had been.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "tests/support/random_world.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr uint64_t kWorlds = 12;
+
+RandomWorld world_of(uint64_t seed, const RandomWorldOptions& options) {
+  RandomWorld world = random_world(Rng(seed), options);
+  for (Fault& fault : world.faults) {  // nobody is to wait for ever
+    fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
+  }
+  return world;
+}
+
+// Of speed 1, so that work is time and all sums are of whole numbers.
+RandomWorld even_world(uint64_t seed) {
+  RandomWorld world = world_of(seed, {.jobs = 40});
+  for (GpuType& type : world.cluster.types) type.speed = 1;
+  return world;
+}
+
+std::vector<JobOutcome> play(const RandomWorld& world, const std::string& policy) {
+  const std::unique_ptr<Scene> scene = scene_of(world);
+  const auto scheduler = make_policy(policy);
+  Player player(*scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  return player.jobs();
+}
+
+// Whether all of `other` is `one` with its times times `scale` plus `shift_us`.
+void expect_same(const std::vector<JobOutcome>& one, const std::vector<JobOutcome>& other,
+                 int64_t scale = 1, int64_t shift_us = 0) {
+  ASSERT_EQ(one.size(), other.size());
+  for (size_t j = 0; j < one.size(); ++j) {
+    SCOPED_TRACE("job " + std::to_string(j));
+    ASSERT_EQ(other[j].start_us, scale * one[j].start_us + shift_us);
+    ASSERT_EQ(other[j].end_us, scale * one[j].end_us + shift_us);
+    ASSERT_EQ(other[j].preemptions, one[j].preemptions);
+    ASSERT_EQ(other[j].restarts, one[j].restarts);
+  }
+}
+
+class Metamorphic : public ::testing::TestWithParam<std::string> {
+ protected:
+  const std::string policy_ = GetParam();
+};
+
+// But for policies that know what a second is: what a user submits within ten minutes is a batch.
+TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
+  if (policy_.ends_with("history")) return;
+  // Limits that all numbers of GPUs divide: else a job sinks between two microseconds.
+  const bool las = policy_ == "las";
+  const std::string limits = las ? " limit_1_gpu_s=2520 limit_2_gpu_s=7560" : "";
+  const std::string twice = las ? " limit_1_gpu_s=5040 limit_2_gpu_s=15120" : "";
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomWorld world = even_world(seed);
+    const auto before = play(world, policy_ + limits);
+    for (Job& job : world.jobs) job.submit_us *= 2, job.run_us *= 2;
+    for (Fault& fault : world.faults) fault.at_us *= 2, fault.until_us *= 2;
+    Costs& c = world.costs;
+    for (int64_t* us : {&c.save_us, &c.restore_us, &c.restore_large_us, &c.checkpoint_us}) *us *= 2;
+    expect_same(before, play(world, policy_ + twice), 2);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Metamorphic, TimesMayBeFromAnotherZero) {
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomWorld world = even_world(seed);
+    const auto before = play(world, policy_);
+    const int64_t year_us = 365 * 86'400 * kSecond;
+    for (Job& job : world.jobs) job.submit_us += year_us;
+    for (Fault& fault : world.faults) fault.at_us += year_us, fault.until_us += year_us;
+    expect_same(before, play(world, policy_), 1, year_us);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Metamorphic, NamesMeanNothing) {
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomWorld world = world_of(seed, {.jobs = 40, .rates = true, .tenants = true});
+    const auto before = play(world, policy_);
+    const auto other = [](std::string& name) {
+      if (!name.empty()) name = std::string(name.rbegin(), name.rend()) + "'";
+    };
+    for (Job& job : world.jobs) {
+      other(job.id);
+      other(job.user);
+      other(job.tenant);
+      for (std::string& id : job.after) other(id);
+      for (std::string& type : job.gpu_types) other(type);
+    }
+    for (Tenant& tenant : world.cluster.tenants) other(tenant.name);
+    for (GpuType& type : world.cluster.types) other(type.name);
+    for (Node& node : world.cluster.nodes) other(node.name);
+    expect_same(before, play(world, policy_));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomWorld world = world_of(seed, {.jobs = 40, .rates = true});
+    const auto before = play(world, policy_);
+    for (const char* name : {"red", "blue", "green"}) {
+      Tenant tenant;
+      tenant.name = name;
+      tenant.limit_gpus = name[0] == 'r' ? 0 : 1000;
+      world.cluster.tenants.push_back(tenant);
+    }
+    world.cluster.nodes[0].tenant = 0;  // which it lends
+    for (size_t j = 0; j < world.jobs.size(); ++j) {
+      world.jobs[j].tenant = world.cluster.tenants[j * j % 3].name;
+    }
+    expect_same(before, play(world, policy_));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Jobs say which types they run on; the more there is of another, the less it matters.
+TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomWorld world = world_of(seed, {.jobs = 40});
+    std::vector<std::string> all;
+    for (const GpuType& type : world.cluster.types) all.push_back(type.name);
+    for (Job& job : world.jobs) {
+      if (job.gpu_types.empty()) job.gpu_types = all;
+      // What needs no GPU may be put anywhere.
+      std::erase_if(job.groups,
+                    [&](const RoleGroup& g) { return g.task.gpus + g.task.gpu_milli == 0; });
+      if (job.gpus == 0) job.gpus = 1;
+    }
+    Node odd = world.cluster.nodes[0];
+    odd.type = static_cast<int32_t>(world.cluster.types.size());
+    GpuType type = world.cluster.types[0];
+    type.name = "odd";
+    world.cluster.types.push_back(type);
+    world.cluster.nodes.push_back(odd);
+    const auto before = play(world, policy_);
+    for (int i = 0; i < 5; ++i) world.cluster.nodes.push_back(odd);
+    expect_same(before, play(world, policy_));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// State and memory are all there is: a copy of them, taken at any event, plays to the same end.
+TEST_P(Metamorphic, AForkGoesOnAsTheWholeDoes) {
+  const auto scheduler = make_policy(policy_);
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng = Rng{seed}.split(11);
+    const RandomWorld world =
+        world_of(seed, {.jobs = 40, .rates = true, .tenants = rng.below(2) == 0});
+    const std::unique_ptr<Scene> scene = scene_of(world);
+    Player whole(*scene, *scheduler);
+    std::vector<std::unique_ptr<Player>> forks;
+    while (whole.step()) {
+      if (rng.below(10) != 0) continue;
+      forks.push_back(std::make_unique<Player>(*scene, *scheduler));
+      forks.back()->copy_from(whole);
+    }
+    ASSERT_FALSE(whole.failed());
+    ASSERT_GT(forks.size(), 2u);
+    for (const auto& fork : forks) {
+      fork->play();
+      ASSERT_FALSE(fork->failed());
+      EXPECT_EQ(digest(scene->fixed(), fork->state()), digest(scene->fixed(), whole.state()));
+      expect_same(whole.jobs(), fork->jobs());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, Metamorphic, ::testing::ValuesIn(PolicyRegistry::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace yard::testing
