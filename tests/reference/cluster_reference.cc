@@ -372,7 +372,7 @@ int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& 
 int64_t Cluster::sit_there(const std::vector<Task>& those) {
   int64_t free_us = now_us;
   for (const Task& task : those) {
-    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need));
+    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need, task.kind));
     tasks.push_back(task);
   }
   return free_us;
