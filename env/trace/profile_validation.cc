@@ -34,7 +34,9 @@ class PolluxValidation final : public ProfileReader {
       if (!curve.points.empty() && at <= curve.points.back().share) {
         cells.refuse(progress, "more progress than in the row before");
       }
-      const double noise = cells.not_negative(var) / cells.positive(sqr);
+      // A gradient that vanished tells no noise scale.
+      const double square = cells.not_negative(sqr);
+      const double noise = square > 0 ? cells.not_negative(var) / square : 0;
       curve.points.push_back({at, cells.not_negative(metric), noise});
     }
     if (curve.points.empty()) return;
