@@ -120,6 +120,10 @@ class SwfReader final : public TraceReader {
         continue;
       }
       const std::string preceding = known(rows.field(kPreceding));
+      if (config_.dependencies && preceding == job.id) {
+        rows.unusable(kPreceding, "waits for itself", "the number of another job", preceding);
+        continue;
+      }
       if (config_.dependencies && !preceding.empty() && !gone.contains(preceding)) {
         job.after = {preceding};
       }

@@ -54,7 +54,8 @@ TEST(Meter, ReclaimedGpusAreDownWhileTheirJobSaves) {
                      .until_us = 100 * kSecond,
                      .node = 0,
                      .kind = FaultKind::kReclaim,
-                     .mask = 3}});
+                     .mask = 3,
+                     .notice_us = 10 * kSecond}});
   const Metered used = metered(scene, "fifo");
   EXPECT_DOUBLE_EQ(used.span_s, 140);
   EXPECT_DOUBLE_EQ(used.time.running, 2 * 100);
