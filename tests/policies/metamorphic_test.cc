@@ -69,8 +69,12 @@ TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomWorld world = even_world(seed);
     const auto before = play(world, policy_ + limits);
-    for (Job& job : world.jobs) job.submit_us *= 2, job.run_us *= 2;
-    for (Fault& fault : world.faults) fault.at_us *= 2, fault.until_us *= 2;
+    for (Job& job : world.jobs) {
+      job.submit_us *= 2, job.run_us *= 2;
+      if (job.save_us > 0) job.save_us *= 2;
+      if (job.restore_us > 0) job.restore_us *= 2;
+    }
+    for (Fault& f : world.faults) f.at_us *= 2, f.until_us *= 2, f.notice_us *= 2;
     Costs& c = world.costs;
     for (int64_t* us : {&c.save_us, &c.restore_us, &c.restore_large_us, &c.checkpoint_us}) *us *= 2;
     expect_same(before, play(world, policy_ + twice), 2);

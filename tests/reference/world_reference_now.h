@@ -105,7 +105,7 @@ class Game {
   std::vector<int> waiting();
   std::vector<int> holding();
   int64_t attained_us(int j);
-  double left(int j);
+  double left(int j, double weight);
   int weight(int j) const;
   int las_queue(int j);
   double key(int j);

@@ -28,9 +28,12 @@ int64_t Game::attained_us(int j) {
   return at(j).attained_us + (at(j).is == Is::kRunning ? now_us() - at(j).since_us : 0);
 }
 
-double Game::left(int j) {
-  const int64_t ran_us = at(j).is == Is::kRunning ? now_us() - at(j).since_us : 0;
-  return work(j) - (at(j).done + static_cast<double>(ran_us) * at(j).speed);
+// As a line over time, times `weight`: the written order of the sums decides near ties.
+double Game::left(int j, double weight) {
+  const LiveJob& live = at(j);
+  if (live.is != Is::kRunning) return (work(j) - live.done) * weight;
+  const double at_zero = work(j) - live.done + static_cast<double>(live.since_us) * live.speed;
+  return at_zero * weight - live.speed * weight * static_cast<double>(now_us());
 }
 
 int Game::weight(int j) const { return std::max(asks(j).gpus, 1); }
@@ -45,7 +48,7 @@ int Game::las_queue(int j) {
 double Game::key(int j) {
   if (policy_ == "fifo" || policy_ == "backfill") return static_cast<double>(at(j).queued);
   if (policy_ == "las") return las_queue(j) - (at(j).is == Is::kWaiting ? 0.0 : 0.5);
-  return policy_ == "srsf" ? left(j) * weight(j) : left(j);
+  return left(j, policy_ == "srsf" ? weight(j) : 1);
 }
 
 // Equal keys in the order of submission.

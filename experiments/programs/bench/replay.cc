@@ -55,7 +55,7 @@ double engine_seconds(const Scenario& scenario, const char* policy, const char* 
 double process_seconds(const char* policy, const char* placement) {
   const std::string out = fmt::format("/tmp/yardmaster-bench-{}.csv", getpid());
   const std::string command = fmt::format(
-      "'{}yardmaster-sim' simulate --trace synthetic:xv --set trace.jobs=10000 "
+      "'{}yardmaster-sim' simulate --trace synthetic:xv --generate-jobs 10000 "
       "--cluster 8x8 --rules tiresias --policy {} --placement {} --jobs-out {} "
       ">/dev/null",
       folder_of_this_program(), policy, placement, out);
