@@ -1,7 +1,10 @@
 // Threads that stay: run(n, work) calls work(from, to) for equal parts of [0, n), one a thread.
+// Between two runs a thread looks for more work for a while before it sleeps: a step of a batch
+// takes less time than waking up does.
 #pragma once
 
-#include <barrier>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -10,16 +13,15 @@ namespace yard {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads) : size_(threads), begin_(threads), end_(threads) {
+  explicit ThreadPool(int threads) : size_(threads) {
     for (int t = 1; t < threads; ++t) {
       threads_.emplace_back([this, t] { serve(t); });
     }
   }
 
   ~ThreadPool() {
-    if (size_ == 1) return;
     quit_ = true;
-    begin_.arrive_and_wait();
+    announce();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -34,18 +36,39 @@ class ThreadPool {
     }
     n_ = n;
     work_ = &work;
-    begin_.arrive_and_wait();
+    busy_.store(size_ - 1, std::memory_order_relaxed);
+    announce();
     share(0);
-    end_.arrive_and_wait();
+    for (int32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
+         busy = busy_.load(std::memory_order_acquire)) {
+      wait_while(busy_, busy);
+    }
   }
 
  private:
+  void announce() {
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+
+  // Returns once the value is another one.
+  static void wait_while(const std::atomic<int32_t>& value, int32_t old) {
+    constexpr int kLooks = 4'000;  // some 50 us
+    for (int i = 0; i < kLooks; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    value.wait(old, std::memory_order_acquire);
+  }
+
   void serve(int t) {
-    for (;;) {
-      begin_.arrive_and_wait();
+    for (int32_t round = 0;; ++round) {
+      wait_while(round_, round);
       if (quit_) return;
       share(t);
-      end_.arrive_and_wait();
+      if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
     }
   }
 
@@ -56,8 +79,9 @@ class ThreadPool {
   }
 
   int size_;
-  std::barrier<> begin_, end_;
   std::vector<std::thread> threads_;
+  std::atomic<int32_t> round_ = 0;  // rises with every run
+  std::atomic<int32_t> busy_ = 0;   // threads that are still at it
   int n_ = 0;
   const std::function<void(int, int)>* work_ = nullptr;
   bool quit_ = false;
