@@ -26,7 +26,12 @@ int run_list(int argc, char** argv) {
              {"information", "history"},
              {"source", "this project; the window of 128 jobs as in RLScheduler, SC 2020"},
              {"fidelity", "ours"},
-             {"about", "which waiting job starts, which running one stops, or nothing more"}}};
+             {"about", "which waiting job starts, which running one stops, or nothing more"}},
+            {{"name", "select"},
+             {"information", "estimate"},
+             {"source", "RLScheduler, SC 2020"},
+             {"fidelity", "its decision, features of our own"},
+             {"about", "which of the first 128 waiting jobs starts next, or nothing more"}}};
   } else {
     throw InputError("list", "agents or tasks", "'" + kind + "'");
   }

@@ -1,0 +1,149 @@
+// The plainest task: its first choice is backfill's, its window is what the queue says, and a
+// learner's own tensors hold what the batch's would.
+#include "env/task/select.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "env/batch/batch_env.h"
+#include "policies/policy.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+BasicBatchConfig<Select> one_world(int jobs) {
+  BasicBatchConfig<Select> config;
+  config.worlds = 1;
+  config.episode_jobs = jobs;
+  config.prior = false;
+  config.wait_at_end = true;
+  return config;
+}
+
+TEST(Select, ItsFirstChoiceIsBackfills) {
+  const Scene scene("2x8", busy_jobs(400));
+  SelectEnv env(scene.fixed(), scene.workload(), one_world(400));
+  env.reset();
+  while (!env.waits(0)) {
+    ASSERT_LT(env.rows()[0], Select::kJobs) << "a job outside the window might fit";
+    env.step(env.suggested());
+  }
+  const auto policy = PolicyRegistry::make("backfill", {});
+  Player player(scene, *policy);
+  player.play();
+  double sum_s = 0;
+  for (int32_t j = 0; j < scene.size(); ++j) {
+    const auto i = static_cast<size_t>(j);
+    sum_s += 1e-6 * static_cast<double>(player.jobs()[i].end_us - scene.jobs()[i].submit_us);
+  }
+  const std::vector<EpisodeResult> results = env.take_results();
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_NEAR(results[0].mean_jct_s, sum_s / scene.size(), 1e-6);
+}
+
+// More of them wait than the window shows.
+std::vector<Job> crowd() {
+  std::vector<Job> jobs = busy_jobs(400);
+  for (Job& job : jobs) job.submit_us /= 40;
+  return jobs;
+}
+
+// Plays random choices; after each, the window is compared with one made anew from the queue.
+TEST(Select, TheWindowIsTheHeadOfTheQueue) {
+  const Scene scene("2x8", crowd());
+  World world(scene.fixed(), scene.size());
+  world.reset(0, scene.size());
+  const View view(scene.fixed(), world.state(), Select::kLevel);
+  std::vector<uint64_t> kept(Select::memory_bytes(view) / 8 + 1);
+  auto* memory = reinterpret_cast<std::byte*>(kept.data());
+  struct Sight {
+    float jobs[Select::kJobs * Select::kJobFeatures], cluster[Select::kClusterFeatures];
+    uint8_t mask[Select::kActions];
+    int32_t slots[Select::kJobs];
+    Select::Observation o{jobs, cluster, mask, nullptr, slots, 0, 0, 0, 0};
+  } kept_sight, new_sight;
+  struct Editor {
+    World& world;
+    void start(int32_t slot, const Piece* pieces, int32_t n) {
+      yard::start(world.fixed(), world.state(), slot, pieces, n);
+    }
+  };
+  const SelectConfig config;
+  std::vector<Piece> scratch(8);
+  Rng rng(3);
+  int64_t begin_us = -1;
+  int decisions = 0;
+  bool full = false;
+  while (!all_done(world.state())) {
+    ASSERT_TRUE(world.advance(scene.truth()));
+    if (begin_us < 0) begin_us = view.now_us();
+    bool goes_on = Select::take_in(view, config, memory);
+    while (goes_on) {
+      Select::observe(view, config, memory, kept_sight.o);
+      std::vector<uint64_t> fresh(kept.size());
+      auto* anew = reinterpret_cast<std::byte*>(fresh.data());
+      auto* window = reinterpret_cast<Select::Window*>(anew);
+      window->begun = 1;
+      window->begin_us = begin_us;
+      Select::take_in(view, config, anew);
+      Select::observe(view, config, anew, new_sight.o);
+      ASSERT_EQ(kept_sight.o.rows, new_sight.o.rows);
+      ASSERT_EQ(kept_sight.o.rows, std::min(view.num_waiting(), Select::kJobs));
+      ASSERT_TRUE(std::equal(std::begin(kept_sight.jobs), std::end(kept_sight.jobs),
+                             std::begin(new_sight.jobs)));
+      ASSERT_TRUE(std::equal(std::begin(kept_sight.mask), std::end(kept_sight.mask),
+                             std::begin(new_sight.mask)));
+      int32_t slot = view.queue_head();
+      for (int32_t r = 0; r < kept_sight.o.rows; ++r, slot = view.queue_next(slot)) {
+        ASSERT_EQ(kept_sight.slots[r], slot);
+        ASSERT_EQ(kept_sight.mask[r] != 0, Select::legal(view, config, slot));
+        ASSERT_FLOAT_EQ(kept_sight.jobs[r * Select::kJobFeatures + Select::kGpus],
+                        static_cast<float>(view.gpus(slot)) / 16);
+      }
+      ++decisions;
+      full |= view.num_waiting() > Select::kJobs;
+      const auto a = static_cast<int32_t>(rng.below(Select::kJobs));
+      if (kept_sight.o.choices == 0) break;
+      const int32_t pick = kept_sight.mask[a] ? a : kept_sight.o.suggested;
+      Select::apply(view, config, memory, kept_sight.slots[pick], scratch.data(), Editor{world});
+      goes_on = !Select::idle(view, config);
+    }
+  }
+  EXPECT_GE(decisions, 400);
+  EXPECT_TRUE(full) << "the window never overflowed";
+}
+
+TEST(Select, ALearnersTensorsHoldWhatTheBatchsWould) {
+  const Scene scene("2x8", busy_jobs(300));
+  BasicBatchConfig<Select> config = one_world(60);
+  config.worlds = 5;
+  config.wait_at_end = false;
+  BasicBatchConfig<Select> threads = config;
+  threads.threads = 2;
+  SelectEnv plain(scene.fixed(), scene.workload(), config);
+  SelectEnv aimed(scene.fixed(), scene.workload(), threads);
+  plain.reset();
+  aimed.reset();
+  constexpr int kSteps = 4;
+  std::vector<float> jobs(kSteps * plain.jobs().size(), -1), cluster(kSteps * 5 * 4, -1);
+  std::vector<uint8_t> mask(kSteps * plain.mask().size(), 7);
+  for (int t = 0; t < 400; ++t) {
+    const std::vector<int32_t> actions(plain.suggested().begin(), plain.suggested().end());
+    const auto at = static_cast<size_t>(t % kSteps);
+    aimed.aim(jobs.data() + at * plain.jobs().size(), cluster.data() + at * 20,
+              mask.data() + at * plain.mask().size());
+    plain.step(actions);
+    aimed.step(actions);
+    ASSERT_EQ(aimed.jobs().data(), jobs.data() + at * plain.jobs().size());
+    ASSERT_TRUE(std::equal(plain.jobs().begin(), plain.jobs().end(), aimed.jobs().begin()));
+    ASSERT_TRUE(std::equal(plain.mask().begin(), plain.mask().end(), aimed.mask().begin()));
+    ASSERT_TRUE(
+        std::equal(plain.cluster().begin(), plain.cluster().end(), aimed.cluster().begin()));
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
