@@ -19,8 +19,8 @@ YARD_HD inline float log2_coarse(double x) {
   memcpy(&m, &mantissa, sizeof m);
   // log2(1 + t) = t + t (1 - t) q(t), exact at both ends; q: a Chebyshev fit of degree 4.
   const float t = m - 1, t2 = t * t;
-  const float q = (0.44265944F - 0.27672833F * t) +
-                  t2 * ((0.18486223F - 0.09838762F * t) + t2 * 0.02627305F);
+  const float q =
+      (0.44265944F - 0.27672833F * t) + t2 * ((0.18486223F - 0.09838762F * t) + t2 * 0.02627305F);
   return static_cast<float>(exponent) + (t + (t - t2) * q);
 }
 

@@ -42,7 +42,8 @@ class Pilot final : public Policy {
       }
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       if (best == Dispatch::kNothing) return;
-      Dispatch::apply(view, task_, memory.data(), slots[static_cast<size_t>(best)], draft.scratch(), draft);
+      Dispatch::apply(view, task_, memory.data(), slots[static_cast<size_t>(best)], draft.scratch(),
+                      draft);
     }
   }
 

@@ -52,8 +52,8 @@ class Watcher final : public Policy {
       const Sight sight(view, config_, memory.data());
       look_(view, sight);
       if (sight.o.suggested == Dispatch::kNothing) return;
-      Dispatch::apply(view, config_, memory.data(), sight.slots[static_cast<size_t>(sight.o.suggested)],
-                      draft.scratch(), draft);
+      Dispatch::apply(view, config_, memory.data(),
+                      sight.slots[static_cast<size_t>(sight.o.suggested)], draft.scratch(), draft);
     }
   }
 

@@ -133,7 +133,9 @@ class Report : public ::testing::Test {
     for (const char* policy : {"backfill", "srsf"}) {
       series.begin();
       RunOptions how;
-      how.watch = [&](const Fixed& fixed, const ClusterState& state) { series.watch(fixed, state); };
+      how.watch = [&](const Fixed& fixed, const ClusterState& state) {
+        series.watch(fixed, state);
+      };
       const yard::Run played = run_policy(scenario, policy, how);
       series.end(played);
       append_jobs(scenario, played, jobs);

@@ -199,9 +199,8 @@ template <class Of>
 void print_lines(const Json& runs, const char* title, const std::vector<const char*>& keys, Of of) {
   const bool any = std::any_of(runs.begin(), runs.end(), [&](const Json& run) {
     const Json part = of(run);
-    return !part.is_null() && std::any_of(keys.begin(), keys.end(), [&](const char* key) {
-      return !part[key].is_null();
-    });
+    return !part.is_null() && std::any_of(keys.begin(), keys.end(),
+                                          [&](const char* key) { return !part[key].is_null(); });
   });
   if (!any) return;
   std::printf("\n%-24s", title);
