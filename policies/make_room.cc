@@ -1,7 +1,6 @@
 #include "policies/make_room.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "policies/room_count.h"
 
@@ -103,10 +102,9 @@ bool RoomMaker::limit_spares(const Claim& claim, int32_t slot) {
 bool RoomMaker::list_by_count(const Claim& claim) {
   RoomIndex* index = holders_.index();
   if (index != nullptr && stops_.empty()) {
-    if (!index->stops_for(claim, view_.gpus(claim.slot), rule_.margin, stops_)) return false;
-    for (const Claim& stop : stops_) {
-      above_ -= same_tenant(stop.slot, claim.slot) ? view_.gpus(stop.slot) : 0;
-    }
+    std::vector<Claim> stops;
+    if (!index->stops_for(claim, view_.gpus(claim.slot), rule_.margin, stops)) return false;
+    for (const Claim& stop : stops) list(stop, claim);
     return true;
   }
   RoomCount room(view_, rule_.placement, view_.gpus(claim.slot));

@@ -17,41 +17,43 @@ bool RoomIndex::serves(const View& view, Placement placement) {
   return spec.max_node_gpus * spec.nodes_of_size[spec.max_node_gpus] == spec.total_gpus;
 }
 
-// What single nodes may have to give: whole jobs, and what remains of larger ones.
-std::vector<int32_t> RoomIndex::sizes_of(const View& view) {
+// What single nodes may have to give: whole jobs, and what remains of larger ones; bit i: i + 1
+// GPUs.
+uint64_t RoomIndex::sizes_of(const View& view) {
   const int32_t most = view.spec().max_node_gpus;
-  std::vector<int32_t> sizes{most};
+  uint64_t sizes = uint64_t{1} << (most - 1);
   for (int32_t k = 0; k < view.num_classes(); ++k) {
-    if (view.class_gpus(k) > 0) sizes.push_back((view.class_gpus(k) - 1) % most + 1);
+    if (view.class_gpus(k) > 0) sizes |= uint64_t{1} << ((view.class_gpus(k) - 1) % most);
   }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
 size_t RoomIndex::bytes(const View& view, Placement placement) {
   if (!serves(view, placement)) return 0;
   const int32_t nodes = view.spec().num_nodes;
-  const auto sizes = static_cast<int32_t>(sizes_of(view).size());
-  return static_cast<size_t>(sizes) * HeldOrder::bytes(nodes) +
+  const auto sizes = static_cast<int32_t>(std::popcount(sizes_of(view)));
+  return Carver::bytes<uint64_t>(1) + static_cast<size_t>(sizes) * HeldOrder::bytes(nodes) +
          Carver::bytes<uint8_t>(int64_t{sizes} * nodes) + Carver::bytes<int32_t>(view.capacity()) +
-         2 * Carver::bytes<int32_t>(view.total_gpus()) + Carver::bytes<int32_t>(1);
+         2 * Carver::bytes<int32_t>(view.total_gpus());
 }
 
 RoomIndex::RoomIndex(const View& view, Placement placement, const HeldOrder& held, Carver& carver)
     : view_(view), held_(held), serves_(serves(view, placement)) {
   if (!serves_) return;
   const int32_t nodes = view.spec().num_nodes;
-  sizes_ = sizes_of(view);
-  for (size_t z = 0; z < sizes_.size(); ++z) by_size_.emplace_back(nodes, carver);
+  // The sizes stay what they are, and the classes are many: they are walked once.
+  uint64_t* sizes = carver.take<uint64_t>(1);
+  const bool made = *sizes != 0;
+  if (!made) *sizes = sizes_of(view);
+  for (uint64_t rest = *sizes; rest != 0; rest &= rest - 1) {
+    sizes_.push_back(1 + std::countr_zero(rest));
+    by_size_.emplace_back(nodes, carver);
+  }
   bound_ = carver.take<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
   first_ = carver.take<int32_t>(view.capacity());
   next_ = carver.take<int32_t>(view.total_gpus());
   owner_ = carver.take<int32_t>(view.total_gpus());
-  made_ = carver.take<int32_t>(1);
-  if (*made_ != 0) return;
-  *made_ = 1;
-  for (int32_t m = 0; m < nodes; ++m) dirty_.push_back(m);
+  for (int32_t m = 0; !made && m < nodes; ++m) dirty_.push_back(m);
 }
 
 void RoomIndex::follow(int32_t slot) {

@@ -45,7 +45,7 @@ class RoomIndex {
     int32_t node;
   };
 
-  static std::vector<int32_t> sizes_of(const View& view);
+  static uint64_t sizes_of(const View& view);
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
@@ -55,13 +55,12 @@ class RoomIndex {
   const View& view_;
   const HeldOrder& held_;
   bool serves_;
-  std::vector<int32_t> sizes_;
+  std::vector<int32_t> sizes_;      // (Z)  rising
   std::vector<HeldOrder> by_size_;  // (Z)  nodes
   uint8_t* bound_ = nullptr;        // (Z, M)  1: the key is only an upper bound
   int32_t* first_ = nullptr;    // (S)  1 + a GPU of the first node that the job is on, 0 for none
   int32_t* next_ = nullptr;     // (G)  1 + a GPU of the next node, 0 after the last
   int32_t* owner_ = nullptr;    // (G)  the slot that was there last; it may have left
-  int32_t* made_ = nullptr;     // (1)
   std::vector<int32_t> dirty_;  // nodes to look at anew
   struct Holder {
     int32_t slot, gpus;

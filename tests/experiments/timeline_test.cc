@@ -13,6 +13,7 @@
 #include "env/sim/meter.h"
 #include "experiments/dump.h"
 #include "experiments/replay.h"
+#include "tests/experiments/scenarios.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
@@ -21,12 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
-
-Scenario scenario_of(const std::vector<Job>& jobs, const ClusterSpec& cluster) {
-  Trace trace;
-  trace.jobs = jobs;
-  return Scenario(trace, Window{.scored = static_cast<int64_t>(jobs.size())}, cluster, 1);
-}
 
 struct Played {
   Json events;
@@ -118,10 +113,7 @@ TEST(Timeline, SharesAndFaultsAreValidToo) {
   int64_t beside = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const RandomWorld made = random_world(Rng(seed));
-    Scenario scenario = scenario_of(made.jobs, made.cluster);
-    FaultPlan plan;
-    plan.recorded = made.faults;
-    if (!made.faults.empty()) scenario.befall(plan, Rng(1));
+    const Scenario scenario = scenario_of(made);
     const Played it = played(scenario, "backfill");
     expect_valid(it.events);
     std::map<int64_t, int64_t> free_from;
@@ -209,10 +201,7 @@ TEST(Dump, EveryGpuIsSomewhereInEveryMoment) {
   std::set<std::string> gpu_states, phases;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     const RandomWorld made = random_world(Rng(seed));
-    Scenario scenario = scenario_of(made.jobs, made.cluster);
-    FaultPlan plan;
-    plan.recorded = made.faults;
-    if (!made.faults.empty()) scenario.befall(plan, Rng(1));
+    const Scenario scenario = scenario_of(made);
     const int64_t end_us = run_policy(scenario, "las", {}).outcome.end_us;
     std::vector<int64_t> at_us;
     const int64_t from_us = scenario.trace.jobs.front().submit_us;

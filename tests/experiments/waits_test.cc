@@ -6,6 +6,7 @@
 #include <map>
 
 #include "experiments/replay.h"
+#include "tests/experiments/scenarios.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
@@ -125,12 +126,6 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
             (Reasons{{"b", "too-few-gpus: wants 1 GPUs; 0 free"}}));
 }
 
-Scenario scenario_of(const std::vector<Job>& jobs, const ClusterSpec& cluster) {
-  Trace trace;
-  trace.jobs = jobs;
-  return Scenario(trace, Window{.scored = static_cast<int64_t>(jobs.size())}, cluster, 1);
-}
-
 TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
   // a and b leave one GPU of each node until a ends: c waits for two of one, and d like it.
   const std::vector<Job> jobs = jobs_of({{0, 3, 100}, {0, 3, 200}, {0, 2, 60}, {10, 2, 50}});
@@ -153,10 +148,7 @@ TEST(Waits, CoverAllTheTimeThatJobsWait) {
   for (const char* policy : {"fifo", "backfill", "las", "srtf"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const RandomWorld made = random_world(Rng(seed));
-      Scenario scenario = scenario_of(made.jobs, made.cluster);
-      FaultPlan plan;
-      plan.recorded = made.faults;
-      if (!made.faults.empty()) scenario.befall(plan, Rng(1));
+      const Scenario scenario = scenario_of(made);
       // The time that each job neither starts nor runs, from the states themselves.
       std::vector<int64_t> idle_us(made.jobs.size(), 0), waited_us = idle_us,
                                                          until_us(made.jobs.size(), -1);

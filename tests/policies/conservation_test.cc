@@ -98,11 +98,7 @@ TEST_P(ConservedTime, OfARealTraceToo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, ConservedTime, ::testing::ValuesIn(PolicyRegistry::names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         test_name);
 
 }  // namespace
 }  // namespace yard::testing

@@ -194,11 +194,7 @@ TEST_P(Metamorphic, AForkGoesOnAsTheWholeDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, Metamorphic, ::testing::ValuesIn(PolicyRegistry::names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         test_name);
 
 }  // namespace
 }  // namespace yard::testing

@@ -42,11 +42,7 @@ TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryPolicy, EveryFeature, ::testing::ValuesIn(PolicyRegistry::names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         test_name);
 
 ClusterSpec parted(const std::string& text) {
   ClusterSpec spec = load_cluster(text);

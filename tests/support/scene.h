@@ -7,6 +7,9 @@
 //   EXPECT_EQ(player.jobs()[1].end_us, 50'000'000);
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -127,5 +130,12 @@ class Player {
 
 // Total JCT in microseconds of jobs that have all ended.
 int64_t total_jct_us(const Scene& scene, const std::vector<JobOutcome>& jobs);
+
+// A registered name as GoogleTest takes it: without hyphens.
+inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
 }  // namespace yard::testing

@@ -1,0 +1,26 @@
+// Scenarios made of jobs at hand, for tests of what a replay tells.
+#pragma once
+
+#include <vector>
+
+#include "experiments/scenario.h"
+#include "tests/support/random_world.h"
+
+namespace yard::testing {
+
+inline Scenario scenario_of(const std::vector<Job>& jobs, const ClusterSpec& cluster) {
+  Trace trace;
+  trace.jobs = jobs;
+  return Scenario(trace, Window{.scored = static_cast<int64_t>(jobs.size())}, cluster, 1);
+}
+
+// With what befalls its GPUs.
+inline Scenario scenario_of(const RandomWorld& world) {
+  Scenario scenario = scenario_of(world.jobs, world.cluster);
+  FaultPlan plan;
+  plan.recorded = world.faults;
+  if (!world.faults.empty()) scenario.befall(plan, Rng(1));
+  return scenario;
+}
+
+}  // namespace yard::testing
