@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "env/base/error.h"
+#include "env/base/huge_pages.h"
 #include "env/batch/pool.h"
 
 namespace yard {
@@ -30,10 +31,10 @@ constexpr int64_t kWindow = int64_t{T::kJobs} * T::kJobFeatures;
 // A world on one course, and what the task remembers of it.
 template <Task T>
 struct BasicBatchEnv<T>::Stage {
-  Stage(const Course& course, const BasicBatchConfig<T>& config)
-      : world(course.fixed, config.episode_jobs),
+  Stage(const Course& course, const BasicBatchConfig<T>& config, HugePages& pages)
+      : world(course.fixed, config.episode_jobs, &pages),
         view(world.fixed(), world.state(), T::kLevel),
-        memory((T::memory_bytes(view) + 7) / 8),
+        memory((T::memory_bytes(view) + 7) / 8, &pages),
         scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
                 static_cast<size_t>(course.fixed.jobs.shapes.max_groups)) {}
 
@@ -41,7 +42,7 @@ struct BasicBatchEnv<T>::Stage {
 
   World world;
   View view;
-  std::vector<uint64_t> memory;  // the task's
+  std::pmr::vector<uint64_t> memory;  // the task's
   std::vector<Piece> scratch;
 };
 
@@ -71,6 +72,9 @@ template <Task T>
 BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config)
     : courses_(std::move(courses)),
       config_(config),
+      pages_(std::make_unique<HugePages>()),
+      jobs_(pages_.get()),
+      mask_(pages_.get()),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
   YARD_CHECK(!courses_.empty(), "a batch needs a course");
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0, "worlds come in whole groups");
@@ -103,7 +107,9 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
 template <Task T>
 void BasicBatchEnv<T>::enter(Player& p, int32_t course) {
   std::unique_ptr<Stage>& stage = p.stages[static_cast<size_t>(course)];
-  if (!stage) stage = std::make_unique<Stage>(courses_[static_cast<size_t>(course)], config_);
+  if (!stage) {
+    stage = std::make_unique<Stage>(courses_[static_cast<size_t>(course)], config_, *pages_);
+  }
   p.stage = stage.get();
   p.course = course;
 }
@@ -268,7 +274,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   ++p.decisions;
   bool goes_on = true;
   YARD_CHECK(action >= 0 && action < T::kActions && p.sight.mask[action] != 0, "illegal action");
-  if (next_.jobs != at_.jobs) look_at(p.sight, n, next_, T::kJobs);
+  if (next_ != at_) look_at(p.sight, n, next_, T::kJobs);
   if (action != T::kNothing) {
     const int32_t slot = p.sight.slots[action];
     T::apply(stage.view, config_.task, stage.memory_bytes(), slot, stage.scratch.data(),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@
 
 namespace yard {
 
+class HugePages;
 class ThreadPool;
 
 template <Task T>
@@ -122,6 +124,7 @@ class BasicBatchEnv {
   struct Tensors {
     float *jobs, *cluster;
     uint8_t* mask;
+    friend bool operator==(const Tensors&, const Tensors&) = default;
   };
   struct Stage;
   struct Player;
@@ -138,10 +141,12 @@ class BasicBatchEnv {
 
   std::vector<Course> courses_;
   BasicBatchConfig<T> config_;
+  std::unique_ptr<HugePages> pages_;  // of all worlds
+  std::pmr::vector<float> jobs_;
+  std::pmr::vector<uint8_t> mask_;
   std::vector<std::unique_ptr<Player>> players_;
   std::unique_ptr<ThreadPool> pool_;
-  std::vector<float> jobs_, cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
-  std::vector<uint8_t> mask_;
+  std::vector<float> cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
   std::vector<int32_t> rows_, slots_, suggested_, final_rows_;
   std::vector<Ending> ending_;
   Tensors at_{}, next_{};  // where the present and the next observations lie

@@ -88,62 +88,101 @@ struct StateSizes {
 
 enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
 
+// What every event reads and writes of a job, side by side: two cache lines, where columns would be
+// thirty. Written by arrive(), start(), preempt(), advance().
+struct alignas(64) SlotRecord {
+  uint32_t generation;
+  Phase phase;
+  uint8_t is_changed;  // stands in `changed`
+  uint8_t is_dirty;    // stands in `dirty`
+  uint8_t pinned;      // 1: may not be preempted; only live clusters say so
+  int32_t job;         // index into the job table
+  int32_t gpus;
+  int32_t size_class;
+  int32_t tenant;                  // kNone: of none that the cluster knows
+  int32_t shape;                   // kNone for plain jobs
+  int32_t first_part;              // the job's GPUs, kNone
+  int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
+  int32_t class_prev, class_next;  // the same by size class
+  int32_t held_pos;                // in `held_list`
+  double rate;                     // work per time while running
+
+  int64_t since_us;     // when the present phase began
+  double done_us;       // work done up to since_us, at the reference type
+  int64_t attained_us;  // time run up to since_us
+  int64_t until_us;     // starting, stopping: when that phase ends
+  int64_t saved_us;     // when its last save is complete
+  int64_t submit_us;
+  int64_t first_start_us;  // kNone before the first start
+  int32_t preempted;       // times stopped so far
+  int32_t started;         // times started so far
+};
+static_assert(sizeof(SlotRecord) == 128);
+
+// What a job holds on one node; the parts of a job are chained.
+struct PartRecord {
+  uint64_t mask;  // one bit where the part is a share
+  int32_t node;
+  int32_t next;
+  int32_t group;  // of the job's shape, 0 for plain jobs
+  int32_t tasks;  // 0 for plain jobs
+};
+
+// One field of all records, read like a column.
+template <class Record, class T>
+class RecordField {
+ public:
+  RecordField() = default;
+  YARD_HD RecordField(Record* records, T Record::*field) : first_(&(records->*field)) {}
+  YARD_HD T& operator[](int64_t i) const {
+    return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(first_) +
+                                 i * static_cast<int64_t>(sizeof(Record)));
+  }
+
+ private:
+  T* first_ = nullptr;
+};
+template <class T>
+using SlotField = RecordField<SlotRecord, T>;
+template <class T>
+using PartField = RecordField<PartRecord, T>;
+
 struct ClusterState {
   Head* head = nullptr;
 
-  // slots: written by arrive(), start(), preempt(), advance()
-  uint32_t* generation = nullptr;     // (S)
-  Phase* phase = nullptr;             // (S)
-  int32_t* job = nullptr;             // (S)  index into the job table
-  int32_t* gpus = nullptr;            // (S)
-  int32_t* size_class = nullptr;      // (S)
-  int32_t* tenant = nullptr;          // (S)  kNone: of none that the cluster knows
-  int32_t* shape = nullptr;           // (S)  kNone for plain jobs
-  int32_t* user = nullptr;            // (S)  kNone where the trace names nobody
-  int32_t* preempted = nullptr;       // (S)  times stopped so far
-  int32_t* started = nullptr;         // (S)  times started so far
-  int32_t* failed = nullptr;          // (S or 0)  times that a failure stopped it
-  int64_t* stint_us = nullptr;        // (S or 0)  when it last began to run
-  double* kept_us = nullptr;          // (S or 0)  work that a failure would not lose
-  uint8_t* pinned = nullptr;          // (S)  1: may not be preempted; only live clusters say so
-  int64_t* submit_us = nullptr;       // (S)
-  int64_t* first_start_us = nullptr;  // (S)  kNone before the first start
-  int64_t* since_us = nullptr;        // (S)  when the present phase began
-  int64_t* until_us = nullptr;        // (S)  starting, stopping: when that phase ends
-  int64_t* saved_us = nullptr;        // (S)  when its last save is complete
-  int64_t* attained_us = nullptr;     // (S)  time run up to since_us
-  double* done_us = nullptr;          // (S)  work done up to since_us, at the reference type
-  double* rate = nullptr;             // (S)  work per time while running
-  double* alone_rate = nullptr;       // (S or 0)  the same with nobody beside it
+  // slots
+  SlotRecord* slot_records = nullptr;  // (S)
+  SlotField<uint32_t> generation;
+  SlotField<Phase> phase;
+  SlotField<uint8_t> is_changed, is_dirty, pinned;
+  SlotField<int32_t> job, gpus, size_class, tenant, shape, first_part, queue_prev, queue_next,
+      class_prev, class_next, held_pos, preempted, started;
+  SlotField<double> rate, done_us;
+  SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
+  int32_t* user = nullptr;       // (S)  kNone where the trace names nobody
+  int32_t* failed = nullptr;     // (S or 0)  times that a failure stopped it
+  int64_t* stint_us = nullptr;   // (S or 0)  when it last began to run
+  double* kept_us = nullptr;     // (S or 0)  work that a failure would not lose
+  double* alone_rate = nullptr;  // (S or 0)  the same with nobody beside it
   int64_t* traffic = nullptr;  // (S or 0)  bytes a second on each link that it spans, while it runs
   int32_t* span_nodes = nullptr;  // (S or 0)  nodes with its GPUs
   uint8_t* tier = nullptr;        // (S or 0)  Tier that its GPUs span
-  int32_t* first_part = nullptr;  // (S)  the job's GPUs, kNone
 
   // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
-  int32_t* queue_prev = nullptr;   // (S)
-  int32_t* queue_next = nullptr;   // (S)  also the list of freed slots
-  int32_t* class_prev = nullptr;   // (S)
-  int32_t* class_next = nullptr;   // (S)
   int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
   int32_t* class_head = nullptr;   // (K)
   int32_t* class_tail = nullptr;   // (K)
   int32_t* class_count = nullptr;  // (K)
   int32_t* held_list = nullptr;    // (S)
-  int32_t* held_pos = nullptr;     // (S)
   int32_t* changed = nullptr;      // (S)  slots whose phase the last advance() changed
-  uint8_t* is_changed = nullptr;   // (S)
   int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to work out anew
-  uint8_t* is_dirty = nullptr;     // (S)
   int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be looked at
   uint8_t* is_stale = nullptr;     // (S or 0)
 
-  // parts: what a job holds on one node, chained
-  int32_t* part_node = nullptr;   // (P)
-  uint64_t* part_mask = nullptr;  // (P)  one bit where the part is a share
-  int32_t* part_next = nullptr;   // (P)
-  int32_t* part_group = nullptr;  // (P)  of the job's shape, 0 for plain jobs
-  int32_t* part_tasks = nullptr;  // (P)  0 for plain jobs
+  // parts
+  PartRecord* part_records = nullptr;  // (P)
+  PartField<uint64_t> part_mask;
+  PartField<int32_t> part_node, part_next, part_group, part_tasks;
 
   // nodes
   uint64_t* free_mask = nullptr;     // (M)  GPUs that nobody owns
@@ -181,54 +220,25 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   const int32_t counts = z.max_node_gpus + 1;
   f(s.head, 1, Extent::kAll);
   f(s.next_rank, 1, Extent::kAll);
-  f(s.generation, z.slots, Extent::kSlots);
-  f(s.phase, z.slots, Extent::kSlots);
-  f(s.job, z.slots, Extent::kSlots);
-  f(s.gpus, z.slots, Extent::kSlots);
-  f(s.size_class, z.slots, Extent::kSlots);
-  f(s.tenant, z.slots, Extent::kSlots);
-  f(s.shape, z.slots, Extent::kSlots);
+  f(s.slot_records, z.slots, Extent::kSlots);
   f(s.user, z.slots, Extent::kSlots);
-  f(s.preempted, z.slots, Extent::kSlots);
-  f(s.started, z.slots, Extent::kSlots);
   f(s.failed, z.fault_slots, Extent::kSlots);
   f(s.stint_us, z.fault_slots, Extent::kSlots);
   f(s.kept_us, z.fault_slots, Extent::kSlots);
-  f(s.pinned, z.slots, Extent::kSlots);
-  f(s.submit_us, z.slots, Extent::kSlots);
-  f(s.first_start_us, z.slots, Extent::kSlots);
-  f(s.since_us, z.slots, Extent::kSlots);
-  f(s.until_us, z.slots, Extent::kSlots);
-  f(s.saved_us, z.slots, Extent::kSlots);
-  f(s.attained_us, z.slots, Extent::kSlots);
-  f(s.done_us, z.slots, Extent::kSlots);
-  f(s.rate, z.slots, Extent::kSlots);
   f(s.alone_rate, z.rated_slots, Extent::kSlots);
   f(s.traffic, z.rated_slots, Extent::kSlots);
   f(s.span_nodes, z.rated_slots, Extent::kSlots);
   f(s.tier, z.rated_slots, Extent::kSlots);
-  f(s.first_part, z.slots, Extent::kSlots);
-  f(s.queue_prev, z.slots, Extent::kSlots);
-  f(s.queue_next, z.slots, Extent::kSlots);
-  f(s.class_prev, z.slots, Extent::kSlots);
-  f(s.class_next, z.slots, Extent::kSlots);
   f(s.queue_rank, z.slots, Extent::kSlots);
   f(s.class_head, z.classes, Extent::kAll);
   f(s.class_tail, z.classes, Extent::kAll);
   f(s.class_count, z.classes, Extent::kAll);
   f(s.held_list, z.slots, Extent::kSlots);
-  f(s.held_pos, z.slots, Extent::kSlots);
   f(s.changed, z.slots, Extent::kSlots);
-  f(s.is_changed, z.slots, Extent::kSlots);
   f(s.dirty, z.slots, Extent::kSlots);
-  f(s.is_dirty, z.slots, Extent::kSlots);
   f(s.stale, z.rated_slots, Extent::kSlots);
   f(s.is_stale, z.rated_slots, Extent::kSlots);
-  f(s.part_node, z.parts, Extent::kParts);
-  f(s.part_mask, z.parts, Extent::kParts);
-  f(s.part_next, z.parts, Extent::kParts);
-  f(s.part_group, z.parts, Extent::kParts);
-  f(s.part_tasks, z.parts, Extent::kParts);
+  f(s.part_records, z.parts, Extent::kParts);
   f(s.free_mask, z.nodes, Extent::kAll);
   f(s.free_count, z.nodes, Extent::kAll);
   f(s.free_bits, counts * z.words(), Extent::kAll);
@@ -266,6 +276,43 @@ YARD_HD inline size_t state_bytes(const StateSizes& z) {
   return (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
 }
 
+// Lets the fields lie in the records.
+YARD_HD inline void bind_fields(ClusterState& s) {
+  SlotRecord* slots = s.slot_records;
+  s.generation = {slots, &SlotRecord::generation};
+  s.phase = {slots, &SlotRecord::phase};
+  s.is_changed = {slots, &SlotRecord::is_changed};
+  s.is_dirty = {slots, &SlotRecord::is_dirty};
+  s.pinned = {slots, &SlotRecord::pinned};
+  s.job = {slots, &SlotRecord::job};
+  s.gpus = {slots, &SlotRecord::gpus};
+  s.size_class = {slots, &SlotRecord::size_class};
+  s.tenant = {slots, &SlotRecord::tenant};
+  s.shape = {slots, &SlotRecord::shape};
+  s.first_part = {slots, &SlotRecord::first_part};
+  s.queue_prev = {slots, &SlotRecord::queue_prev};
+  s.queue_next = {slots, &SlotRecord::queue_next};
+  s.class_prev = {slots, &SlotRecord::class_prev};
+  s.class_next = {slots, &SlotRecord::class_next};
+  s.held_pos = {slots, &SlotRecord::held_pos};
+  s.rate = {slots, &SlotRecord::rate};
+  s.since_us = {slots, &SlotRecord::since_us};
+  s.done_us = {slots, &SlotRecord::done_us};
+  s.attained_us = {slots, &SlotRecord::attained_us};
+  s.until_us = {slots, &SlotRecord::until_us};
+  s.saved_us = {slots, &SlotRecord::saved_us};
+  s.submit_us = {slots, &SlotRecord::submit_us};
+  s.first_start_us = {slots, &SlotRecord::first_start_us};
+  s.preempted = {slots, &SlotRecord::preempted};
+  s.started = {slots, &SlotRecord::started};
+  PartRecord* parts = s.part_records;
+  s.part_mask = {parts, &PartRecord::mask};
+  s.part_node = {parts, &PartRecord::node};
+  s.part_next = {parts, &PartRecord::next};
+  s.part_group = {parts, &PartRecord::group};
+  s.part_tasks = {parts, &PartRecord::tasks};
+}
+
 // Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
 YARD_HD inline ClusterState state_at(std::byte* block, const StateSizes& z) {
   ClusterState s;
@@ -275,6 +322,7 @@ YARD_HD inline ClusterState state_at(std::byte* block, const StateSizes& z) {
     column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
     at += static_cast<size_t>(length) * sizeof(*column);
   });
+  bind_fields(s);
   return s;
 }
 

@@ -1,18 +1,14 @@
 #include "env/sim/world.h"
 
-#include <cstring>
-
 namespace yard {
 
-World::World(const Fixed& fixed, int32_t slots) : fixed_(fixed), sizes_(sizes_for(fixed, slots)) {
+World::World(const Fixed& fixed, int32_t slots, std::pmr::memory_resource* memory)
+    : fixed_(fixed), sizes_(sizes_for(fixed, slots)), block_(memory) {
   const size_t state = state_bytes(sizes_);
-  const size_t agenda =
-      (Agenda::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
-  block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state + agenda)));
-  YARD_CHECK(block_ != nullptr, "no memory for a world");
-  std::memset(block_.get(), 0, state + agenda);
-  state_ = state_at(block_.get(), sizes_);
-  agenda_ = Agenda::at(block_.get() + state, sizes_.slots);
+  block_.resize((state + Agenda::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign);
+  std::byte* begin = block_.data()->bytes;
+  state_ = state_at(begin, sizes_);
+  agenda_ = Agenda::at(begin + state, sizes_.slots);
   reset(0, 0);
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
+#include <memory_resource>
 #include <span>
+#include <vector>
 
 #include "env/sim/advance.h"
 #include "env/sim/workload.h"
@@ -13,8 +13,12 @@ namespace yard {
 
 class World {
  public:
-  // Requires: what `fixed` points to outlives the world. At most `slots` jobs may be live at once.
-  World(const Fixed& fixed, int32_t slots);
+  // Requires: what `fixed` points to, and `memory`, outlive the world. At most `slots` jobs may be
+  // live at once.
+  World(const Fixed& fixed, int32_t slots,
+        std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  World(World&&) = default;  // no copies: state_ points into block_
 
   void reset(int32_t first_job, int32_t end_job);
 
@@ -30,8 +34,8 @@ class World {
 
   // The state's own bytes, for saving and restoring a world in the same program; restoring ends
   // with plan_anew().
-  std::span<std::byte> block() { return {block_.get(), state_bytes(sizes_)}; }
-  std::span<const std::byte> block() const { return {block_.get(), state_bytes(sizes_)}; }
+  std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
+  std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
   // Works the agenda out anew at the next advance().
   void plan_anew();
@@ -39,13 +43,13 @@ class World {
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, agenda_); }
 
  private:
-  struct Free {
-    void operator()(std::byte* block) const { std::free(block); }
+  struct alignas(kColumnAlign) Line {
+    std::byte bytes[kColumnAlign];
   };
 
   Fixed fixed_;
   StateSizes sizes_;
-  std::unique_ptr<std::byte, Free> block_;
+  std::pmr::vector<Line> block_;  // the state, then the agenda
   ClusterState state_;
   Agenda agenda_;
 };

@@ -14,6 +14,7 @@
 #include "env/base/log2.h"
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
+#include "env/task/rows.h"
 
 namespace yard {
 
@@ -29,7 +30,7 @@ struct Select {
   static constexpr int kJobs = 128;
   static constexpr int kActions = kJobs + 1;
   static constexpr int kNothing = kJobs;
-  static constexpr int kJobFeatures = 8;
+  static constexpr int kJobFeatures = kRowFeatures;
   static constexpr int kClusterFeatures = 4;
 
   enum JobFeature {
@@ -59,8 +60,10 @@ struct Select {
 
   // The window, kept between decisions.
   struct Window {
-    float still[kJobs][4];   // features that a job keeps while it waits
-    float moving[kJobs][4];  // the job's part of those that move with time
+    struct Row {
+      float features[kJobFeatures];  // the job's part of them
+    };
+    Row jobs[kJobs];
     int32_t slots[kJobs];
     int32_t gpus[kJobs];
     int64_t begin_us;  // of the episode: times are told from here
@@ -88,28 +91,21 @@ struct Select {
     const float per_gpu = 1.0F / static_cast<float>(view.total_gpus());
     const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
     const float free = static_cast<float>(view.free_gpus()) * per_gpu;
-    const float moment[4] = {time_of(view.now_us() - w.begin_us), free, pressure, 0};
-    float* row = out.jobs;
-    for (int32_t r = 0; r < w.rows; ++r, row += kJobFeatures) {
-      for (int c = 0; c < 4; ++c) row[c] = w.still[r][c];
-      for (int c = 0; c < 4; ++c) row[4 + c] = w.moving[r][c] + moment[c];
-    }
-    memset(row, 0, sizeof(float) * static_cast<size_t>(kJobs - w.rows) * kJobFeatures);
-    memcpy(out.slots, w.slots, sizeof w.slots);
-    out.rows = w.rows;
-    out.choices = 0;
-    const bool counts = config.placement != Placement::kConsolidate && !view.has_shapes();
-    const int32_t most = view.free_gpus();
-    for (int32_t r = 0; r < w.rows; ++r) {
-      out.mask[r] = counts ? w.gpus[r] <= most : can_place(view, config.placement, w.slots[r]);
-      out.choices += out.mask[r];
-    }
-    memset(out.mask + w.rows, 0, static_cast<size_t>(kJobs - w.rows));
+    float moment[kJobFeatures] = {};  // the same for all
+    moment[kWaited] = time_of(view.now_us() - w.begin_us);
+    moment[kLeft] = free;
+    moment[kPressure] = pressure;
+    const int32_t rows = w.rows;
+    add_to_rows(w.jobs[0].features, moment, rows, out.jobs);
+    memset(out.jobs + rows * kJobFeatures, 0,
+           sizeof(float) * static_cast<size_t>(kJobs - rows) * kJobFeatures);
+    memcpy(out.slots, w.slots, sizeof(int32_t) * static_cast<size_t>(rows));
+    out.rows = rows;
+    out.choices = look_for_places(view, config, w, out.mask);
+    memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
     // Jobs that wait for nothing but the policy: one of those that fit has to start.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
-    out.suggested = 0;
-    while (out.suggested < w.rows && out.mask[out.suggested] == 0) ++out.suggested;
-    if (out.suggested == w.rows) out.suggested = kNothing;
+    out.suggested = first_set(out.mask);
     out.cluster[kFree] = free;
     out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
     out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
@@ -142,8 +138,7 @@ struct Select {
     while (w.slots[r] != slot) ++r;
     --w.rows;
     for (int32_t i = r; i < w.rows; ++i) {
-      for (int c = 0; c < 4; ++c) w.still[i][c] = w.still[i + 1][c];
-      for (int c = 0; c < 4; ++c) w.moving[i][c] = w.moving[i + 1][c];
+      w.jobs[i] = w.jobs[i + 1];
       w.slots[i] = w.slots[i + 1];
       w.gpus[i] = w.gpus[i + 1];
     }
@@ -160,6 +155,31 @@ struct Select {
   }
 
  private:
+  // Writes which rows have a place now, and returns how many.
+  YARD_HD static int32_t look_for_places(const View& view, const Config& config, const Window& w,
+                                         uint8_t* mask) {
+    const int32_t rows = w.rows;
+    if (config.placement == Placement::kConsolidate || view.has_shapes()) {
+      int32_t places = 0;
+      for (int32_t r = 0; r < rows; ++r) {
+        mask[r] = can_place(view, config.placement, w.slots[r]);
+        places += mask[r];
+      }
+      return places;
+    }
+    return flag_at_most(w.gpus, rows, view.free_gpus(), mask);
+  }
+
+  // The first of J actions that is legal, kNothing where none is: eight bytes at a time.
+  YARD_HD static int32_t first_set(const uint8_t* mask) {
+    for (int32_t r = 0; r < kJobs; r += 8) {
+      uint64_t eight;
+      memcpy(&eight, mask + r, sizeof eight);
+      if (eight != 0) return r + lowest_bit(eight) / 8;
+    }
+    return kNothing;
+  }
+
   YARD_HD static float time_of(int64_t us) {
     constexpr float kHalfDay = 43'200e6F;
     return static_cast<float>(us) * (1 / kHalfDay);
@@ -172,15 +192,16 @@ struct Select {
     const bool limited = limit_us != kNone;
     w.slots[r] = slot;
     w.gpus[r] = view.gpus(slot);
-    w.still[r][kExists] = 1;
-    w.still[r][kGpus] = gpus;
-    w.still[r][kLimit] =
+    float* features = w.jobs[r].features;
+    features[kExists] = 1;
+    features[kGpus] = gpus;
+    features[kLimit] =
         limited ? log2_coarse(1 + 1e-6 * static_cast<double>(limit_us)) * 0.0625F : 0;
-    w.still[r][kHasLimit] = limited ? 1 : 0;
-    w.moving[r][kWaited - 4] = -time_of(view.submit_us(slot) - w.begin_us);
-    w.moving[r][kLeft - 4] = -gpus;
-    w.moving[r][kPressure - 4] = 0;
-    w.moving[r][kNarrow - 4] = (1 - gpus) * (1 - gpus);
+    features[kHasLimit] = limited ? 1 : 0;
+    features[kWaited] = -time_of(view.submit_us(slot) - w.begin_us);
+    features[kLeft] = -gpus;
+    features[kPressure] = 0;
+    features[kNarrow] = (1 - gpus) * (1 - gpus);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "env/base/huge_pages.h"
 #include "env/base/rng.h"
 #include "env/base/text.h"
 #include "env/batch/batch_env.h"
@@ -29,9 +30,9 @@ struct Case {
 struct Tensors {
   explicit Tensors(bool rollout)
       : steps(rollout ? kRollout : 1),
-        jobs(static_cast<size_t>(steps) * kWorlds * kJobFloats),
-        cluster(static_cast<size_t>(steps) * kWorlds * Select::kClusterFeatures),
-        mask(static_cast<size_t>(steps) * kWorlds * Select::kActions) {}
+        jobs(static_cast<size_t>(steps) * kWorlds * kJobFloats, &pages),
+        cluster(static_cast<size_t>(steps) * kWorlds * Select::kClusterFeatures, &pages),
+        mask(static_cast<size_t>(steps) * kWorlds * Select::kActions, &pages) {}
 
   void aim(SelectEnv& env, int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
@@ -51,8 +52,9 @@ struct Tensors {
   }
 
   int steps;
-  std::vector<float> jobs, cluster;
-  std::vector<uint8_t> mask;
+  HugePages pages;
+  std::pmr::vector<float> jobs, cluster;
+  std::pmr::vector<uint8_t> mask;
 };
 
 // A uniformly random legal action a world.

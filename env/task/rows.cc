@@ -1,0 +1,21 @@
+#include "env/task/rows.h"
+
+// A sanitizer's runtime is not there yet when the loader chooses, and Clang 14 knows no clones.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define YARD_WIDEST __attribute__((target_clones("avx2", "default")))
+#else
+#define YARD_WIDEST
+#endif
+
+namespace yard {
+
+YARD_WIDEST void add_to_rows(const float* rows, const float* moment, int32_t n, float* out) {
+  plain::add_to_rows(rows, moment, n, out);
+}
+
+YARD_WIDEST int32_t flag_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags) {
+  return plain::flag_at_most(values, n, most, flags);
+}
+
+}  // namespace yard

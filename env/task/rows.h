@@ -1,0 +1,49 @@
+// The two loops over all rows of a window. The host runs them in the widest instructions that the
+// processor has (the build itself asks for no more than x86-64-v2), with the same results to the
+// last bit.
+#pragma once
+
+#include <cstdint>
+
+#include "env/base/check.h"
+
+namespace yard {
+
+constexpr int kRowFeatures = 8;
+
+namespace plain {
+
+YARD_HD inline void add_to_rows(const float* __restrict rows, const float* __restrict moment,
+                                int32_t n, float* __restrict out) {
+  for (int32_t r = 0; r < n; ++r) {
+    for (int32_t c = 0; c < kRowFeatures; ++c) {
+      out[r * kRowFeatures + c] = rows[r * kRowFeatures + c] + moment[c];
+    }
+  }
+}
+
+YARD_HD inline int32_t flag_at_most(const int32_t* __restrict values, int32_t n, int32_t most,
+                                    uint8_t* __restrict flags) {
+  int32_t sum = 0;
+  for (int32_t r = 0; r < n; ++r) {
+    const int32_t flag = values[r] <= most;
+    flags[r] = static_cast<uint8_t>(flag);
+    sum += flag;
+  }
+  return sum;
+}
+
+}  // namespace plain
+
+#ifdef __CUDACC__
+using plain::add_to_rows;
+using plain::flag_at_most;
+#else
+// out[r] = rows[r] + moment, for n rows of kRowFeatures.
+void add_to_rows(const float* rows, const float* moment, int32_t n, float* out);
+
+// flags[r] = values[r] <= most, for n rows. Returns how many are.
+int32_t flag_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
+#endif
+
+}  // namespace yard
