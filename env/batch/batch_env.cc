@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/huge_pages.h"
 #include "env/batch/pool.h"
 
@@ -25,6 +26,53 @@ constexpr uint64_t kCourseStream = 0x636F75727365;
 
 template <class T>
 constexpr int64_t kWindow = int64_t{T::kJobs} * T::kJobFeatures;
+
+// What a world cannot work out anew: flat values, then the task's memory and the state.
+struct Saved {
+  Rng rng;  // of the episodes to come; a fork has another world's
+  int64_t course, episode, decisions, waits;
+  double jct_sum_s;
+};
+
+constexpr size_t kHashBytes = 64;  // before all else, as hexadecimal digits
+
+template <class V>
+void append(std::string& to, const V& value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class V>
+void append(std::string& to, const V* values, int32_t count) {
+  to.append(reinterpret_cast<const char*>(values), sizeof(V) * static_cast<size_t>(count));
+}
+
+// Names what saved worlds only make sense with.
+template <class T>
+std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
+  std::string all;
+  for (const int value : {config.worlds, config.group, config.episode_jobs, config.max_decisions,
+                          static_cast<int>(config.wait_at_end)}) {
+    append(all, value);
+  }
+  append(all, config.seed);
+  for (const Course& course : courses) {
+    const JobColumns& jobs = course.fixed.jobs;
+    const SpecColumns& spec = course.fixed.spec;
+    append(all, jobs.num_jobs);
+    append(all, jobs.submit_us, jobs.num_jobs);
+    append(all, jobs.gpus, jobs.num_jobs);
+    append(all, course.workload->truth().work_us, jobs.num_jobs);
+    append(all, spec.node_gpus, spec.num_nodes);
+    append(all, spec.node_speed, spec.num_nodes);
+  }
+  return sha256_hex(all);
+}
+
+std::string hash_of(const std::string& signature, std::span<const std::byte> saved) {
+  std::string all = signature;
+  all.append(reinterpret_cast<const char*>(saved.data()), saved.size());
+  return sha256_hex(all);
+}
 
 }  // namespace
 
@@ -82,6 +130,7 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
     YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= course.workload->size(),
                "an episode needs so many jobs");
   }
+  signature_ = signature_of(courses_, config_);
   const auto n = static_cast<size_t>(config.worlds);
   jobs_.resize(n * kWindow<T>);
   final_jobs_.resize(n * kWindow<T>);
@@ -321,50 +370,48 @@ std::vector<EpisodeResult> BasicBatchEnv<T>::take_results() {
   return out;
 }
 
-// What a world cannot work out anew from its seed: flat values, then the task's memory and the
-// state.
-struct Saved {
-  int64_t course, episode, decisions, waits;
-  double jct_sum_s;
-};
-
 template <Task T>
 std::vector<std::byte> BasicBatchEnv<T>::save() const {
-  std::vector<std::byte> out;
+  std::vector<std::byte> out(kHashBytes);
   const auto put = [&out](const void* from, size_t bytes) {
     const auto* at = static_cast<const std::byte*>(from);
     out.insert(out.end(), at, at + bytes);
   };
+  for (const Course& course : courses_) put(&course.weight, sizeof course.weight);
   for (const auto& p : players_) {
-    const Saved saved{p->course, p->episode, p->decisions, p->waits, p->jct_sum_s};
+    const Saved saved{p->rng, p->course, p->episode, p->decisions, p->waits, p->jct_sum_s};
     const Stage& stage = *p->stage;
     put(&saved, sizeof saved);
     put(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
     put(stage.world.block().data(), stage.world.block().size());
   }
+  const std::string hash = hash_of(signature_, std::span(out).subspan(kHashBytes));
+  std::memcpy(out.data(), hash.data(), kHashBytes);
   return out;
 }
 
 template <Task T>
 void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
-  std::span<const std::byte> rest = saved;
+  // Past this nothing can be amiss: the bytes are save()'s, of the same settings.
+  if (saved.size() < kHashBytes ||
+      hash_of(signature_, saved.subspan(kHashBytes)) !=
+          std::string_view(reinterpret_cast<const char*>(saved.data()), kHashBytes)) {
+    throw InputError("saved worlds", "what save() gave, whole, under the same settings",
+                     std::to_string(saved.size()) + " bytes of another kind");
+  }
+  std::span<const std::byte> rest = saved.subspan(kHashBytes);
   const auto take = [&](void* to, size_t n) {
-    if (n > rest.size()) {
-      throw InputError("saved worlds", "those of this configuration",
-                       std::to_string(saved.size()) + " bytes, too few");
-    }
+    YARD_CHECK(n <= rest.size(), "saved worlds end early");
     std::memcpy(to, rest.data(), n);
     rest = rest.subspan(n);
   };
+  for (Course& course : courses_) take(&course.weight, sizeof course.weight);
   for (size_t n = 0; n < players_.size(); ++n) {
     Player& p = *players_[n];
-    Saved s;
+    Saved s{Rng(0), 0, 0, 0, 0, 0};
     take(&s, sizeof s);
-    if (s.course < 0 || s.course >= static_cast<int64_t>(courses_.size())) {
-      throw InputError("saved worlds", "a course from 0 to " + std::to_string(courses_.size() - 1),
-                       std::to_string(s.course));
-    }
     enter(p, static_cast<int32_t>(s.course));
+    p.rng = s.rng;
     p.episode = s.episode;
     p.decisions = s.decisions;
     p.waits = s.waits != 0;
@@ -374,10 +421,6 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     take(stage.world.block().data(), stage.world.block().size());
     stage.world.plan_anew();
     observe(static_cast<int>(n));
-  }
-  if (!rest.empty()) {
-    throw InputError("saved worlds", "those of this configuration",
-                     std::to_string(rest.size()) + " bytes more");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <memory_resource>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "env/base/rng.h"
@@ -116,9 +117,11 @@ class BasicBatchEnv {
 
   int worlds() const { return config_.worlds; }
 
-  // All that a resumed training needs to go on exactly: every world's place in its course.
+  // All that a resumed training needs to go on exactly: every world's place in its course, and the
+  // courses' weights.
   std::vector<std::byte> save() const;
-  void restore(std::span<const std::byte> saved);  // throws InputError
+  // Throws InputError, changing nothing, where it is not whole or of other settings.
+  void restore(std::span<const std::byte> saved);
 
  private:
   struct Tensors {
@@ -141,6 +144,7 @@ class BasicBatchEnv {
 
   std::vector<Course> courses_;
   BasicBatchConfig<T> config_;
+  std::string signature_;             // of both
   std::unique_ptr<HugePages> pages_;  // of all worlds
   std::pmr::vector<float> jobs_;
   std::pmr::vector<uint8_t> mask_;

@@ -8,6 +8,9 @@
  *   const uint8_t* mask = yardmaster_env_mask(env);         // (worlds, 129)
  *   yardmaster_env_step(env, actions);                      // actions: (worlds) int32
  *
+ * Build a program with
+ *   cc -I. prog.c -Lbuild/lib -lyardmaster_env -Wl,-rpath,$PWD/build/lib
+ *
  * Tensors belong to the environment, lie at the same place from open() to close(), and are written
  * anew by reset() and step(). Functions that return int return 0, or -1 where something was wrong,
  * which yardmaster_env_error() then says. One environment may be used by one thread at a time.
@@ -22,7 +25,7 @@
 extern "C" {
 #endif
 
-#define YARDMASTER_ENV_ABI 1 /* rises when what is written here changes */
+#define YARDMASTER_ENV_ABI 2 /* rises when what is written here changes */
 
 typedef struct yardmaster_env yardmaster_env;
 
@@ -38,10 +41,10 @@ const char* yardmaster_env_help(void);
 const char* yardmaster_env_error(const yardmaster_env* env);
 
 int32_t yardmaster_env_worlds(const yardmaster_env* env);
-int32_t yardmaster_env_rows(void);         /* of the window of jobs: 128 */
-int32_t yardmaster_env_job_features(void); /* of a row */
-int32_t yardmaster_env_cluster_features(void);
-int32_t yardmaster_env_actions(void); /* rows, and one for "nothing" */
+int32_t yardmaster_env_rows(const yardmaster_env* env);         /* of the window of jobs */
+int32_t yardmaster_env_job_features(const yardmaster_env* env); /* of a row */
+int32_t yardmaster_env_cluster_features(const yardmaster_env* env);
+int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows, and one for "nothing" */
 
 int yardmaster_env_reset(yardmaster_env* env);
 /* One legal action a world; an illegal one changes nothing anywhere. */
@@ -61,13 +64,14 @@ const uint8_t* yardmaster_env_ending(const yardmaster_env* env);   /* (worlds) Y
 const float* yardmaster_env_final_jobs(const yardmaster_env* env); /* what truncated worlds saw */
 const float* yardmaster_env_final_cluster(const yardmaster_env* env);
 
-/* How often each course (pair of trace and cluster) is played from the next episodes on. */
+/* How often each course (a trace, its window and congestion, on a cluster) is played from the next
+ * episodes on. */
 int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32_t count);
 /* Lets world `to` go on from where `from` stands. */
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to);
 
 /* The worlds' places in their courses. save() returns how many bytes it needs, and writes them
- * where `size` suffices; restore() takes them in an environment of the same settings. */
+ * where `size` suffices; restore() takes them, whole, in an environment of the same settings. */
 size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size);
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size);
 

@@ -96,6 +96,17 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   BatchEnv other(scene.fixed(), scene.workload(), small(4));
   other.reset();
   EXPECT_THROW(other.restore(a.save()), InputError);
+  std::vector<std::byte> spoilt = a.save();
+  for (size_t at = 0; at < spoilt.size(); at += spoilt.size() / 97) {
+    spoilt[at] ^= std::byte{4};
+    EXPECT_THROW(b.restore(spoilt), InputError);
+    spoilt[at] ^= std::byte{4};
+  }
+  spoilt.pop_back();
+  EXPECT_THROW(b.restore(spoilt), InputError);
+  const Scene others("2x8", busy_jobs(301));
+  BatchEnv elsewhere(others.fixed(), others.workload(), small(3));
+  EXPECT_THROW(elsewhere.restore(a.save()), InputError);
 }
 
 TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
@@ -147,7 +158,9 @@ TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
                                        {other.fixed(), &other.workload(), 1}};
   BatchEnv a(courses, small(5)), b(courses, small(5));
   a.reset();
+  a.set_weights(std::vector<double>{1, 7});
   for (uint64_t t = 0; t < 333; ++t) a.step(random_actions(a, t));
+  a.fork(1, 3);  // its episodes to come are another world's
   b.restore(a.save());
   for (uint64_t t = 333; t < 700; ++t) {
     a.step(random_actions(a, t));

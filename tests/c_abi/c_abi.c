@@ -19,7 +19,7 @@ enum { kWorlds = 4 };
 
 /* The first legal action from a place that depends on world and step. */
 static void choose(const yardmaster_env* env, unsigned step, int32_t* actions) {
-  const int32_t count = yardmaster_env_actions();
+  const int32_t count = yardmaster_env_actions(env);
   const uint8_t* mask = yardmaster_env_mask(env);
   for (int32_t n = 0; n < kWorlds; ++n) {
     int32_t a = (int32_t)((step * 2654435761u + (unsigned)n * 40503u) % (unsigned)count);
@@ -28,8 +28,9 @@ static void choose(const yardmaster_env* env, unsigned step, int32_t* actions) {
   }
 }
 
-static size_t jobs_bytes(void) {
-  return (size_t)(kWorlds * yardmaster_env_rows() * yardmaster_env_job_features()) * sizeof(float);
+static size_t jobs_bytes(const yardmaster_env* env) {
+  return (size_t)(kWorlds * yardmaster_env_rows(env) * yardmaster_env_job_features(env)) *
+         sizeof(float);
 }
 
 int main(void) {
@@ -61,7 +62,7 @@ int main(void) {
     choose(a, t, actions);
     EXPECT(yardmaster_env_step(a, actions) == 0);
     EXPECT(yardmaster_env_step(b, actions) == 0);
-    EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+    EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes(a)) == 0);
     for (int n = 0; n < kWorlds; ++n) {
       ended += yardmaster_env_ending(a)[n] == YARDMASTER_TERMINATED;
       paid += yardmaster_env_reward(a)[n];
@@ -74,10 +75,10 @@ int main(void) {
 
   /* What is illegal is refused and changes nothing. */
   choose(a, 1, actions);
-  actions[2] = yardmaster_env_actions();
+  actions[2] = yardmaster_env_actions(a);
   EXPECT(yardmaster_env_step(a, actions) == -1);
   EXPECT(strstr(yardmaster_env_error(a), "actions[2]") != NULL);
-  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes(a)) == 0);
 
   /* Saved, played on, restored, played on: the same. */
   const size_t size = yardmaster_env_save(a, NULL, 0);
@@ -92,13 +93,13 @@ int main(void) {
     choose(b, t, actions);
     EXPECT(yardmaster_env_step(b, actions) == 0);
   }
-  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes()) == 0);
+  EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes(a)) == 0);
   EXPECT(yardmaster_env_restore(b, saved, size - 1) == -1);
   free(saved);
 
   /* A fork sees what its origin sees. */
   EXPECT(yardmaster_env_fork(a, 0, 3) == 0);
-  const size_t window = jobs_bytes() / kWorlds;
+  const size_t window = jobs_bytes(a) / kWorlds;
   EXPECT(memcmp(yardmaster_env_jobs(a), (const char*)yardmaster_env_jobs(a) + 3 * window, window) ==
          0);
   EXPECT(yardmaster_env_fork(a, 0, 4) == -1);
@@ -109,6 +110,28 @@ int main(void) {
   EXPECT(yardmaster_env_set_weights(a, weights, 1) == -1);
   yardmaster_env_close(a);
   yardmaster_env_close(b);
+
+  /* The other task, over courses that differ in window and congestion. */
+  a = yardmaster_env_open(
+      "task=select\ntrace=synthetic:habits\nworlds=4\nepisode_jobs=20\ngenerate_jobs=400\n"
+      "from=0%,50%\nto=50%,90%\ncongestion=3,6\nfaults.node_mtbf_h=500\n",
+      error, sizeof error);
+  if (a == NULL) {
+    fprintf(stderr, "not opened: %s\n", error);
+    return 1;
+  }
+  EXPECT(yardmaster_env_reset(a) == 0);
+  ended = 0;
+  for (unsigned t = 0; t < 200; ++t) {
+    choose(a, t, actions);
+    EXPECT(yardmaster_env_step(a, actions) == 0);
+    for (int n = 0; n < kWorlds; ++n) ended += yardmaster_env_ending(a)[n] == YARDMASTER_TERMINATED;
+  }
+  EXPECT(ended > 0);
+  EXPECT(yardmaster_env_set_weights(a, weights, 2) == 0);
+  yardmaster_env_close(a);
+  EXPECT(yardmaster_env_open("from=0%,50%\nto=1%,2%,3%\n", error, sizeof error) == NULL);
+  EXPECT(strstr(error, "courses") != NULL);
   if (failures == 0) printf("all as it should be\n");
   return failures == 0 ? 0 : 1;
 }

@@ -1,0 +1,51 @@
+// What a caller of the C interface sets: the courses that episodes are drawn from, and the batch
+// that plays them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/base/settings.h"
+#include "env/batch/batch_env.h"
+#include "experiments/scenario.h"
+
+namespace yard {
+
+struct EnvConfig {
+  std::string task = "dispatch";
+  std::string trace = "synthetic:habits";
+  std::string cluster = "8x8";
+  std::string format, from, to, congestion, faults;
+  std::string profiles;
+  int worlds = 64;
+  int threads = 1;
+  int group = 1;
+  int episode_jobs = 256;
+  int max_decisions = 0;
+  int generate_jobs = 0;
+  bool preempt = false;
+  bool skip_unusable = false;
+  std::string placement = "first-fit";
+  double cost_scale = 1;
+  uint64_t seed = 1;
+
+  void fields(FieldList& f);
+};
+
+// `settings` whose keys begin with `trace.` and `faults.` are those of traces and of what befalls
+// GPUs; the others are EnvConfig's.
+struct EnvSettings {
+  explicit EnvSettings(const Settings& settings);  // throws InputError
+
+  EnvConfig config;
+  Settings trace, fault_model;
+};
+
+// One scenario a course. Throws InputError about what cannot be read or does not fit.
+std::vector<Scenario> load_courses(const EnvSettings& settings);
+
+template <Task T>
+BasicBatchConfig<T> batch_config(const EnvConfig& config);
+
+}  // namespace yard

@@ -1,0 +1,228 @@
+#include "env/batch/yardmaster_env.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "experiments/c_abi/env_config.h"
+
+namespace yard {
+namespace {
+
+template <class T>
+std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenarios,
+                                             const EnvConfig& config) {
+  std::vector<Course> courses;
+  for (const Scenario& s : scenarios) courses.push_back({s.fixed, &s.workload, 1});
+  return std::make_unique<BasicBatchEnv<T>>(courses, batch_config<T>(config));
+}
+
+Settings settings_of(const char* text) {
+  Settings settings;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!trim(line).empty()) settings.overlay(std::string(trim(line)), "settings");
+  }
+  return settings;
+}
+
+static_assert(static_cast<int>(Ending::kTerminated) == YARDMASTER_TERMINATED);
+static_assert(static_cast<int>(Ending::kTruncated) == YARDMASTER_TRUNCATED);
+static_assert(sizeof(Ending) == 1);
+
+}  // namespace
+}  // namespace yard
+
+struct yardmaster_env {
+  explicit yardmaster_env(const yard::EnvSettings& settings)
+      : scenarios(yard::load_courses(settings)) {
+    if (settings.config.task == "select") {
+      batch = yard::make_batch<yard::Select>(scenarios, settings.config);
+    } else {
+      batch = yard::make_batch<yard::Dispatch>(scenarios, settings.config);
+    }
+  }
+
+  // Returns what does(batch) does.
+  template <class Does>
+  auto with(Does does) const {
+    return std::visit([&](const auto& b) { return does(*b); }, batch);
+  }
+
+  // Runs `does`; what it throws becomes the error.
+  template <class Does>
+  int guarded(Does does) {
+    error.clear();
+    try {
+      with(does);
+      return 0;
+    } catch (const std::exception& problem) {
+      error = problem.what();
+      return -1;
+    }
+  }
+
+  std::vector<yard::Scenario> scenarios;
+  std::variant<std::unique_ptr<yard::BatchEnv>, std::unique_ptr<yard::SelectEnv>> batch;
+  std::string error;
+};
+
+namespace {
+
+template <class T>
+T task_of(const yard::BasicBatchEnv<T>&);  // for decltype alone
+template <class Batch>
+using TaskOf = decltype(task_of(std::declval<const Batch&>()));
+
+// Throws InputError at the first action that is not legal.
+template <class Batch>
+void check_actions(const Batch& batch, const int32_t* actions) {
+  constexpr auto kActions = static_cast<size_t>(TaskOf<Batch>::kActions);
+  const auto mask = batch.mask();
+  for (size_t n = 0; n < static_cast<size_t>(batch.worlds()); ++n) {
+    const bool inside = actions[n] >= 0 && static_cast<size_t>(actions[n]) < kActions;
+    if (inside && mask[n * kActions + static_cast<size_t>(actions[n])] != 0) continue;
+    throw yard::InputError("actions[" + std::to_string(n) + "]", "a legal action",
+                           std::to_string(actions[n]));
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t yardmaster_env_abi(void) { return YARDMASTER_ENV_ABI; }
+
+yardmaster_env* yardmaster_env_open(const char* settings, char* error, size_t size) {
+  try {
+    return new yardmaster_env(yard::EnvSettings(yard::settings_of(settings)));
+  } catch (const std::exception& problem) {
+    if (error != nullptr && size > 0) {
+      const size_t length = std::min(size - 1, std::strlen(problem.what()));
+      std::memcpy(error, problem.what(), length);
+      error[length] = '\0';
+    }
+    return nullptr;
+  }
+}
+
+void yardmaster_env_close(yardmaster_env* env) { delete env; }
+
+const char* yardmaster_env_help(void) {
+  static const std::string help = [] {
+    std::string text;
+    for (const auto& field : yard::describe<yard::EnvConfig>()) {
+      text += field.key + "=" + field.value + "  " + field.help + "\n";
+    }
+    return text;
+  }();
+  return help.c_str();
+}
+
+const char* yardmaster_env_error(const yardmaster_env* env) { return env->error.c_str(); }
+
+int32_t yardmaster_env_worlds(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.worlds(); });
+}
+int32_t yardmaster_env_rows(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kJobs; });
+}
+int32_t yardmaster_env_job_features(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kJobFeatures; });
+}
+int32_t yardmaster_env_cluster_features(const yardmaster_env* env) {
+  return env->with(
+      [](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kClusterFeatures; });
+}
+int32_t yardmaster_env_actions(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kActions; });
+}
+
+int yardmaster_env_reset(yardmaster_env* env) {
+  return env->guarded([](auto& b) { b.reset(); });
+}
+
+int yardmaster_env_step(yardmaster_env* env, const int32_t* actions) {
+  return env->guarded([actions](auto& b) {
+    check_actions(b, actions);
+    b.step({actions, static_cast<size_t>(b.worlds())});
+  });
+}
+
+const float* yardmaster_env_jobs(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.jobs().data(); });
+}
+const float* yardmaster_env_cluster(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.cluster().data(); });
+}
+const uint8_t* yardmaster_env_mask(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.mask().data(); });
+}
+const int32_t* yardmaster_env_suggested(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.suggested().data(); });
+}
+const float* yardmaster_env_reward(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.reward().data(); });
+}
+const float* yardmaster_env_dt_s(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.dt_s().data(); });
+}
+const uint8_t* yardmaster_env_ending(const yardmaster_env* env) {
+  return env->with(
+      [](const auto& b) { return reinterpret_cast<const uint8_t*>(b.ending().data()); });
+}
+const float* yardmaster_env_final_jobs(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.final_jobs().data(); });
+}
+const float* yardmaster_env_final_cluster(const yardmaster_env* env) {
+  return env->with([](const auto& b) { return b.final_cluster().data(); });
+}
+
+int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32_t count) {
+  return env->guarded([=](auto& b) {
+    const auto n = static_cast<size_t>(std::max(count, 0));
+    if (n != env->scenarios.size()) {
+      throw yard::InputError("weights", std::to_string(env->scenarios.size()),
+                             std::to_string(count));
+    }
+    double sum = 0;
+    for (size_t c = 0; c < n; ++c) {
+      if (!(weights[c] >= 0) || !std::isfinite(weights[c])) {
+        throw yard::InputError("weights[" + std::to_string(c) + "]", "at least 0",
+                               yard::shortest(weights[c]));
+      }
+      sum += weights[c];
+    }
+    if (sum <= 0) throw yard::InputError("weights", "one above 0", "none");
+    b.set_weights({weights, n});
+  });
+}
+
+int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to) {
+  return env->guarded([=](auto& b) {
+    for (const int32_t world : {from, to}) {
+      if (world < 0 || world >= b.worlds() || from == to) {
+        throw yard::InputError("fork", "two of the worlds 0 to " + std::to_string(b.worlds() - 1),
+                               std::to_string(from) + " to " + std::to_string(to));
+      }
+    }
+    b.fork(from, to);
+  });
+}
+
+size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size) {
+  const std::vector<std::byte> saved = env->with([](const auto& b) { return b.save(); });
+  if (to != nullptr && size >= saved.size()) std::memcpy(to, saved.data(), saved.size());
+  return saved.size();
+}
+
+int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size) {
+  return env->guarded([=](auto& b) { b.restore({static_cast<const std::byte*>(from), size}); });
+}
+
+}  // extern "C"
