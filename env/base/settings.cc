@@ -168,8 +168,9 @@ void FieldList::assign(const Settings& settings) const {
     if (field == fields_.end()) {
       std::vector<std::string> keys;
       for (const Field& known : fields_) keys.push_back(known.key);
-      throw InputError(setting.origin + ": unknown key " + in_quotes(setting.key) +
-                       ", expected one of: " + join(keys));
+      throw InputError(
+          setting.origin + ": unknown key " + in_quotes(setting.key) +
+          (keys.empty() ? ", there is nothing to set" : ", expected one of: " + join(keys)));
     }
     if (!field->read(setting.value)) {
       const std::string range = field->range.empty() ? "" : " (" + field->range + ")";

@@ -314,6 +314,7 @@ const PacingRegistry::Add<Gavel> kGavel{
                  "included; fifo only",
      .policies = {"fifo"},
      .placements = {"count"},
+     .fields = describe<Config>,
      .needs = {"throughputs"},
      .round_s = 360}};
 

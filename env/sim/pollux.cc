@@ -242,6 +242,7 @@ const PacingRegistry::Add<Pollux> kPollux{
      .fidelity = "second for second, from goodputs that --rates gives",
      .policies = {"tiresias"},
      .placements = {"most-free"},
+     .fields = describe<Config>,
      .needs = {"rates"},
      .round_s = 60,
      .start_s = 30}};

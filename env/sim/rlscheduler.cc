@@ -259,7 +259,8 @@ const PacingRegistry::Add<RlScheduler> kRlScheduler{
                  "jobs on an empty cluster",
      .policies = {"fcfs", "sjf", "smallest"},
      .placements = {"count"},
-     .oracles = {"sjf"}}};
+     .oracles = {"sjf"},
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "env/base/error.h"
+#include "env/base/text.h"
 #include "tests/support/measurements.h"
 #include "tests/support/scene.h"
 #include "tests/support/step_checker.h"
@@ -66,9 +67,22 @@ TEST_P(EveryPacing, SaysWhatItIs) {
   EXPECT_FALSE(info_.about.empty());
   EXPECT_FALSE(info_.source.empty());
   EXPECT_FALSE(info_.fidelity.empty());
+}
+
+// `list rules` goes by what is registered, `--set` by what the rule set reads.
+TEST_P(EveryPacing, ListsWhatCanBeSet) {
+  std::vector<std::string> keys;
+  for (const Field& field : info_.fields()) keys.push_back(field.key);
+  const std::string known =
+      keys.empty() ? "there is nothing to set" : "expected one of: " + join(keys);
   Settings settings;
   settings.set("no_such_key", "1", "test");
-  EXPECT_THROW(PacingRegistry::make(GetParam(), settings), InputError);
+  try {
+    PacingRegistry::make(GetParam(), settings);
+    FAIL() << "an unknown key is taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), "test: unknown key 'no_such_key', " + known);
+  }
 }
 
 TEST_P(EveryPacing, RefusesNamesThatItDoesNotList) {
