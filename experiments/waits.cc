@@ -59,7 +59,10 @@ void Waits::watch(const Fixed& fixed, const ClusterState& s) {
   why_->renew();
   ++look_;
   for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
-  for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
+  for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
+    // A stage that comes after another of its own job does not wait: the job runs, or waits there.
+    if (!follows_own(scenario_.played().jobs[static_cast<size_t>(s.job[slot])])) meet(s, slot);
+  }
   const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;
   for (int32_t slot = 0; stopping > 0 && slot < s.head->high_water; ++slot) {
     if (s.phase[slot] == Phase::kStopping) meet(s, slot);

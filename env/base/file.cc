@@ -42,6 +42,7 @@ namespace fs = std::filesystem;
   }
 }
 
+constexpr size_t kLargest = size_t{1} << 30;  // that is read whole; traces are not
 constexpr char kReadable[] = "a readable file";
 constexpr char kWritable[] = "a place that can be written";
 
@@ -131,6 +132,9 @@ std::string read_file(const fs::path& path) {
     if (n < 0) fail(path, kReadable, errno);
     if (n == 0) break;
     length += static_cast<size_t>(n);
+    if (length > kLargest) {
+      throw InputError(path.string(), "at most " + std::to_string(kLargest >> 20) + " MiB", "more");
+    }
     if (length == content.size()) content.resize(2 * length);
   }
   content.resize(length);

@@ -68,19 +68,24 @@ void read_standing_and_wires(const YamlMap& map, Node& node) {
   node.nic_gbps = map.number("nic_gbps", node.nic_gbps, 0, kMaxGbps);
 }
 
-// "$YARD_TRACES/..." stands for the folder of public traces; other paths are seen from the file's
-// own folder.
+// "$YARD_TRACES/..." stands for the folder of public traces, without the variable for shared/traces
+// beside the spec's folder or any above it; other paths are seen from the spec's own folder.
 fs::path resolve(const YamlMap& map, const std::string& key) {
   constexpr std::string_view kTraces = "$YARD_TRACES/";
   const std::string text = map.text(key);
   if (!text.starts_with(kTraces)) return fs::path(map.file().path()).parent_path() / text;
   const char* named = std::getenv("YARD_TRACES");
-  const fs::path folder = named != nullptr && *named != 0 ? named : "../shared/traces";
-  if (!fs::is_directory(folder)) {
+  if (named != nullptr && *named != 0) {
+    if (fs::is_directory(named)) return fs::path(named) / text.substr(kTraces.size());
     map.fail(key, "the folder of public traces in the variable YARD_TRACES",
-             named == nullptr ? "none set" : "'" + std::string(named) + "'");
+             "'" + std::string(named) + "'");
   }
-  return folder / text.substr(kTraces.size());
+  fs::path at = fs::weakly_canonical(map.file().path()).parent_path();
+  for (; at.has_relative_path(); at = at.parent_path()) {
+    const fs::path folder = at / "shared/traces";
+    if (fs::is_directory(folder)) return folder / text.substr(kTraces.size());
+  }
+  map.fail(key, "the folder of public traces in the variable YARD_TRACES", "none set");
 }
 
 class NodesReader {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "env/base/error.h"
 #include "env/cluster/parse.h"
 
 namespace yard {
@@ -15,6 +16,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
   if (const char* own = std::getenv("YARD_CLUSTERS"); own != nullptr && *own != 0) {
+    if (!fs::is_directory(own)) throw InputError("YARD_CLUSTERS", "a folder of specs", own);
     out.emplace_back(own);
   }
   std::error_code error;

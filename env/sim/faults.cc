@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -97,8 +98,10 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
                      "'" + std::string(line.substr(0, 120)) + "'");
   }
   std::unordered_map<std::string_view, int32_t> names;
+  std::set<std::string_view> twice;
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
-    names.emplace(spec.nodes[m].name, static_cast<int32_t>(m));
+    const std::string& name = spec.nodes[m].name;
+    if (!names.emplace(name, static_cast<int32_t>(m)).second) twice.insert(name);
   }
   std::vector<Fault> faults;
   while (lines.next(line)) {
@@ -124,7 +127,9 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     fault.kind = static_cast<FaultKind>(kind - kKinds.begin());
     const auto named = names.find(trim(fields[3]));
     const std::optional<int64_t> index = parse_int(trim(fields[3]));
-    if (named != names.end()) {
+    if (twice.contains(trim(fields[3]))) {
+      refuse(4, "a name that one node has, or its index", fields[3]);
+    } else if (named != names.end()) {
       fault.node = named->second;
     } else if (index && *index >= 0 && *index < static_cast<int64_t>(spec.nodes.size())) {
       fault.node = static_cast<int32_t>(*index);

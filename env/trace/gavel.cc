@@ -94,8 +94,13 @@ bool read_job(Rows& rows, const Fields& fields, Job& job) {
     return false;
   }
   if (fields.weight < 0) return true;
-  return read_number(rows, fields.weight, "weight", job.weight) &&
-         read_slo(rows, fields.weight + 1);
+  if (!read_number(rows, fields.weight, "weight", job.weight)) return false;
+  if (!(job.weight >= 0)) {
+    rows.unusable("weight is below 0", "a weight of at least 0",
+                  in_quotes(rows.field(fields.weight)));
+    return false;
+  }
+  return read_slo(rows, fields.weight + 1);
 }
 
 }  // namespace gavel

@@ -43,7 +43,7 @@ void visit_own_fields(J& job, F& f) {
   f.time("restore_s", job.restore_us, -1);
   f.text("tenant", job.tenant);
   f.whole("priority", job.priority, kAnyWhole);
-  f.number("weight", job.weight, kAnyNumber, 1);
+  f.number("weight", job.weight, 0, 1);
   f.dues("dues", job.dues);
   f.texts("after", job.after);
   f.text("array", job.array);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -41,8 +44,22 @@ void visit_group(G& group, F&& f) {
 }  // namespace
 
 std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
+  // Of two equal keys the parser would take the last without a word.
+  std::vector<std::set<std::string>> open;
+  std::string twice;
+  const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open.back().insert(parsed.get<std::string>()).second) {
+      twice = parsed.get<std::string>();
+    }
+    return true;
+  };
   try {
-    return Json::parse(text);
+    Json json = Json::parse(text, look);
+    if (twice.empty()) return json;
+    flaw = {"", "a key twice", "each key once", "'" + twice + "' twice"};
   } catch (const Json::parse_error& error) {
     flaw = {"byte " + std::to_string(error.byte), "not JSON", "JSON", "something else"};
   } catch (const Json::out_of_range&) {

@@ -11,6 +11,9 @@
 namespace yard {
 namespace {
 
+// Ids of stages are never shown; no trace has such a character in its own.
+constexpr char kStageMark = '\x1f';
+
 struct Stage {
   std::vector<size_t> groups;
   std::vector<size_t> after;  // stages, each of them earlier in the list
@@ -107,6 +110,12 @@ double gpu_time_us(const Job& job) {
   return sum;
 }
 
+bool follows_own(const Job& stage) {
+  const size_t end = stage.id.find(kStageMark);
+  return end != std::string::npos && !stage.after.empty() &&
+         std::string_view(stage.after.front()).starts_with(stage.id.substr(0, end + 1));
+}
+
 Stages take_apart(const std::vector<Job>& jobs) {
   Stages out;
   std::unordered_map<std::string_view, std::vector<std::string>> last_of;  // ids of last stages
@@ -118,8 +127,7 @@ Stages take_apart(const std::vector<Job>& jobs) {
       continue;
     }
     const std::vector<Stage> stages = stages_of(job);
-    // Ids of stages are never shown; no trace has such a character in its own.
-    const auto id_of = [&](size_t s) { return job.id + '\x1f' + std::to_string(s); };
+    const auto id_of = [&](size_t s) { return job.id + kStageMark + std::to_string(s); };
     for (size_t s = 0; s < stages.size(); ++s) {
       Job stage = job;
       stage.id = id_of(s);

@@ -33,4 +33,7 @@ struct Stages {
 // Jobs of one stage stay as they are. Requires: settle_stages().
 Stages take_apart(const std::vector<Job>& jobs);
 
+// Of a job of take_apart(): whether it is a stage that comes after another of its own job.
+bool follows_own(const Job& stage);
+
 }  // namespace yard

@@ -80,7 +80,7 @@ int run_version(int argc, char** argv) {
       json = true;
     } else if (argument == "--help" || argument == "-h") {
       std::puts("usage: yardmaster version [--json]");
-      return kDone;
+      return std::fflush(stdout) == 0 ? kDone : kFailed;
     } else {
       std::fprintf(stderr, "yardmaster: version: expected --json, got '%s'\n", argv[i]);
       return kBadInput;
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
     print_help(stdout);
-    return kDone;
+    return std::fflush(stdout) == 0 ? kDone : kFailed;
   }
   // Mostly a shell variable that is not set; taken as "not given", output would silently be lost.
   for (int i = 2; i < argc; ++i) {

@@ -110,7 +110,7 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   if (often()) job.restore_us = random_us(rng);
   if (often()) job.tenant = random_text(rng, utf8);
   if (often()) job.priority = static_cast<int64_t>(rng.next64());
-  if (often()) job.weight = random_number(rng) - 5;
+  if (often()) job.weight = std::abs(random_number(rng) - 5);
   for (uint32_t n = often() ? rng.below(4) : 0; n > 0; --n) {
     const int64_t before_us = job.dues.empty() ? 0 : job.dues.back().within_us;
     const double value = job.dues.empty() ? 100 : job.dues.back().value;
@@ -336,6 +336,16 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"dues":[{"value":1}]})"),
               HasSubstr("t:2: key dues[0]: expected a key within_s"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1e400})"), HasSubstr("t:2: "));
+}
+
+TEST(OwnJsonl, AKeyTwiceIsRefused) {
+  try {
+    parse_trace("{\"job_id\":\"a\",\"submit_s\":0,\"run_s\":1,\"gpus\":1,\"gpus\":2}\n",
+                "jobs.jsonl", {.format = "yardmaster-jsonl"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("'gpus' twice"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

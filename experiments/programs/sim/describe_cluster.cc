@@ -26,6 +26,7 @@ struct Sum {
     known = known && each > 0;
   }
   Json json() const { return known ? said(sum) : Json(nullptr); }
+  Json each(int32_t gpus) const { return known ? said(sum / gpus) : Json(nullptr); }
 };
 
 Json types_json(const ClusterSpec& spec) {
@@ -196,8 +197,7 @@ Json tenants_json(const ClusterSpec& spec) {
 Json describe_cluster(const ClusterSpec& spec) {
   const Topology topology(spec);
   const TopologyColumns& t = topology.columns();
-  double cpus = 0, mem_gib = 0;
-  Sum gpu_mem_gib, idle_w, busy_w, price;
+  Sum cpus, mem_gib, gpu_mem_gib, idle_w, busy_w, price;
   int64_t without = 0, spot = 0;
   std::set<int32_t> zones;
   for (const Node& node : spec.nodes) {
@@ -205,8 +205,8 @@ Json describe_cluster(const ClusterSpec& spec) {
     spot += node.spot;
     zones.insert(node.zone);
     if (node.gpus == 0) continue;
-    cpus += node.cpus;
-    mem_gib += node.mem_gib;
+    cpus.add(node.gpus, node.cpus / node.gpus);
+    mem_gib.add(node.gpus, node.mem_gib / node.gpus);
     const GpuType& type = spec.types[static_cast<size_t>(node.type)];
     gpu_mem_gib.add(node.gpus, type.mem_gib);
     idle_w.add(node.gpus, type.idle_w);
@@ -224,8 +224,8 @@ Json describe_cluster(const ClusterSpec& spec) {
           {"racks", t.num_racks},
           {"pods", t.num_pods},
           {"zones", zones.size()},
-          {"cpus_per_gpu", said(cpus / gpus)},
-          {"mem_gib_per_gpu", said(mem_gib / gpus)},
+          {"cpus_per_gpu", cpus.each(gpus)},
+          {"mem_gib_per_gpu", mem_gib.each(gpus)},
           {"gpu_mem_gib", gpu_mem_gib.json()},
           {"gpus_idle_w", idle_w.json()},
           {"gpus_busy_w", busy_w.json()},

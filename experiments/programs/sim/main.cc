@@ -1,6 +1,7 @@
 // The program that simulates: everything of Yardmaster that needs neither LibTorch nor gRPC.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include "env/base/error.h"
@@ -20,6 +21,48 @@ Command::Command(const char* name, const char* help, int (*run)(CLI::App&, int, 
   all().push_back(this);
 }
 
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_output(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  return name == "--out" || name == "--timeline" || name.ends_with("-out");
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  if (fs::equivalent(a, b, none)) return true;
+  return fs::weakly_canonical(fs::absolute(a, none), none) ==
+         fs::weakly_canonical(fs::absolute(b, none), none);
+}
+
+// No output may take the place of what the command reads, or of another output.
+void check_outputs(const CLI::App& app) {
+  std::vector<const CLI::Option*> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->get_type_size() > 0) given.push_back(option);
+  }
+  for (const CLI::Option* output : given) {
+    if (!is_output(*output)) continue;
+    const std::string& path = output->results().back();
+    for (const CLI::Option* other : given) {
+      if (other == output) continue;
+      for (const std::string& value : other->results()) {
+        for (const std::string_view part : split(value, ',')) {
+          const std::string file(trim(part));
+          const bool is_file = is_output(*other) || fs::exists(file);
+          if (file.empty() || !is_file || !same_file(path, file)) continue;
+          throw InputError(output->get_name(), "another file than " + other->get_name(), path);
+        }
+      }
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) check_outputs(*command);
+}
+
+}  // namespace
+
 bool parse_arguments(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -30,6 +73,7 @@ bool parse_arguments(CLI::App& app, int argc, char** argv) {
     throw InputError(app.get_name() + ": " + error.what() + " (see yardmaster " + app.get_name() +
                      " --help)");
   }
+  check_outputs(app);
   return true;
 }
 

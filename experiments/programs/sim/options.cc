@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
@@ -96,6 +97,19 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (congestions.size() == 1) scenario.congestion = congestions.front();
   if (scenario.generate_jobs < 0) {
     throw InputError("--generate-jobs", "at least 1", std::to_string(scenario.generate_jobs));
+  }
+  if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
+    throw InputError("--generate-jobs", "--trace synthetic:NAME beside it",
+                     "'" + scenario.trace + "'");
+  }
+  if (scenario.cost_scale != 1 && run.rules != "default") {
+    throw InputError("--cost-scale", "--rules default beside it: published rules have their own",
+                     run.rules);
+  }
+  for (const auto& [option, file] : {std::pair("--rates", &scenario.measured.rates),
+                                     std::pair("--throughputs", &scenario.measured.throughputs)}) {
+    if (file->empty() || std::filesystem::exists(*file)) continue;
+    throw InputError(option, "a file", "'" + *file + "'");
   }
   // Files of measurements are for the run times that a trace lacks and for rules that go by them.
   const std::vector<std::string>& needs = PacingRegistry::info(run.rules).needs;

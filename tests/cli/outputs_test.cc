@@ -1,0 +1,74 @@
+// Outputs take no input's place and none of another output; options that would do nothing are
+// refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "env/base/file.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kJobs = "job_id,submit_s,run_s,gpus\na,0,10,1\nb,1,10,1\n";
+constexpr const char* kRun = "yardmaster simulate --trace jobs.csv --cluster 2x8 --policy fifo ";
+
+void expect_refused(const std::string& command, const std::string& said) {
+  SCOPED_TRACE(command);
+  const Result result = shell(command);
+  EXPECT_EQ(result.code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr(said));
+}
+
+TEST(Outputs, TakeNoInputsPlace) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  folder.write("site.yaml", "nodes: [{count: 2, gpus: 8}]\n");
+  for (const char* option : {"--jobs-out jobs.csv", "--json-out ./jobs.csv",
+                             "--timeline ../$(basename $PWD)/jobs.csv", "--waits-out jobs.csv"}) {
+    expect_refused(std::string(kRun) + option, "another file than --trace");
+  }
+  expect_refused(
+      "yardmaster simulate --trace jobs.csv --cluster site.yaml --policy fifo "
+      "--json-out site.yaml",
+      "another file than --cluster");
+  expect_refused("yardmaster trace convert jobs.csv --out jobs.csv", "another file than trace");
+  EXPECT_EQ(read_file("jobs.csv"), kJobs);
+}
+
+TEST(Outputs, TakeNoOtherOutputsPlace) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  expect_refused(std::string(kRun) + "--jobs-out q.csv --waits-out ./q.csv", "another file than");
+  EXPECT_FALSE(folder.has("q.csv"));
+}
+
+TEST(Outputs, OptionsThatDoNothingAreRefused) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  expect_refused(std::string(kRun) + "--rates nosuch", "--rates");
+  expect_refused(std::string(kRun) + "--throughputs nosuch", "--throughputs");
+  expect_refused(std::string(kRun) + "--generate-jobs 4", "synthetic");
+  expect_refused(std::string(kRun) + "--rules tiresias --cost-scale 4", "--rules default");
+  expect_refused("YARD_CLUSTERS=/nosuch yardmaster cluster describe philly", "YARD_CLUSTERS");
+}
+
+TEST(Outputs, EndlessFilesAreRefused) {
+  const Folder folder;
+  expect_refused("yardmaster cluster describe /dev/zero", "/dev/zero: expected at most");
+}
+
+TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
+  const Folder folder;
+  folder.write("jobs.csv",
+               "job_id,submit_s,run_s,gpus,groups\n"
+               "a,0,100,2,\"[{\"\"role\"\":\"\"p\"\",\"\"gpus\"\":1,\"\"run_s\"\":60},"
+               "{\"\"role\"\":\"\"t\"\",\"\"gpus\"\":1,\"\"after\"\":[0],\"\"run_s\"\":40}]\"\n");
+  const Result result = shell(std::string(kRun) + "--waits-out waits.csv");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(read_file("waits.csv"), "policy,job_id,from_s,to_s,reason,detail\n");
+}
+
+}  // namespace
+}  // namespace yard::testing
