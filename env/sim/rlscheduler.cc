@@ -42,8 +42,11 @@ struct Member {
   int32_t gpus;
   int64_t submit_us;
   int64_t run_us;
-  int64_t told_us;  // what its user asked for, else its run time
+  int64_t told_us;  // what its user asked for, else its run time as the log has it
 };
+
+// The original reads a log's -1 as a requested time before it gives such jobs a run time.
+constexpr int64_t kUnknownToldUs = -1'000'000;
 
 std::vector<Member> members_of(const Replay& replay, int32_t most) {
   const Workload& workload = replay.workload;
@@ -54,9 +57,12 @@ std::vector<Member> members_of(const Replay& replay, int32_t most) {
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) {
     const int64_t run_us = workload.truth().work_us[j];
     if ((any_scored && !workload.scored(j)) || run_us <= 0) continue;
-    const auto number = parse_int(replay.trace->jobs[static_cast<size_t>(j)].id);
+    const Job& job = replay.trace->jobs[static_cast<size_t>(j)];
+    const auto number = parse_int(job.id);
     numbered = numbered && number;
-    const int64_t told_us = jobs.limit_us[j] == kNone ? run_us : jobs.limit_us[j];
+    const int64_t told_us = jobs.limit_us[j] != kNone ? jobs.limit_us[j]
+                            : job.run_unknown         ? kUnknownToldUs
+                                                      : run_us;
     found.push_back({number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, told_us}});
   }
   // In the order of their numbers, where ids are numbers, else in that of the trace.

@@ -101,7 +101,8 @@ struct Job {
   // What the real cluster made of it; never shown to a policy.
   int64_t logged_start_us = -1;  // -1: the trace does not say
   int64_t logged_end_us = -1;
-  std::string status;  // as the trace says it: "Pass", "TIMEOUT"
+  bool run_unknown = false;  // the log tells none: run_us is what a setting says of such jobs
+  std::string status;        // as the trace says it: "Pass", "TIMEOUT"
 
   static constexpr int64_t kFromProfile = -1;
   static constexpr double kNoTarget = std::numeric_limits<double>::max();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "env/base/error.h"
+#include "env/base/text.h"
 #include "env/trace/rates.h"
 #include "env/trace/reader.h"
 #include "env/trace/throughputs.h"
@@ -28,9 +29,14 @@ double reference_throughput(const Throughputs& table, const Job& job) {
   return most;
 }
 
-// Sets the job's run time. Returns what stands in the way.
+// Sets the job's run time; infinite, negative or NaN: it is not measured. Returns what stands in
+// the way.
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
-  if (!(seconds >= 0 && seconds <= kLongestS)) return otherwise;
+  if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
+  if (seconds > kLongestS) {
+    return Unusable{"run time too long", "a run time of at most " + shortest(kLongestS) + " s",
+                    shortest(seconds)};
+  }
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ class ToCells {
   void number(const char*, double value, double, double absent) {
     next() = value == absent ? "" : shortest(value);
   }
+  void flag(const char*, bool value) { next() = value ? "1" : ""; }
   void pattern(const char*, Pattern value) {
     next() = value == Pattern::kNone ? "" : pattern_name(value);
   }
@@ -91,6 +92,12 @@ class FromCells {
   void number(const char*, double& value, double least, double) {
     const int column = next();
     if (ok_ && rows_.said(column)) ok_ = rows_.number(column, value, least);
+  }
+  void flag(const char*, bool& value) {
+    const int column = next();
+    int32_t number = 0;
+    if (ok_ && rows_.said(column)) ok_ = rows_.whole(column, number, 0, 1);
+    value = number == 1;
   }
   void pattern(const char*, Pattern& value) {
     const int column = next();

@@ -91,6 +91,7 @@ struct Names {
   void time(const char* name, int64_t, int64_t) { out.emplace_back(name); }
   void whole(const char* name, int64_t, int64_t) { out.emplace_back(name); }
   void number(const char* name, double, double, double) { out.emplace_back(name); }
+  void flag(const char* name, bool) { out.emplace_back(name); }
   void pattern(const char* name, Pattern) { out.emplace_back(name); }
   void texts(const char* name, const std::vector<std::string>&) { out.emplace_back(name); }
   void dues(const char* name, const std::vector<Due>&) { out.emplace_back(name); }

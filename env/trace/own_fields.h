@@ -49,6 +49,7 @@ void visit_own_fields(J& job, F& f) {
   f.text("array", job.array);
   f.time("logged_start_s", job.logged_start_us, -1);
   f.time("logged_end_s", job.logged_end_us, -1);
+  f.flag("run_unknown", job.run_unknown);
   f.text("status", job.status);
 }
 

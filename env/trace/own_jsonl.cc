@@ -24,6 +24,7 @@ class ToJson {
   void number(const char* name, double value, double, double absent) {
     put(name, value, value != absent);
   }
+  void flag(const char* name, bool value) { put(name, 1, value); }
   void pattern(const char* name, Pattern value) {
     put(name, pattern_name(value), value != Pattern::kNone);
   }
@@ -65,6 +66,11 @@ class FromJson {
   }
   void number(const char* name, double& value, double least, double) {
     taker.number(key(name), said(name), least, value);
+  }
+  void flag(const char* name, bool& value) {
+    int64_t number = 0;
+    taker.whole(key(name), said(name), 0, 1, number);
+    value = number == 1;
   }
   void pattern(const char* name, Pattern& value) {
     std::string text = pattern_name(value);

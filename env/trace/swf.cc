@@ -150,6 +150,7 @@ class SwfReader final : public TraceReader {
     if (rows.field(kRan) != kUnknown) return rows.seconds(kRan, job.run_us);
     if (config_.unknown_run_s >= 0) {
       job.run_us = std::llround(config_.unknown_run_s * 1e6);
+      job.run_unknown = true;
       return true;
     }
     rows.unusable("run time is not known",

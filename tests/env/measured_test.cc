@@ -234,6 +234,14 @@ TEST(RunTimes, AreStepsOverThroughputOnTheReferenceType) {
   EXPECT_FALSE(lacks_run_times(trace));
 }
 
+TEST(RunTimes, TooManyStepsAreNotAMissingThroughput) {
+  Trace trace = parse_trace("A3C\tcmd\tfolder\t--max-steps\t0\t1000000000000000\t1\t1\t-1\t0\n",
+                            "g.trace", {});
+  const std::string file = throughputs_file(kTable);
+  EXPECT_THAT(error_of([&] { fill_run_times(trace, {.throughputs = file, .rates = ""}, false); }),
+              HasSubstr("g.trace:1: expected a run time of at most "));
+}
+
 TEST(RunTimes, WithoutAV100TheFastestTypeIsTheReference) {
   const std::string file = throughputs_file(
       "{'k80': {'A3C, 1': {'null': 1}}, 'p100': {'A3C, 1': {'null': 4}},"

@@ -62,7 +62,7 @@ std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
     job.run_us = (1 + rng.below(length)) * grain_s * kSecond;
     const uint32_t largest = rng.below(2) == 0 ? 4 : static_cast<uint32_t>(procs);
     job.gpus = std::min<int32_t>(procs, static_cast<int32_t>(1 + rng.below(largest)));
-    switch (rng.below(4)) {
+    switch (rng.below(5)) {
       case 0:
         break;  // asks for nothing
       case 1:
@@ -70,6 +70,10 @@ std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
         break;
       case 2:
         job.limit_us = job.run_us + rng.below(10) * grain_s * kSecond;
+        break;
+      case 3:
+        job.run_us = 10 * kSecond;  // neither time is in the log
+        job.run_unknown = true;
         break;
       default:
         job.limit_us = (1 + rng.below(10)) * grain_s * kSecond;  // it may take longer
@@ -96,7 +100,9 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
     std::vector<reference::RlJob> plain;
     for (const size_t j : order) {
       const Job& job = jobs[j];
-      const int64_t told_us = job.limit_us < 0 ? job.run_us : job.limit_us;
+      const int64_t told_us = job.limit_us >= 0 ? job.limit_us
+                              : job.run_unknown ? -kSecond
+                                                : job.run_us;
       plain.push_back({job.submit_us / kSecond, job.run_us / kSecond, told_us / kSecond, job.gpus});
     }
     for (const bool backfill : {false, true}) {
@@ -143,6 +149,19 @@ TEST(RlScheduler, BackfillKeepsTheReservation) {
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, 20 * kSecond);
   EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
+}
+
+TEST(RlScheduler, WhoseTimesAreBothUnknownAsksForMinusOneSecond) {
+  // c, d and e are queued when b ends. d asks for -1 s and goes before c and e, which ask for less
+  // than the 10 s that it runs.
+  std::vector<Job> jobs = jobs_of({{0, 4, 100}, {5, 4, 50}, {6, 4, 3}, {7, 4, 10}, {8, 4, 1}});
+  jobs[3].run_unknown = true;
+  const Outcome outcome = replay(Scene("1x4", jobs), {"sjf"});
+  EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
+  EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
+  EXPECT_EQ(outcome.jobs[4].start_us, 160 * kSecond);
+  jobs[3].limit_us = 10 * kSecond;  // what its user asked for counts first
+  EXPECT_EQ(replay(Scene("1x4", jobs), {"sjf"}).jobs[3].start_us, 154 * kSecond);
 }
 
 TEST(RlScheduler, PlaysTheFirstScoredJobsOfTheWindowAlone) {

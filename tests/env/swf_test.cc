@@ -139,6 +139,8 @@ TEST(Swf, WhatIsNotKnownCanBeSaid) {
   const Trace trace = with(text, {"unknown_run_s=10"});
   ASSERT_EQ(trace.jobs.size(), 3u) << "cancelled or not";
   EXPECT_EQ(trace.jobs[0].run_us, 10 * kUsPerS);
+  EXPECT_TRUE(trace.jobs[0].run_unknown);
+  EXPECT_FALSE(trace.jobs[1].run_unknown);
   EXPECT_EQ(trace.jobs[0].logged_start_us, 5 * kUsPerS);
   EXPECT_EQ(trace.jobs[0].logged_end_us, -1) << "nobody logged its end";
   const auto gpus = [&](const char* processors) {

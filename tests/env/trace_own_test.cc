@@ -120,6 +120,7 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   if (often()) job.array = random_text(rng, utf8);
   if (often()) job.logged_start_us = random_us(rng);
   if (often()) job.logged_end_us = random_us(rng);
+  job.run_unknown = often();
   if (often()) job.status = random_text(rng, utf8);
   return job;
 }
@@ -153,6 +154,7 @@ void expect_equal(const Job& a, const Job& b) {
   ASSERT_EQ(a.array, b.array);
   ASSERT_EQ(a.logged_start_us, b.logged_start_us);
   ASSERT_EQ(a.logged_end_us, b.logged_end_us);
+  ASSERT_EQ(a.run_unknown, b.run_unknown);
   ASSERT_EQ(a.status, b.status);
 }
 
