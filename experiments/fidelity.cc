@@ -15,20 +15,27 @@ namespace yard {
 namespace {
 
 constexpr double kHourS = 3600;
+constexpr size_t kDayHours = 24, kWeekDays = 7;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 double log_run(const Job& job) { return std::log(std::max(1.0, seconds(job.run_us))); }
 
+// In stretches of so many hours; what is left over at the end does not count.
+std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
+  std::vector<double> out;
+  for (size_t h = 0; h + hours <= hourly.size(); h += hours) {
+    out.push_back(std::accumulate(hourly.begin() + static_cast<std::ptrdiff_t>(h),
+                                  hourly.begin() + static_cast<std::ptrdiff_t>(h + hours), 0.0));
+  }
+  return out;
+}
+
 // Variance over mean of the arrivals in stretches of so many hours: 1 for a Poisson process.
 double dispersion(const std::vector<double>& hourly, size_t hours) {
-  std::vector<double> sums;
-  for (size_t h = 0; h + hours <= hourly.size(); h += hours) {
-    sums.push_back(std::accumulate(hourly.begin() + static_cast<std::ptrdiff_t>(h),
-                                   hourly.begin() + static_cast<std::ptrdiff_t>(h + hours), 0.0));
-  }
-  return sums.size() >= 8 && mean(sums) > 0 ? variance(sums) / mean(sums) : kNan;
+  const std::vector<double> counts = sums(hourly, hours);
+  return counts.size() >= 8 && mean(counts) > 0 ? variance(counts) / mean(counts) : kNan;
 }
 
 double quantile(std::vector<double> values, double share) {
@@ -159,11 +166,18 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s, Like
     out.figures.emplace_back("dispersion of arrivals in " + std::to_string(hours) + " h",
                              dispersion(load.arrivals, hours));
   }
+  const std::vector<double> days = sums(load.arrivals, kDayHours);
+  out.figures.emplace_back("arrivals in a day, sd over mean",
+                           days.empty() ? kNan : std::sqrt(variance(days)) / mean(days));
+  for (size_t lag = 1; lag <= kWeekDays; ++lag) {
+    out.figures.emplace_back("  autocorrelation after " + std::to_string(lag) + " d",
+                             autocorrelation(days, lag));
+  }
   out.figures.emplace_back("GPUs asked for at a time, mean", mean(load.gpus));
   out.figures.emplace_back("  95th percentile over mean",
                            quantile(load.gpus, 0.95) / mean(load.gpus));
   out.figures.emplace_back("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
-  for (const size_t lag : {size_t{1}, size_t{6}, size_t{24}, size_t{168}}) {
+  for (const size_t lag : {1, 6, 24, 48, 72, 96, 120, 144, 168}) {
     out.figures.emplace_back("  autocorrelation after " + std::to_string(lag) + " h",
                              autocorrelation(load.gpus, lag));
   }
@@ -255,7 +269,7 @@ Likeness likeness_of(const std::vector<Job>& jobs, double from_s, double to_s, d
 }
 
 Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
-                 const Likeness& first_half, const Likeness& second_half) {
+                 const Likeness& first_part, const Likeness& second_part) {
   YARD_CHECK(!generated.empty(), "something to compare with");
   Fidelity out;
   const auto n = static_cast<double>(generated.size());
@@ -265,7 +279,7 @@ Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
         const auto it = of(one).find(name);
         return it == of(one).end() ? std::decay_t<decltype(it->second)>() : it->second;
       };
-      Fidelity::Distance d{name, kind, 0, distance(at(first_half), at(second_half))};
+      Fidelity::Distance d{name, kind, 0, distance(at(first_part), at(second_part))};
       for (const Likeness& one : generated) d.generated += distance(at(real), at(one)) / n;
       out.distances.push_back(d);
     }
@@ -281,7 +295,7 @@ Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
     return kNan;
   };
   for (const auto& [name, value] : real.figures) {
-    Fidelity::Figure f{name, value, 0, figure(first_half, name), figure(second_half, name)};
+    Fidelity::Figure f{name, value, 0, figure(first_part, name), figure(second_part, name)};
     for (const Likeness& one : generated) f.generated += figure(one, name) / n;
     out.figures.push_back(f);
   }

@@ -1,9 +1,9 @@
 // How near a generated workload comes to the recorded one: distances between distributions, and
-// figures of structure that distributions do not show. The same between the two halves of the
-// record says how near it comes to itself.
+// figures of structure that distributions do not show. The same between two parts of the record
+// says how near it comes to itself.
 //
 //   Likeness real = likeness_of(part.jobs, from_s, to_s);
-//   Fidelity f = compare(real, generated, first_half, second_half);
+//   Fidelity f = compare(real, generated, first_part, second_part);
 #pragma once
 
 #include <cstdint>
@@ -38,20 +38,21 @@ struct Fidelity {
   struct Distance {
     std::string name;
     const char* kind;      // "KS" or "TV"
-    double generated = 0;  // from the whole record; the mean over samples
-    double halves = 0;     // of the record from each other
+    double generated = 0;  // from the record; the mean over samples
+    double parts = 0;      // of two recorded parts from each other
   };
   struct Figure {
     std::string name;
     double real = 0, generated = 0;  // the mean over samples
-    double first_half = 0, second_half = 0;
+    double first_part = 0, second_part = 0;
   };
   std::vector<Distance> distances;
   std::vector<Figure> figures;
 };
 
+// The parts are the record's halves, or what was fitted and a later record.
 // Requires: at least one generated.
 Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
-                 const Likeness& first_half, const Likeness& second_half);
+                 const Likeness& first_part, const Likeness& second_part);
 
 }  // namespace yard

@@ -85,6 +85,7 @@ LikeModel fit_like(const Trace& trace, const FitPart& part) {
   fit_arrivals(data, model);
   fit_owners(data, model);
   fit_sizes(data, model);
+  fit_levels(data, model);
   fit_runs(data, model);
   fit_extras(data, model);
   return parse_like(to_text(model), "the fitted model");  // as a file would have it

@@ -29,6 +29,9 @@ void fit_owners(const FitData& data, LikeModel& model);
 // sizes and their habit, classes, gaps, numbers of jobs; also data.run_scores.
 void fit_sizes(FitData& data, LikeModel& model);
 
+// batch_jobs_level and what goes with it. Requires: week, classes.
+void fit_levels(const FitData& data, LikeModel& model);
+
 // run_times: what they share and repeat.
 void fit_runs(const FitData& data, LikeModel& model);
 

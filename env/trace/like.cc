@@ -45,19 +45,37 @@ std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& option
   check(model, options);
   const Rng seed(options.seed);
   std::vector<Job> jobs(static_cast<size_t>(number_of_jobs(model, options)));
-  const LikePlan plan =
-      plan_batches(model, static_cast<int64_t>(jobs.size()), options.cluster_gpus, seed);
-  fill_jobs(model, plan, seed, jobs);
+  const auto number = static_cast<double>(jobs.size());
+  const double asked = options.load * options.cluster_gpus;
   double span_s = options.days * kDayS;
   if (options.load > 0) {
+    span_s = number * model.mean_gpu_s / asked;
+  } else if (span_s == 0) {
+    span_s = (model.to_s - model.from_s) * number / static_cast<double>(model.jobs);
+  }
+  const auto fill = [&] {
+    const LikeTimes times(model, std::max(span_s, 1.0), seed);
+    const LikePlan plan =
+        plan_batches(model, static_cast<int64_t>(jobs.size()), options.cluster_gpus, times, seed);
+    fill_jobs(model, plan, seed, jobs);
+    return plan;
+  };
+  LikePlan plan = fill();
+  const auto take_span = [&] {
     double work_gpu_s = 0;
     for (const Job& job : jobs) work_gpu_s += static_cast<double>(job.run_us) * 1e-6 * job.gpus;
-    span_s = work_gpu_s / (options.load * options.cluster_gpus);
-  } else if (span_s == 0) {
-    span_s = (model.to_s - model.from_s) * static_cast<double>(jobs.size()) /
-             static_cast<double>(model.jobs);
+    span_s = work_gpu_s / asked;
+  };
+  if (options.load > 0) {
+    // The span follows from the jobs, and how many of them a batch has from the span.
+    take_span();
+    if (model.batch_jobs_level > 0) {
+      std::ranges::fill(jobs, Job());
+      plan = fill();
+      take_span();
+    }
   }
-  place_jobs(model, plan, std::max(span_s, 1.0), seed, jobs);
+  place_jobs(model, plan, LikeTimes(model, std::max(span_s, 1.0), seed), seed, jobs);
   std::ranges::stable_sort(jobs, {}, &Job::submit_us);
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
   return jobs;

@@ -115,7 +115,8 @@ struct LikeModel {
   static constexpr size_t kWeekHours = 168;
   // Of batches: how far back "some recent batch" lies, on the average.
   static constexpr std::array<double, 4> kMemory = {1, 6, 36, 216};
-  static constexpr int kRecent = 8;  // siblings that a job may repeat
+  static constexpr double kSlowHours = 24;  // swings so long or longer move numbers of jobs, too
+  static constexpr int kRecent = 8;         // siblings that a job may repeat
   // How far apart, in log(1 + seconds), a job and its repetition lie: standard deviations.
   static constexpr std::array<double, 4> kApart = {0.002, 0.01, 0.05, 0.2};
   static constexpr int kLengths = 10;  // classes of run time, by tenths of the jobs
@@ -148,10 +149,15 @@ struct LikeModel {
   std::vector<SizeClass> classes;  // by rising size
   std::vector<Kind> kinds;         // empty: whole GPUs and nothing else
   Habit kind_habit;
-  double batch_jobs_owner = 0;  // share of the variance of a batch's number of jobs
-  Quantiles gap_s;              // between jobs of a batch
-  double gap_batch = 0;         // share of the variance of its score
-  double gap_with_jobs = 0;     // correlation of that part with the batch's number of jobs
+  // Shares of the variance of a batch's number of jobs: its owner's, and that of a level which
+  // batches of one time share. What is left of it after t hours is exp(-t / hours); a part of it,
+  // which may be all, is how high the swings of a day and longer stand.
+  double batch_jobs_owner = 0;
+  double batch_jobs_level = 0, level_hours = 24;
+  double level_with_rate = 0;  // correlation with those swings
+  Quantiles gap_s;             // between jobs of a batch
+  double gap_batch = 0;        // share of the variance of its score
+  double gap_with_jobs = 0;    // correlation of that part with the batch's number of jobs
 
   // What else the trace says.
   double limit_owner = 0;        // share of the variance of a limit's score
@@ -178,6 +184,6 @@ std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& option
 void check_like(const LikeModel& model, const std::string& where);
 
 // Raise it with every change of what the same model and seed generate.
-constexpr const char* kLikeRevision = "1";
+constexpr const char* kLikeRevision = "2";
 
 }  // namespace yard

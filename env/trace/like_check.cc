@@ -79,6 +79,7 @@ void check_like(const LikeModel& m, const std::string& where) {
   check_sizes(m, check);
   check.at_most_1("size_habit's last and own", m.size_habit.last + m.size_habit.own);
   check.at_most_1("kind_habit's last and own", m.kind_habit.last + m.kind_habit.own);
+  check.at_most_1("jobs_owner and jobs_level", m.batch_jobs_owner + m.batch_jobs_level);
   check.rising("gap_s", m.gap_s);
   check.that(std::ranges::is_sorted(m.limits_s), "usual_s that rise", "others");
   if (!m.timeouts.empty()) check.length("timeouts", m.timeouts.size(), LikeModel::kLengths);

@@ -71,6 +71,9 @@ void visit(LikeModel& m, F& f) {
     f("sizes", m.sizes);
     f("size_habit", m.size_habit);
     f("jobs_owner", m.batch_jobs_owner, 0.0, 1.0);
+    f("jobs_level", m.batch_jobs_level, 0.0, 1.0);
+    f("level_hours", m.level_hours, 0.01, 1e6);
+    f("level_with_rate", m.level_with_rate, -1.0, 1.0);
     f("gap_s", m.gap_s);
     f("gap_batch", m.gap_batch, 0.0, 1.0);
     f("gap_with_jobs", m.gap_with_jobs, -1.0, 1.0);

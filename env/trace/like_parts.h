@@ -12,7 +12,7 @@ namespace yard {
 constexpr double kLongestLikeS = 1e9;
 
 // Streams under the seed.
-enum class LikeStream : uint64_t { kWho, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings };
+enum class LikeStream : uint64_t { kWho, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings, kLevels };
 
 // And under an owner's.
 enum class OwnerStream : uint64_t { kNumber, kRun, kLimit, kTenant, kActivity };
@@ -70,8 +70,25 @@ class LikeOwners {
   int32_t number_ = 0;
 };
 
+// A span with its swings, in a time of its own in which batches come evenly: fast hours last longer
+// there. It goes from 0 to 1.
+class LikeTimes {
+ public:
+  LikeTimes(const LikeModel& model, double span_s, const Rng& seed);
+  double span_s() const { return span_s_; }
+  double time_s(double even) const;  // 0 to the span
+  double level(double even) const;   // of the numbers of jobs of batches that begin then
+
+ private:
+  size_t hour(double even) const;
+  double span_s_;
+  std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
+  std::vector<double> levels_;      // by hour
+};
+
 // Who submits how many jobs of which size, batch after batch, until there are `jobs`.
-LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, const Rng& seed);
+LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
+                      const LikeTimes& times, const Rng& seed);
 
 // How long the jobs of a plan run, batch by batch; some repeat an earlier one nearly to the second.
 class LikeRuns {
@@ -99,8 +116,8 @@ size_t length_of(double score);
 void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
                std::vector<Job>& jobs);
 
-// Fills submit_us: batches begin within `span_s`, a few jobs may come after it.
-void place_jobs(const LikeModel& model, const LikePlan& plan, double span_s, const Rng& seed,
-                std::vector<Job>& jobs);
+// Fills submit_us: batches begin within the span, a few jobs may come after it.
+void place_jobs(const LikeModel& model, const LikePlan& plan, const LikeTimes& times,
+                const Rng& seed, std::vector<Job>& jobs);
 
 }  // namespace yard

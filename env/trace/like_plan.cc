@@ -82,7 +82,11 @@ int32_t LikeOwners::next() {
   return owner;
 }
 
-LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, const Rng& seed) {
+namespace {
+
+// `levels`: of the numbers of jobs, by batch; the last again where there are fewer.
+LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
+                   const std::vector<double>& levels, const Rng& seed) {
   const Pick sizes(shares_of_sizes(model, most_gpus));
   if (!sizes.any()) {
     throw InputError("synthetic:like", "a size that fits " + std::to_string(most_gpus) + " GPUs",
@@ -121,8 +125,11 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, c
     const auto [at, first] = latest.try_emplace(stream, -1);
     batch.before = std::exchange(at->second, static_cast<int32_t>(b));
     const double own = stream_of(seed, batch.owner, OwnerStream::kNumber).normal();
-    const double score = std::sqrt(model.batch_jobs_owner) * own +
-                         std::sqrt(1 - model.batch_jobs_owner) * rng.normal();
+    const double rest = 1 - model.batch_jobs_owner - model.batch_jobs_level;
+    const double score =
+        std::sqrt(model.batch_jobs_owner) * own +
+        std::sqrt(model.batch_jobs_level) * levels[std::min(b, levels.size() - 1)] +
+        std::sqrt(std::max(0.0, rest)) * rng.normal();
     const double more = class_of(model, batch.gpus).batch_jobs.at(normal_share(score));
     batch.first = next;
     batch.end = std::min<int64_t>(jobs, next + 1 + std::llround(std::min(more, 1e9)));
@@ -130,6 +137,33 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus, c
     plan.batches.push_back(batch);
   }
   plan.owners = owners.number();
+  return plan;
+}
+
+// The levels at which so many batches begin, less their mean: fast times hold more batches than
+// slow ones, and their numbers of jobs have the fitted distribution.
+std::vector<double> levels_of(const LikeTimes& times, size_t batches) {
+  std::vector<double> levels;
+  double mean = 0;
+  for (size_t b = 0; b < batches; ++b) {
+    levels.push_back(times.level((static_cast<double>(b) + 0.5) / static_cast<double>(batches)));
+    mean += levels.back() / static_cast<double>(batches);
+  }
+  for (double& level : levels) level -= mean;
+  return levels;
+}
+
+}  // namespace
+
+LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
+                      const LikeTimes& times, const Rng& seed) {
+  LikePlan plan = plan_with(model, jobs, most_gpus, {0}, seed);
+  if (model.batch_jobs_level <= 0) return plan;
+  // When a batch begins follows from how many there are, and that from the levels.
+  constexpr int kRounds = 2;
+  for (int round = 0; round < kRounds; ++round) {
+    plan = plan_with(model, jobs, most_gpus, levels_of(times, plan.batches.size()), seed);
+  }
   return plan;
 }
 

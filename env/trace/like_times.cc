@@ -15,45 +15,6 @@ constexpr double kHourS = 3600;
 constexpr double kMostDelayS = 3600;
 constexpr double kTogetherS = kTogetherUs * 1e-6;
 
-// The span in a time of its own, in which batches come evenly: fast hours last longer there.
-class Evenly {
- public:
-  Evenly(const LikeModel& model, double span_s, Rng rng) : span_s_(span_s) {
-    std::vector<double> swing(model.swings.size());
-    double variance = 0;
-    for (size_t k = 0; k < swing.size(); ++k) {
-      swing[k] = std::sqrt(model.swings[k].variance) * rng.normal();
-      variance += model.swings[k].variance;
-    }
-    for (size_t h = 0; static_cast<double>(h) * kHourS < span_s; ++h) {
-      double log_rate = -variance / 2;
-      for (size_t k = 0; k < swing.size(); ++k) {
-        log_rate += swing[k];
-        const double left = std::exp(-1 / model.swings[k].hours);
-        swing[k] = left * swing[k] +
-                   std::sqrt(model.swings[k].variance * (1 - left * left)) * rng.normal();
-      }
-      const double length = std::min(1.0, span_s / kHourS - static_cast<double>(h));
-      const double rate = model.week[h % LikeModel::kWeekHours] * std::exp(log_rate);
-      sums_.push_back(sums_.back() + length * rate);
-    }
-  }
-
-  // Of 0 to 1 to 0 to the span.
-  double time_s(double even) const {
-    const double sum = std::clamp(even, 0.0, 1.0) * sums_.back();
-    const auto it = std::upper_bound(sums_.begin(), sums_.end() - 1, sum);
-    const auto h = static_cast<size_t>(it - sums_.begin()) - 1;
-    const double rate = sums_[h + 1] - sums_[h];
-    const double into = rate > 0 ? (sum - sums_[h]) / rate : 0;
-    return std::min(span_s_, kHourS * (static_cast<double>(h) + into));
-  }
-
- private:
-  double span_s_;
-  std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
-};
-
 // By batch, the score of its number of jobs among the gaps between jobs of all batches.
 std::vector<double> number_scores(const LikePlan& plan) {
   std::vector<double> numbers;  // by gap
@@ -96,7 +57,7 @@ std::vector<double> fill_gaps(const LikeModel& model, const LikePlan& plan, cons
 // Where owners have names, batches begin as a Poisson process does: given their number, at
 // independent moments. An owner's batch waits until the one before it of the same size is over,
 // since the two would be one, but no longer than an hour.
-std::vector<double> owned_starts(const LikePlan& plan, const Evenly& evenly,
+std::vector<double> owned_starts(const LikePlan& plan, const LikeTimes& evenly,
                                  const std::vector<double>& length_s, Rng rng) {
   std::vector<double> begin_s;
   for (size_t b = 0; b < plan.batches.size(); ++b) begin_s.push_back(evenly.time_s(rng.uniform()));
@@ -114,8 +75,9 @@ std::vector<double> owned_starts(const LikePlan& plan, const Evenly& evenly,
 
 // Where they have none, all jobs of a size are one stream, often in a batch: what is left between
 // batches is shared out among them at random.
-std::vector<double> nobodys_starts(const LikePlan& plan, const Evenly& evenly, double span_s,
+std::vector<double> nobodys_starts(const LikePlan& plan, const LikeTimes& evenly,
                                    const std::vector<double>& length_s, const Rng& rng) {
+  const double span_s = evenly.span_s();
   std::map<int32_t, std::vector<size_t>> streams;
   for (size_t b = 0; b < plan.batches.size(); ++b) streams[plan.batches[b].gpus].push_back(b);
   std::vector<double> begin_s(plan.batches.size());
@@ -141,15 +103,60 @@ std::vector<double> nobodys_starts(const LikePlan& plan, const Evenly& evenly, d
 
 }  // namespace
 
-void place_jobs(const LikeModel& model, const LikePlan& plan, double span_s, const Rng& seed,
-                std::vector<Job>& jobs) {
-  const Evenly evenly(model, span_s, stream_of(seed, LikeStream::kSwings));
+LikeTimes::LikeTimes(const LikeModel& model, double span_s, const Rng& seed) : span_s_(span_s) {
+  Rng rng = stream_of(seed, LikeStream::kSwings), own = stream_of(seed, LikeStream::kLevels);
+  std::vector<double> swing(model.swings.size());
+  double variance = 0, slow = 0;
+  for (size_t k = 0; k < swing.size(); ++k) {
+    swing[k] = std::sqrt(model.swings[k].variance) * rng.normal();
+    variance += model.swings[k].variance;
+    slow += model.swings[k].hours >= LikeModel::kSlowHours ? model.swings[k].variance : 0;
+  }
+  const double with = slow > 0 ? model.level_with_rate : 0;
+  const double stay = std::exp(-1 / model.level_hours);
+  double level = own.normal();
+  for (size_t h = 0; static_cast<double>(h) * kHourS < span_s; ++h) {
+    double log_rate = -variance / 2, high = 0;
+    for (size_t k = 0; k < swing.size(); ++k) {
+      log_rate += swing[k];
+      if (model.swings[k].hours >= LikeModel::kSlowHours) high += swing[k];
+      const double left = std::exp(-1 / model.swings[k].hours);
+      swing[k] =
+          left * swing[k] + std::sqrt(model.swings[k].variance * (1 - left * left)) * rng.normal();
+    }
+    const double length = std::min(1.0, span_s / kHourS - static_cast<double>(h));
+    const double rate = model.week[h % LikeModel::kWeekHours] * std::exp(log_rate);
+    sums_.push_back(sums_.back() + length * rate);
+    levels_.push_back((slow > 0 ? with * high / std::sqrt(slow) : 0) +
+                      std::sqrt(1 - with * with) * level);
+    level = stay * level + std::sqrt(1 - stay * stay) * own.normal();
+  }
+}
+
+size_t LikeTimes::hour(double even) const {
+  const double sum = std::clamp(even, 0.0, 1.0) * sums_.back();
+  return static_cast<size_t>(std::upper_bound(sums_.begin(), sums_.end() - 1, sum) -
+                             sums_.begin()) -
+         1;
+}
+
+double LikeTimes::time_s(double even) const {
+  const size_t h = hour(even);
+  const double rate = sums_[h + 1] - sums_[h];
+  const double into = rate > 0 ? (std::clamp(even, 0.0, 1.0) * sums_.back() - sums_[h]) / rate : 0;
+  return std::min(span_s_, kHourS * (static_cast<double>(h) + into));
+}
+
+double LikeTimes::level(double even) const { return levels_[hour(even)]; }
+
+void place_jobs(const LikeModel& model, const LikePlan& plan, const LikeTimes& times,
+                const Rng& seed, std::vector<Job>& jobs) {
   std::vector<double> after_s(jobs.size());
   const std::vector<double> length_s = fill_gaps(model, plan, seed, after_s);
   const Rng rng = stream_of(seed, LikeStream::kStarts);
   const std::vector<double> begin_s = model.owner == "nobody"
-                                          ? nobodys_starts(plan, evenly, span_s, length_s, rng)
-                                          : owned_starts(plan, evenly, length_s, rng);
+                                          ? nobodys_starts(plan, times, length_s, rng)
+                                          : owned_starts(plan, times, length_s, rng);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
     for (int64_t j = plan.batches[b].first; j < plan.batches[b].end; ++j) {
       const double at_s = begin_s[b] + after_s[static_cast<size_t>(j)];

@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kCheckPolicies = {"fifo", "backfill", "srtf-history"};
 constexpr const char* kTrainingPart = "60%";
+constexpr double kDayS = 24 * 3600;
 
 void refuse_unless(bool holds, const std::string& where, const std::string& expected,
                    const std::string& got) {
@@ -37,26 +38,36 @@ std::vector<Likeness> likenesses(const std::vector<std::vector<Job>>& samples, d
   return out;
 }
 
-Fidelity fidelity_of(const Trace& trace, const FitPart& part, const LikeModel& model,
-                     const std::vector<std::vector<Job>>& samples) {
+double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
+
+// `later`: what the samples are to be like; else the fitted part itself.
+Fidelity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optional<FitPart>& later,
+                     const LikeModel& model, const std::vector<std::vector<Job>>& samples) {
   constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
   const double shift_s =
       trace.epoch_unix_s ? static_cast<double>(*trace.epoch_unix_s + kMondayS) : 0;
-  const double from_s = model.from_s, to_s = model.to_s, middle_s = (from_s + to_s) / 2;
-  const auto half = std::ranges::partition_point(part.jobs, [&](const Job& job) {
-    return static_cast<double>(job.submit_us) * 1e-6 < middle_s;
-  });
-  refuse_unless(half != part.jobs.begin() && half != part.jobs.end(), trace.source,
+  const auto like = [&](const std::vector<Job>& jobs, double from_s, double to_s) {
+    return likeness_of(jobs, from_s, to_s, shift_s, model.classes);
+  };
+  const FitPart& real = later ? *later : fitted;
+  const double from_s = seconds(real.from_us), to_s = seconds(real.to_us);
+  const Likeness whole = like(real.jobs, from_s, to_s);
+  const std::vector<Likeness> generated = likenesses(samples, to_s - from_s, model);
+  if (later) {
+    return compare(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
+  }
+  const double middle_s = (from_s + to_s) / 2;
+  const auto half = std::ranges::partition_point(
+      real.jobs, [&](const Job& job) { return seconds(job.submit_us) < middle_s; });
+  refuse_unless(half != real.jobs.begin() && half != real.jobs.end(), trace.source,
                 "jobs in both halves of the part", "none in one");
-  return compare(likeness_of(part.jobs, from_s, to_s, shift_s, model.classes),
-                 likenesses(samples, to_s - from_s, model),
-                 likeness_of({part.jobs.begin(), half}, from_s, middle_s, shift_s, model.classes),
-                 likeness_of({half, part.jobs.end()}, middle_s, to_s, shift_s, model.classes));
+  return compare(whole, generated, like({real.jobs.begin(), half}, from_s, middle_s),
+                 like({half, real.jobs.end()}, middle_s, to_s));
 }
 
 Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
-Json model_json(const LikeModel& model, const FitPart& part) {
+Json model_json(const LikeModel& model, const FitPart& part, const std::optional<FitPart>& later) {
   Json quantiles = Json::array();
   for (const SizeClass& one : model.classes) {
     quantiles.push_back({{"most_gpus", one.most_gpus},
@@ -66,27 +77,34 @@ Json model_json(const LikeModel& model, const FitPart& part) {
                          {"tail_scale", one.run_s.tail_scale},
                          {"tail_shape", one.run_s.tail_shape}});
   }
-  return {{"source", model.source},     {"sha256", model.sha256},
-          {"from_s", model.from_s},     {"to_s", model.to_s},
-          {"jobs", model.jobs},         {"reaches_test_split", part.in_test},
-          {"owner", model.owner},       {"profile", model.profile},
-          {"calendar", model.calendar}, {"model_sha256", sha256_hex(to_text(model))},
+  return {{"source", model.source},
+          {"sha256", model.sha256},
+          {"from_s", model.from_s},
+          {"to_s", model.to_s},
+          {"jobs", model.jobs},
+          {"reaches_test_split", part.in_test || (later && later->in_test)},
+          {"owner", model.owner},
+          {"profile", model.profile},
+          {"calendar", model.calendar},
+          {"model_sha256", sha256_hex(to_text(model))},
           {"classes", quantiles}};
 }
 
-Json fidelity_json(const Fidelity& fidelity) {
+Json fidelity_json(const Fidelity& fidelity, bool later) {
   Json distances = Json::array(), figures = Json::array();
   for (const Fidelity::Distance& d : fidelity.distances) {
-    distances.push_back(
-        {{"name", d.name}, {"kind", d.kind}, {"generated", d.generated}, {"halves", d.halves}});
+    distances.push_back({{"name", d.name},
+                         {"kind", d.kind},
+                         {"generated", d.generated},
+                         {later ? "fitted" : "halves", d.parts}});
   }
   for (const Fidelity::Figure& f : fidelity.figures) {
     const std::string_view name = f.name;
     figures.push_back({{"name", trim(name)},
                        {"real", number(f.real)},
                        {"generated", number(f.generated)},
-                       {"first_half", number(f.first_half)},
-                       {"second_half", number(f.second_half)}});
+                       {later ? "fitted" : "first_half", number(f.first_part)}});
+    if (!later) figures.back()["second_half"] = number(f.second_part);
   }
   return {{"distances", distances}, {"figures", figures}};
 }
@@ -134,20 +152,22 @@ void print_model(const Json& model) {
               model["calendar"].get<bool>() ? "" : ", counted from the trace's zero");
 }
 
-void print_fidelity(const Fidelity& fidelity, int samples) {
-  std::printf("\n%-44s %10s %10s\n", "distance of", "generated", "halves");
+void print_fidelity(const Fidelity& fidelity, bool later, int samples) {
+  std::printf("\n%-44s %10s %10s\n", "distance of", "generated", later ? "fitted" : "halves");
   for (const Fidelity::Distance& d : fidelity.distances) {
-    std::printf("%-41s %s %10.3f %10.3f\n", d.name.c_str(), d.kind, d.generated, d.halves);
+    std::printf("%-41s %s %10.3f %10.3f\n", d.name.c_str(), d.kind, d.generated, d.parts);
   }
-  std::printf("\n%-44s %10s %10s %10s %10s\n", "", "recorded", "generated", "1st half", "2nd half");
+  std::printf("\n%-44s %10s %10s %10s %10s\n", "", later ? "later" : "recorded", "generated",
+              later ? "fitted" : "1st half", later ? "" : "2nd half");
   for (const Fidelity::Figure& f : fidelity.figures) {
-    std::printf("%-44s %10.4g %10.4g %10.4g %10.4g\n", f.name.c_str(), f.real, f.generated,
-                f.first_half, f.second_half);
+    std::printf("%-44s %10.4g %10.4g %10.4g", f.name.c_str(), f.real, f.generated, f.first_part);
+    if (!later) std::printf(" %10.4g", f.second_part);
+    std::printf("\n");
   }
-  std::printf(
-      "\ngenerated: from the record, the mean over %d seeds; halves: of the record from each "
-      "other\n",
-      samples);
+  std::printf("\ngenerated: from the %s, the mean over %d seeds; %s\n",
+              later ? "later part" : "record", samples,
+              later ? "fitted: the fitted part from the later one"
+                    : "halves: of the record from each other");
 }
 
 QueueFigures mean_of(const std::vector<QueueFigures>& all) {
@@ -213,6 +233,9 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
                    "count rows that cannot be used instead of refusing the file");
   command.add_option("--from", part.from, "start of the part to fit: seconds, date or NN%");
   command.add_option("--to", part.to, "its end (default 60%, the training part)");
+  command.add_option("--against-from", later.from,
+                     "start of a later part that the report and --check compare with");
+  command.add_option("--against-to", later.to, "its end (default: the fitted part itself)");
   command.add_option("--seed", load.seed, "of what is generated")->check(CLI::NonNegativeNumber);
   command.add_option("--jobs", load.jobs, "how many jobs (default: as in the part)")
       ->check(CLI::NonNegativeNumber);
@@ -255,8 +278,10 @@ void check_options(const GenerateOptionsOfCli& o) {
     refuse_unless(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
                   "'" + o.generator + "'");
     refuse_unless(!o.out.empty(), where, "--out FILE", "none");
-    refuse_unless(o.days == 0 && o.offered == 0 && !o.check && o.model_out.empty(), where,
-                  "--days, --load, --check and --model-out with --like TRACE alone",
+    refuse_unless(o.days == 0 && o.offered == 0 && !o.check && o.model_out.empty() &&
+                      o.later.from.empty() && o.later.to.empty(),
+                  where,
+                  "--days, --load, --check, --against and --model-out with --like TRACE alone",
                   "'" + o.generator + "'");
     return;
   }
@@ -287,6 +312,8 @@ int GenerateOptionsOfCli::run() {
   if (part.from.empty() && part.to.empty()) part.to = kTrainingPart;
   const FitPart fitted = part_of(trace, part);
   const LikeModel model = fit_like(trace, fitted);
+  std::optional<FitPart> against;
+  if (!later.from.empty() || !later.to.empty()) against = part_of(trace, later);
   const LikeOptions how{.seed = load.seed,
                         .jobs = load.jobs,
                         .days = days,
@@ -298,16 +325,21 @@ int GenerateOptionsOfCli::run() {
   if (!model_out.empty()) write_file_atomic(model_out, to_text(model));
   write_jobs(std::move(made), *this);
 
+  const FitPart& real = against ? *against : fitted;
   std::vector<std::vector<Job>> likes;
   for (int s = 0; s < samples; ++s) {
-    likes.push_back(generate_like(model, {.seed = load.seed + static_cast<uint64_t>(s)}));
+    LikeOptions sample{.seed = load.seed + static_cast<uint64_t>(s)};
+    // As many jobs as in the fitted part; or as long as the later one, at the fitted part's rate.
+    if (against) sample.days = seconds(against->to_us - against->from_us) / kDayS;
+    likes.push_back(generate_like(model, sample));
   }
-  const Fidelity fidelity = fidelity_of(trace, fitted, model, likes);
-  Json report = {{"model", model_json(model, fitted)}, {"fidelity", fidelity_json(fidelity)}};
+  const Fidelity fidelity = fidelity_of(trace, fitted, against, model, likes);
+  Json report = {{"model", model_json(model, fitted, against)},
+                 {"fidelity", fidelity_json(fidelity, against.has_value())}};
   report["fidelity"]["samples"] = samples;
   std::optional<QueueCheck> queues;
   if (check) {
-    queues = check_queues(fitted, likes, *where, congestion, kCheckPolicies);
+    queues = check_queues(real, likes, *where, congestion, kCheckPolicies);
     report["queues"] = check_json(*queues);
   }
   if (!report_out.empty()) write_file_atomic(report_out, report.dump(2) + "\n");
@@ -316,7 +348,7 @@ int GenerateOptionsOfCli::run() {
     return 0;
   }
   print_model(report["model"]);
-  print_fidelity(fidelity, samples);
+  print_fidelity(fidelity, against.has_value(), samples);
   if (queues) print_check(*queues, cluster);
   return 0;
 }

@@ -17,6 +17,7 @@ struct GenerateOptionsOfCli {
   std::vector<std::string> set;
   LoadOptions load;  // of the generator or of the trace to be like
   WindowOptions part;
+  WindowOptions later;  // what the report compares with; nothing set: the fitted part
   double days = 0, offered = 0, thin = 1, congestion = 1;
   int samples = 5;
   bool check = false, json = false;
