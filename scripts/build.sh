@@ -12,4 +12,4 @@ if [ "$preset" = release ]; then folder=build; fi
 if [ ! -f "$folder/build.ninja" ] || [ $# -gt 0 ]; then
   cmake --preset "$preset" "$@"
 fi
-cmake --build "$folder" --parallel "$jobs"
+cmake --build --preset "$preset" --parallel "$jobs"

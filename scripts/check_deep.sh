@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
 # TSan over what runs on threads, the simulator against the slow one on 10,000 random worlds,
-# mutations of the rules, libFuzzer on the trace readers, the rules under nvcc, a second LibTorch,
+# mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch,
 # formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
 # check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these

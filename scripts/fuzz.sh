@@ -1,14 +1,15 @@
 #!/bin/sh
-# fuzz.sh [SECONDS] [FORMAT...]: runs libFuzzer for so long (default 60) on each trace format, or on
-# those named, one after the other. What it finds interesting is kept in build/fuzz/corpus; what
-# breaks a reader in build/fuzz/found/FORMAT-crash-*, and makes this fail. A mended one belongs into
+# fuzz.sh [SECONDS] [FORMAT...]: runs libFuzzer for so long (default 60) on each kind of file that is
+# handed in (traces by format, cluster, nodes-LIST, faults, profile-SOURCE, ...), or on those named,
+# one after the other. What it finds interesting is kept in build/fuzz/corpus; what breaks a reader
+# in build/fuzz/found/FORMAT-crash-*, and makes this fail. A mended one belongs into
 # tests/fuzz/corpus/FORMAT, where the tests read it for good.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 scripts/build.sh fuzz "$(nproc)" >/dev/null
-fuzz=build/fuzz/bin/fuzz_trace
+fuzz=build/fuzz/bin/fuzz_reader
 formats=$("$fuzz" --examples build/fuzz/corpus)
 [ $# -eq 0 ] || formats=$*
 mkdir -p build/fuzz/found
@@ -16,7 +17,8 @@ failed=0
 for format in $formats; do
   kept=tests/fuzz/corpus/$format
   [ -d "$kept" ] || kept=
-  # shellcheck disable=SC2086  # $kept is one folder or nothing
+  if [ "$format" = cluster ]; then kept="$kept experiments/clusters"; fi
+  # shellcheck disable=SC2086  # $kept is folders or nothing
   if "$fuzz" --format "$format" "build/fuzz/corpus/$format" $kept -max_total_time="$seconds" \
     -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/found/$format-" >build/fuzz/log 2>&1; then

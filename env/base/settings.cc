@@ -13,6 +13,8 @@ namespace {
 
 // Deeper is a mistake, or an alias that contains itself.
 constexpr int kMaxDepth = 16;
+// More are aliases of maps of aliases: a few lines say billions.
+constexpr int kMaxKeys = 10'000;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -28,6 +30,9 @@ class Flattener {
       const std::string origin = path_ + ":" + std::to_string(entry.first.Mark().line + 1);
       if (!entry.first.IsScalar()) throw InputError(origin, "a plain key", "a list or map");
       if (depth > kMaxDepth) throw InputError(origin, "maps less deep", "a map within itself");
+      if (++keys_ > kMaxKeys) {
+        throw InputError(origin, "at most " + std::to_string(kMaxKeys) + " keys", "more");
+      }
       const std::string key = prefix + entry.first.Scalar();
       if (entry.second.IsMap()) {
         this->map(entry.second, key + ".", depth + 1);
@@ -58,6 +63,7 @@ class Flattener {
 
   const std::string& path_;
   Settings& out_;
+  int keys_ = 0;  // so far, those of maps too
 };
 
 // Reads a list that commas part; an empty text is an empty list, an empty part is an error.

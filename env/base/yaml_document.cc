@@ -38,7 +38,10 @@ std::string where(const std::string& path, const YAML::Mark& mark) {
 }  // namespace
 
 YAML::Node read_yaml_document(const std::string& path) {
-  const std::string text = read_file(path);
+  return parse_yaml_document(read_file(path), path);
+}
+
+YAML::Node parse_yaml_document(const std::string& text, const std::string& path) {
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

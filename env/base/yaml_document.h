@@ -14,4 +14,7 @@ namespace yard {
 // and it ends where YAML::LoadAll() of yaml-cpp 0.7 does not (its bug 1040).
 YAML::Node read_yaml_document(const std::string& path);
 
+// The same of the text of a file.
+YAML::Node parse_yaml_document(const std::string& text, const std::string& path);
+
 }  // namespace yard

@@ -17,6 +17,7 @@ namespace yard {
 namespace {
 
 constexpr double kUsPerHour = 3.6e9;
+constexpr int64_t kLongestUs = 100'000'000'000'000'000;  // 1e11 s, as long as a trace may say
 constexpr std::array<std::string_view, 3> kKinds = {"fail", "reclaim", "drain"};  // as FaultKind
 
 // Calls does(at_us, until_us) for every outage of one thing. It cannot go down while it is.
@@ -113,13 +114,17 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     };
     if (fields.size() != 5) refuse(1, "5 fields", line);
     const std::optional<int64_t> at_us = parse_seconds_us(trim(fields[0]));
-    if (!at_us || *at_us < 0) refuse(1, "at_s in seconds, at least 0", fields[0]);
+    if (!at_us || *at_us < 0 || *at_us > kLongestUs) {
+      refuse(1, "at_s from 0 to 1e11 s", fields[0]);
+    }
     Fault fault;
     fault.at_us = *at_us;
     fault.until_us = kNever;
     if (!trim(fields[1]).empty()) {
       const std::optional<int64_t> until_us = parse_seconds_us(trim(fields[1]));
-      if (!until_us || *until_us <= *at_us) refuse(2, "until_s after at_s, or nothing", fields[1]);
+      if (!until_us || *until_us <= *at_us || *until_us > kLongestUs) {
+        refuse(2, "until_s after at_s, up to 1e11 s, or nothing", fields[1]);
+      }
       fault.until_us = *until_us;
     }
     const auto kind = std::find(kKinds.begin(), kKinds.end(), trim(fields[2]));

@@ -47,21 +47,27 @@ void Cells::refuse(int column, const std::string& expected) const {
 double Cells::not_negative(int column) const {
   const auto number = parse_double(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < 0) refuse(column, name + ", a number of at least 0");
+  if (!number || *number < 0 || *number > kMost || (*number > 0 && *number < kLeast)) {
+    refuse(column, name + ", 0 or a number from " + shortest(kLeast) + " to " + shortest(kMost));
+  }
   return *number;
 }
 
 double Cells::positive(int column) const {
   const auto number = parse_double(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || !(*number > 0)) refuse(column, name + ", a number above 0");
+  if (!number || *number < kLeast || *number > kMost) {
+    refuse(column, name + ", a number from " + shortest(kLeast) + " to " + shortest(kMost));
+  }
   return *number;
 }
 
 int32_t Cells::count(int column) const {
   const auto number = parse_number<int32_t>(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < 1) refuse(column, name + ", a whole number of at least 1");
+  if (!number || *number < 1 || *number > kMostGpus) {
+    refuse(column, name + ", a whole number from 1 to " + std::to_string(kMostGpus));
+  }
   return *number;
 }
 

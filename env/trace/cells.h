@@ -17,6 +17,10 @@ namespace yard {
 
 class Cells {
  public:
+  // Beyond these a figure is a slip of the pen, and what is computed from it no number.
+  static constexpr double kLeast = 1e-18, kMost = 1e18;
+  static constexpr int32_t kMostGpus = 1 << 16;
+
   // The first line names the columns. `lines` outlives this.
   explicit Cells(Lines& lines);
 
@@ -30,9 +34,9 @@ class Cells {
 
   // Of the present row.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
-  double positive(int column) const;
-  double not_negative(int column) const;
-  int32_t count(int column) const;                   // at least 1
+  double positive(int column) const;                 // kLeast to kMost
+  double not_negative(int column) const;             // the same, or 0
+  int32_t count(int column) const;                   // 1 to kMostGpus
   std::vector<int32_t> placement(int column) const;  // "1112": GPUs on each of four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;
 

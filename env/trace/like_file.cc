@@ -10,6 +10,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/base/yaml_document.h"
 
 namespace yard {
 namespace {
@@ -270,11 +271,7 @@ std::string to_text(const LikeModel& model) {
 LikeModel parse_like(const std::string& text, const std::string& name) {
   LikeModel model;
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() != 1) {
-      throw InputError(name, "one JSON document", documents.empty() ? "none" : "several");
-    }
-    In in(documents.front(), name);
+    In in(parse_yaml_document(text, name), name);
     visit(model, in);
     in.finish();
   } catch (const YAML::Exception& e) {

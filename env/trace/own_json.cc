@@ -16,9 +16,21 @@ namespace {
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kLongestS = 100'000'000'000;
 constexpr size_t kShown = 60;  // of a value that may be anything
+constexpr int kDepth = 8;      // in which that is shown
 
-std::string shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+// dump() calls itself for what is nested, and text can nest deeper than the stack is.
+template <class AnyJson>
+bool nests_deeper(const AnyJson& value, int depth) {
+  if (!value.is_structured()) return false;
+  return depth == 0 || std::any_of(value.begin(), value.end(), [&](const AnyJson& item) {
+           return nests_deeper(item, depth - 1);
+         });
+}
+
+template <class AnyJson>
+std::string beginning_of(const AnyJson& value) {
+  if (nests_deeper(value, kDepth)) return value.is_array() ? "a deep list" : "a deep object";
+  std::string text = value.dump(-1, ' ', true, AnyJson::error_handler_t::replace);
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
 }
@@ -42,6 +54,10 @@ void visit_group(G& group, F&& f) {
 }
 
 }  // namespace
+
+std::string shown(const Json& value) { return beginning_of(value); }
+
+std::string shown(const nlohmann::json& value) { return beginning_of(value); }
 
 std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
   // Of two equal keys the parser would take the last without a word.

@@ -19,6 +19,10 @@ std::optional<Json> parse_json(std::string_view text, Flaw& flaw);
 // Returns the text of it. Throws InputError where a text in it is not UTF-8.
 std::string dump_json(const Json& json, const std::string& where);
 
+// Returns the beginning of the value's text, for messages, whatever the value is.
+std::string shown(const Json& value);
+std::string shown(const nlohmann::json& value);
+
 // Seconds as a number; where a double cannot hold the microseconds, as the exact text.
 Json seconds_json(int64_t us);
 

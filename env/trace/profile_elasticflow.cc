@@ -59,7 +59,8 @@ class ElasticFlow final : public ProfileReader {
     std::vector<int32_t> gpus;
     for (const std::string& name : cells.columns()) {
       gpus.push_back(parse_number<int32_t>(name).value_or(0));
-      if (name != "global_batch_size" && gpus.back() < 1) {
+      if (name == "global_batch_size") continue;
+      if (gpus.back() < 1 || gpus.back() > Cells::kMostGpus) {
         throw InputError(lines.name() + ":1", "columns named by a number of GPUs",
                          "'" + name + "'");
       }

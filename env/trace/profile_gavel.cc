@@ -12,6 +12,7 @@
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/cells.h"
 #include "env/trace/profile.h"
 
 namespace yard {
@@ -43,7 +44,7 @@ std::optional<JobType> job_type(std::string_view text) {
     type.batch = *batch;
     name = name.substr(0, batch_at);
   }
-  if (!gpus || *gpus < 1) return std::nullopt;
+  if (!gpus || *gpus < 1 || *gpus > Cells::kMostGpus) return std::nullopt;
   type.model = name;
   type.gpus = *gpus;
   return type;
@@ -114,7 +115,10 @@ class Handler {
   }
   bool number(double value, const std::string& text) {
     if (depth_ != 3 || in_array_ != beside_.has_value()) fail("an object or two rates", text);
-    if (value < 0) fail("a rate of at least 0", text);
+    if (value != 0 && (value < Cells::kLeast || value > Cells::kMost)) {
+      fail("a rate of 0, or from " + shortest(Cells::kLeast) + " to " + shortest(Cells::kMost),
+           text);
+    }
     if (in_array_) {
       pair_.push_back(value);
     } else {

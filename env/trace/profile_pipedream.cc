@@ -3,6 +3,7 @@
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/cells.h"
 #include "env/trace/profile.h"
 
 namespace yard {
@@ -27,7 +28,7 @@ class PipeDream final : public ProfileReader {
       const size_t found = line.rfind(kSize);
       const size_t at = found == std::string_view::npos ? 0 : found + kSize.size();
       const auto size = parse_double(trim(line.substr(at)));
-      if (at == 0 || !size || *size < 0) {
+      if (at == 0 || !size || *size < 0 || *size > Cells::kMost) {
         const std::string where = lines.name() + ":" + std::to_string(lines.number()) + ":";
         throw InputError(where + std::to_string(at + 1), "parameter_size=BYTES at its end",
                          "'" + std::string(line.substr(at)) + "'");

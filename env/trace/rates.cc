@@ -10,7 +10,9 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kMostEpochs = 1'000'000;
+constexpr int32_t kMostEpochs = 10'000;  // each row may make room for so many
+// Beyond these a figure is a slip of the pen; within, an epoch's seconds have a whole number.
+constexpr double kLeast = 1e-6, kMost = 1e12;
 
 enum Column { kJob, kPlacement, kEpoch, kGoodput, kNextProgress, kCompletionEpoch };
 const std::vector<std::string> kColumns = {"job",     "placement",     "epoch",
@@ -44,13 +46,17 @@ class Row {
   int32_t count(Column column) const {
     const auto value = parse_number<int32_t>(text(column));
     if (!value || *value < 0 || *value >= kMostEpochs) {
-      refuse(kColumns[column] + " as a whole number from 0", in_quotes(text(column)));
+      refuse(kColumns[column] + " as a whole number from 0 to " + std::to_string(kMostEpochs - 1),
+             in_quotes(text(column)));
     }
     return *value;
   }
   double positive(Column column) const {
     const auto value = parse_double(text(column));
-    if (!value || *value <= 0) refuse(kColumns[column] + " above 0", in_quotes(text(column)));
+    if (!value || *value < kLeast || *value > kMost) {
+      refuse(kColumns[column] + " from " + shortest(kLeast) + " to " + shortest(kMost),
+             in_quotes(text(column)));
+    }
     return *value;
   }
   [[noreturn]] void refuse(const std::string& expected, const std::string& got) const {

@@ -83,6 +83,10 @@ TEST(Throughputs, AKindIsAModelABatchSizeAndGpus) {
 TEST(Throughputs, BrokenFilesAreNamedWithTheKey) {
   EXPECT_THAT(error_in("{"), AllOf(HasSubstr("t.json: expected JSON"), HasSubstr("byte")));
   EXPECT_THAT(error_in("[1]"), HasSubstr("t.json: expected an object of GPU types"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_THAT(error_of([&] { Throughputs::load(written("t.json", deep)); }),
+              HasSubstr("got a deep list"))
+      << "deeper than the stack is";
   EXPECT_THAT(error_in("{}"), HasSubstr("at least one GPU type"));
   EXPECT_THAT(error_in("{'v100': {'A3C': {}}}"),
               AllOf(HasSubstr("t.json: v100: expected a kind of job"), HasSubstr("'A3C'")));

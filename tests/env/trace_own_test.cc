@@ -319,6 +319,9 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
                     "yardmaster-jsonl");
   };
   EXPECT_THAT(said("{\"job_id\":\"a\""), HasSubstr("t:2: byte 14: expected JSON"));
+  EXPECT_THAT(said("{\"job_id\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),
+              HasSubstr("t:2: key job_id: expected a text, got a deep list"))
+      << "deeper than the stack is";
   EXPECT_THAT(said("[]"), HasSubstr("t:2: expected a JSON object"));
   EXPECT_THAT(said(R"({"job_id":7,"submit_s":0,"run_s":1,"gpus":1})"),
               HasSubstr("t:2: key job_id: expected a text, got 7"));

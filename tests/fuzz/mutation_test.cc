@@ -1,4 +1,4 @@
-// Fuzzing without libFuzzer: inputs that were once found to break something, and each format's
+// Fuzzing without libFuzzer: inputs that were once found to break something, and each target's
 // example changed at random, always the same way.
 #include <gtest/gtest.h>
 
@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "env/base/file.h"
-#include "env/base/registry.h"
 #include "env/base/rng.h"
-#include "env/trace/reader.h"
-#include "tests/fuzz/trace_target.h"
+#include "tests/fuzz/targets.h"
 
 namespace yard::testing {
 namespace {
-
-constexpr int kMutants = 3000;  // of each format
 
 // What is apt to be read differently than meant.
 const std::vector<std::string> kOdd = {"",
@@ -81,31 +77,31 @@ std::string mutated(std::string text, Rng& rng) {
 }
 
 TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
-  for (const std::string& name : Registry<TraceReader>::names()) {
-    SCOPED_TRACE(name);
-    const std::string example = Registry<TraceReader>::make(name, {})->example();
-    ASSERT_TRUE(try_trace(name, example));
+  for (const Target& target : targets()) {
+    SCOPED_TRACE(target.name);
+    const std::string& example = target.example;
+    ASSERT_TRUE(target.try_text(example));
     const size_t body = example.find('\n') + 1;
     int read = 0;
-    for (int m = 0; m < kMutants; ++m) {
+    for (int m = 0; m < target.mutants; ++m) {
       Rng rng = Rng{1}.split(static_cast<uint64_t>(m));
       // Mostly of the rows: behind broken names of columns nothing is read.
       const bool rows = m % 8 != 0;
-      read += try_trace(name, rows ? example.substr(0, body) + mutated(example.substr(body), rng)
+      read += target.try_text(rows ? example.substr(0, body) + mutated(example.substr(body), rng)
                                    : mutated(example, rng));
     }
-    EXPECT_GT(read, kMutants / 10);
-    EXPECT_LT(read, kMutants);
+    EXPECT_GT(read, target.mutants / 10);
+    EXPECT_LT(read, target.mutants);
   }
 }
 
-// tests/fuzz/corpus/FORMAT/*: each broke something once.
+// tests/fuzz/corpus/TARGET/*: each broke something once.
 TEST(Fuzz, WhatWasFoundOnceStaysMended) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/fuzz/corpus")) {
     if (!entry.is_regular_file()) continue;
     SCOPED_TRACE(entry.path().string());
-    try_trace(entry.path().parent_path().filename(), read_file(entry.path()));
+    target(entry.path().parent_path().filename().string()).try_text(read_file(entry.path()));
     ++files;
   }
   EXPECT_GT(files, 0);

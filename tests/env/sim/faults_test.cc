@@ -137,6 +137,8 @@ TEST(ReadFaults, SaysWhereItIsWrong) {
   EXPECT_EQ(place("x,2,fail,0,all").substr(0, 3), "3:1");
   EXPECT_EQ(place("2,2,fail,0,all").substr(0, 3), "3:2");
   EXPECT_EQ(place("2,y,fail,0,all").substr(0, 3), "3:2");
+  EXPECT_EQ(place("1e12,,fail,0,all").substr(0, 3), "3:1");
+  EXPECT_EQ(place("2,1e12,fail,0,all").substr(0, 3), "3:2");
   EXPECT_EQ(place("1,2,repair,0,all").substr(0, 3), "3:3");
   EXPECT_EQ(place("1,2,fail,2,all").substr(0, 3), "3:4");
   EXPECT_EQ(place("1,2,fail,-1,all").substr(0, 3), "3:4");

@@ -1,26 +1,21 @@
-#include "tests/fuzz/trace_target.h"
-
+// Traces: read strictly and not, written in both of our own forms, and those read back.
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
+#include "env/base/registry.h"
 #include "env/trace/own.h"
 #include "env/trace/own_fields.h"
 #include "env/trace/reader.h"
+#include "tests/fuzz/targets.h"
 
 namespace yard::testing {
 namespace {
 
 std::optional<Trace> parsed(const std::string& format, std::string_view text, bool skip) {
-  try {
+  return read_or_refused({"fuzz"}, [&] {
     return parse_trace(text, "fuzz", {.format = format, .skip_unusable = skip});
-  } catch (const InputError& error) {
-    YARD_CHECK(std::string_view(error.what()).starts_with("fuzz"),
-               "no place in: " + std::string(error.what()));
-    return std::nullopt;
-  }
+  });
 }
 
 void check_jobs(const Trace& trace) {
@@ -57,8 +52,6 @@ void check_forms(const Trace& trace) {
   YARD_CHECK(to_own_csv(parse_trace(jsonl, "jsonl", {})) == csv, "the JSONL says something else");
 }
 
-}  // namespace
-
 bool try_trace(const std::string& format, std::string_view text) {
   const std::optional<Trace> strict = parsed(format, text, false);
   const std::optional<Trace> lenient = parsed(format, text, true);
@@ -68,6 +61,17 @@ bool try_trace(const std::string& format, std::string_view text) {
   check_forms(*lenient);
   if (strict) YARD_CHECK(strict->jobs.size() == lenient->jobs.size(), "a usable row is skipped");
   return true;
+}
+
+}  // namespace
+
+std::vector<Target> trace_targets() {
+  std::vector<Target> out;
+  for (const std::string& format : Registry<TraceReader>::names()) {
+    out.push_back({format, Registry<TraceReader>::make(format, {})->example(),
+                   [format](std::string_view text) { return try_trace(format, text); }});
+  }
+  return out;
 }
 
 }  // namespace yard::testing
