@@ -88,11 +88,7 @@ LikeModel fit_like(const Trace& trace, const FitPart& part) {
   fit_levels(data, model);
   fit_runs(data, model);
   fit_extras(data, model);
-  const auto as_a_file_has_it = [&] { return parse_like(to_text(model), "the fitted model"); };
-  model = as_a_file_has_it();
-  match_swings(data, model);
-  match_levels(data, model);
-  return as_a_file_has_it();
+  return parse_like(to_text(model), "the fitted model");  // as a file would have it
 }
 
 }  // namespace yard

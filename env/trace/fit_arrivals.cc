@@ -116,32 +116,27 @@ double log_covariance(const Hours& hours, const std::vector<double>& expected, s
   return scale > 0 ? std::log1p(std::max(-0.9, products / scale)) : 0;
 }
 
-constexpr std::array<size_t, 16> kLags = {0,  1,  2,  3,  4,  6,  8,   12,
-                                          16, 24, 36, 48, 72, 96, 120, 168};
-
-// At each of kLags that the part is long enough for.
-std::vector<double> log_covariances(const Hours& hours, const LikeModel& profile) {
+// Least squares over lags with variances of at least 0, by cyclic descent.
+void fit_swings(const Hours& hours, const LikeModel& profile, std::vector<Swing>& swings) {
+  constexpr std::array<double, 4> kSwingHours = {1, 6, 24, 120};
+  constexpr std::array<size_t, 16> kLags = {0,  1,  2,  3,  4,  6,  8,   12,
+                                            16, 24, 36, 48, 72, 96, 120, 168};
+  constexpr double kLeastSpans = 6;  // a swing is seen so often at least
+  constexpr int kRounds = 500;
   std::vector<double> expected;
   for (size_t h = 0; h < hours.batches.size(); ++h) {
     expected.push_back(hours.rate * hours.length[h] * profile.week[hours.of_week(h)]);
   }
-  std::vector<double> covariances;
+  std::vector<double> covariance;
   for (const size_t lag : kLags) {
     if (lag < hours.batches.size() / 2) {
-      covariances.push_back(log_covariance(hours, expected, lag));
+      covariance.push_back(log_covariance(hours, expected, lag));
     }
   }
-  return covariances;
-}
-
-// Least squares over lags with variances of at least 0, by cyclic descent.
-std::vector<Swing> fit_swings(const std::vector<double>& covariances, size_t hours) {
-  constexpr std::array<double, 4> kSwingHours = {1, 6, 24, 120};
-  constexpr double kLeastSpans = 6;  // a swing is seen so often at least
-  constexpr int kRounds = 500;
-  std::vector<Swing> swings;
   for (const double length : kSwingHours) {
-    if (kLeastSpans * length <= static_cast<double>(hours)) swings.push_back({length, 0});
+    if (kLeastSpans * length <= static_cast<double>(hours.batches.size())) {
+      swings.push_back({length, 0});
+    }
   }
   const auto left = [&](const Swing& swing, size_t l) {
     return std::exp(-static_cast<double>(kLags[l]) / swing.hours);
@@ -149,8 +144,8 @@ std::vector<Swing> fit_swings(const std::vector<double>& covariances, size_t hou
   for (int round = 0; round < kRounds; ++round) {
     for (Swing& swing : swings) {
       double fits = 0, squares = 0;
-      for (size_t l = 0; l < covariances.size(); ++l) {
-        double rest = covariances[l] + swing.variance * left(swing, l);
+      for (size_t l = 0; l < covariance.size(); ++l) {
+        double rest = covariance[l] + swing.variance * left(swing, l);
         for (const Swing& other : swings) rest -= other.variance * left(other, l);
         fits += rest * left(swing, l);
         squares += left(swing, l) * left(swing, l);
@@ -159,7 +154,6 @@ std::vector<Swing> fit_swings(const std::vector<double>& covariances, size_t hou
     }
   }
   std::erase_if(swings, [](const Swing& swing) { return swing.variance < 1e-4; });
-  return swings;
 }
 
 }  // namespace
@@ -167,27 +161,7 @@ std::vector<Swing> fit_swings(const std::vector<double>& covariances, size_t hou
 void fit_arrivals(const FitData& data, LikeModel& model) {
   const Hours hours = count(data);
   fit_profile(hours, (data.to_s - data.from_s) / kHourS / kDayHours, model);
-  model.swings = fit_swings(log_covariances(hours, model), hours.batches.size());
-}
-
-void match_swings(const FitData& data, LikeModel& model) {
-  constexpr int kRounds = 6;
-  constexpr uint64_t kSamples = 4;
-  constexpr double kStep = 0.7;
-  const Hours hours = count(data);
-  const std::vector<double> wanted = log_covariances(hours, model);
-  std::vector<double> aim = wanted;
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<double> got(wanted.size());
-    for (uint64_t seed = 0; seed < kSamples; ++seed) {
-      const std::vector<Job> jobs = generate_like(model, {.seed = seed});
-      const FitData sample{jobs, find_batches(jobs), 0, 0, data.to_s - data.from_s, {}};
-      const std::vector<double> one = log_covariances(count(sample), model);
-      for (size_t l = 0; l < std::min(got.size(), one.size()); ++l) got[l] += one[l] / kSamples;
-    }
-    for (size_t l = 0; l < aim.size(); ++l) aim[l] += kStep * (wanted[l] - got[l]);
-    model.swings = fit_swings(aim, hours.batches.size());
-  }
+  fit_swings(hours, model, model.swings);
 }
 
 }  // namespace yard

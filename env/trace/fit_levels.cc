@@ -1,7 +1,6 @@
 // How numbers of jobs per batch go up and down together, from day to day: from products of normal
 // scores of batches of one day, of two days in a row, and with the number of other batches of the
-// day; each moment is drawn towards 0 as far as chance could have made it. How large the level is
-// follows from how much the trace's numbers of jobs by the day vary.
+// day. Moments alone; each is drawn towards 0 as far as chance could have made it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -94,19 +93,6 @@ class Moment {
   double weights_ = 0, sum_ = 0, squares_ = 0, both_ = 0, weight_squares_ = 0;
 };
 
-// Of the numbers of jobs by the day, over the square of their mean.
-double daily_variance(const std::vector<Job>& jobs, double from_s, double span_s) {
-  std::vector<double> days(static_cast<size_t>(span_s / kDayS));
-  for (const Job& job : jobs) {
-    const double at_s = static_cast<double>(job.submit_us) * 1e-6 - from_s;
-    const auto d = static_cast<size_t>(std::max(0.0, at_s / kDayS));
-    if (d < days.size()) days[d] += 1;
-  }
-  double sum = 0, squares = 0;
-  for (const double n : days) sum += n, squares += n * n;
-  return sum > 0 ? squares * static_cast<double>(days.size()) / (sum * sum) - 1 : 0;
-}
-
 // For a level that fades as exp(-u) over a day: its mean over a day has the variance spread(u), and
 // with that of the next day the covariance next(u).
 double spread(double u) { return 2 * (u - 1 + std::exp(-u)) / (u * u); }
@@ -158,37 +144,20 @@ void fit_levels(const FitData& data, LikeModel& model) {
     }
     if (pairs > 0) following.add(std::sqrt(pairs), products / pairs);
   }
-  // The correlation of two batches of one day, and of a batch with the level of its day's rate.
   const double of_day = same.drawn();
+  if (of_day <= 0) return;
+  const double u = fading(following.mean() / of_day);
+  model.level_hours = 24 / u;
+  model.batch_jobs_level =
+      std::clamp(of_day / spread(u), 0.0, std::max(0.0, 0.95 - model.batch_jobs_owner));
   const double variance = std::log(std::max(1.0, others.mean()));
-  const double with = variance > 0 ? rate.drawn() / (std::sqrt(variance) * std::exp(variance)) : 0;
-  if (of_day > 0) model.level_hours = 24 / fading(following.mean() / of_day);
-  const double level = std::max(of_day, with * with);
-  model.level_with_rate = level > 0 ? std::clamp(with / std::sqrt(level), -1.0, 1.0) : 0;
-}
-
-void match_levels(const FitData& data, LikeModel& model) {
-  constexpr int kHalvings = 6;
-  constexpr uint64_t kSamples = 6;
-  if (data.to_s - data.from_s < kLeastDays * kDayS) return;
-  const double wanted =
-      daily_variance(data.jobs, data.from_s - data.shift_s, data.to_s - data.from_s);
-  double low = 0, high = std::min(0.8, 1 - model.batch_jobs_owner);
-  const auto got = [&](double level) {
-    model.batch_jobs_level = level;
-    double sum = 0;
-    for (uint64_t seed = 0; seed < kSamples; ++seed) {
-      sum += daily_variance(generate_like(model, {.seed = seed}), 0, data.to_s - data.from_s);
-    }
-    return sum / kSamples;
-  };
-  if (got(0) < wanted) {
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      (got(middle) < wanted ? low : high) = middle;
-    }
+  double slow = 0;
+  for (const Swing& swing : model.swings) {
+    slow += swing.hours >= LikeModel::kSlowHours ? swing.variance : 0;
   }
-  model.batch_jobs_level = low;
+  if (slow <= 0 || variance <= 0 || model.batch_jobs_level <= 0) return;
+  const double with = rate.drawn() / (std::sqrt(variance) * std::exp(variance));
+  model.level_with_rate = std::clamp(with / std::sqrt(model.batch_jobs_level), -1.0, 1.0);
 }
 
 }  // namespace yard

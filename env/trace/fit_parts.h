@@ -23,22 +23,14 @@ struct FitData {
 // profile, week, swings.
 void fit_arrivals(const FitData& data, LikeModel& model);
 
-// swings again, so that what the model generates swings as the trace does: batches that meet become
-// one, which evens out their number. Requires: everything else.
-void match_swings(const FitData& data, LikeModel& model);
-
 // newcomers, growth, memory, tenants.
 void fit_owners(const FitData& data, LikeModel& model);
 
 // sizes and their habit, classes, gaps, numbers of jobs; also data.run_scores.
 void fit_sizes(FitData& data, LikeModel& model);
 
-// level_hours, level_with_rate. Requires: week, swings, classes.
+// batch_jobs_level and what goes with it. Requires: week, classes.
 void fit_levels(const FitData& data, LikeModel& model);
-
-// batch_jobs_level, so that numbers of jobs by the day vary as in the trace. Requires: everything
-// else.
-void match_levels(const FitData& data, LikeModel& model);
 
 // run_times: what they share and repeat.
 void fit_runs(const FitData& data, LikeModel& model);

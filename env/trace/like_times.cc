@@ -1,6 +1,7 @@
 // When jobs come: batches by the profile of the week and its swings, siblings close behind.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "env/base/check.h"
 #include "env/base/normal.h"
@@ -53,11 +54,11 @@ std::vector<double> fill_gaps(const LikeModel& model, const LikePlan& plan, cons
   return length_s;
 }
 
-// Batches begin as a Poisson process does: given their number, at independent moments. An owner's
-// (nobody's) batch waits until the one before it of the same size is over, since the two would be
-// one, but no longer than an hour.
-std::vector<double> starts(const LikePlan& plan, const LikeTimes& evenly,
-                           const std::vector<double>& length_s, Rng rng) {
+// Where owners have names, batches begin as a Poisson process does: given their number, at
+// independent moments. An owner's batch waits until the one before it of the same size is over,
+// since the two would be one, but no longer than an hour.
+std::vector<double> owned_starts(const LikePlan& plan, const LikeTimes& evenly,
+                                 const std::vector<double>& length_s, Rng rng) {
   std::vector<double> begin_s;
   for (size_t b = 0; b < plan.batches.size(); ++b) begin_s.push_back(evenly.time_s(rng.uniform()));
   std::ranges::sort(begin_s);
@@ -68,6 +69,34 @@ std::vector<double> starts(const LikePlan& plan, const LikeTimes& evenly,
     const double free_s =
         begin_s[static_cast<size_t>(before)] + length_s[static_cast<size_t>(before)] + apart_s;
     if (free_s < begin_s[b] + kMostDelayS) begin_s[b] = std::max(begin_s[b], free_s);
+  }
+  return begin_s;
+}
+
+// Where they have none, all jobs of a size are one stream, often in a batch: what is left between
+// batches is shared out among them at random.
+std::vector<double> nobodys_starts(const LikePlan& plan, const LikeTimes& evenly,
+                                   const std::vector<double>& length_s, const Rng& rng) {
+  const double span_s = evenly.span_s();
+  std::map<int32_t, std::vector<size_t>> streams;
+  for (size_t b = 0; b < plan.batches.size(); ++b) streams[plan.batches[b].gpus].push_back(b);
+  std::vector<double> begin_s(plan.batches.size());
+  for (const auto& [gpus, batches] : streams) {
+    Rng of_size = rng.split(static_cast<uint64_t>(gpus));
+    double busy_s = 0;
+    for (const size_t b : batches) busy_s += length_s[b] + kTogetherS;
+    // A stream too full for the span is squeezed: some batches will touch.
+    const double squeeze = std::min(1.0, 0.95 * span_s / busy_s);
+    std::vector<double> idle;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      idle.push_back(of_size.uniform() * (1 - squeeze * busy_s / span_s));
+    }
+    std::ranges::sort(idle);
+    double over_s = 0;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      begin_s[batches[i]] = evenly.time_s(idle[i] + squeeze * over_s / span_s);
+      over_s += length_s[batches[i]] + kTogetherS;
+    }
   }
   return begin_s;
 }
@@ -125,7 +154,9 @@ void place_jobs(const LikeModel& model, const LikePlan& plan, const LikeTimes& t
   std::vector<double> after_s(jobs.size());
   const std::vector<double> length_s = fill_gaps(model, plan, seed, after_s);
   const Rng rng = stream_of(seed, LikeStream::kStarts);
-  const std::vector<double> begin_s = starts(plan, times, length_s, rng);
+  const std::vector<double> begin_s = model.owner == "nobody"
+                                          ? nobodys_starts(plan, times, length_s, rng)
+                                          : owned_starts(plan, times, length_s, rng);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
     for (int64_t j = plan.batches[b].first; j < plan.batches[b].end; ++j) {
       const double at_s = begin_s[b] + after_s[static_cast<size_t>(j)];
