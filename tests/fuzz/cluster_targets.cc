@@ -91,14 +91,17 @@ bool try_yaml(std::string_view text) {
   return try_cluster(path, {lists ? "/" : path, "cluster '" + path});
 }
 
-bool try_node_list(const std::string& format, std::string_view text) {
+// `cluster`: the path of one that has nothing but the list nodes.csv.
+bool try_node_list(const std::string& cluster, std::string_view text) {
   const std::string list = handed_in("nodes.csv", text);
+  return try_cluster(cluster, {list, cluster, "cluster '" + cluster});
+}
+
+std::string cluster_of_list(const std::string& format) {
   const auto& tells = Registry<NodeList>::info(format).tells;
   const bool tells_gpus = std::ranges::find(tells, "gpus") != tells.end();
-  const std::string path =
-      handed_in("list.yaml", "nodes_from: {file: nodes.csv, format: " + format +
-                                 (tells_gpus ? "}\n" : ", gpus: 8, island_gpus: 4}\n"));
-  return try_cluster(path, {list, path, "cluster '" + path});
+  return handed_in(format + ".yaml", "nodes_from: {file: nodes.csv, format: " + format +
+                                         (tells_gpus ? "}\n" : ", gpus: 8, island_gpus: 4}\n"));
 }
 
 // Two nodes with GPUs and one without.
@@ -162,12 +165,13 @@ constexpr const char* kFaults =
 
 std::vector<Target> cluster_targets() {
   handed_in("nodes_of_a_lab.csv", Registry<NodeList>::make("openb", {})->example());
-  std::vector<Target> out = {{"cluster", kCluster, try_yaml, 300},
-                             {"shorthand", "2x8+3x4:v100", try_shorthand, 1000},
-                             {"faults", kFaults, try_faults, 1000}};
+  std::vector<Target> out = {{"cluster", kCluster, try_yaml, 200},
+                             {"shorthand", "2x8+3x4:v100", try_shorthand, 500},
+                             {"faults", kFaults, try_faults, 300}};
   for (const std::string& format : Registry<NodeList>::names()) {
+    const std::string cluster = cluster_of_list(format);
     out.push_back({"nodes-" + format, Registry<NodeList>::make(format, {})->example(),
-                   [format](std::string_view text) { return try_node_list(format, text); }, 500});
+                   [cluster](std::string_view text) { return try_node_list(cluster, text); }, 200});
   }
   return out;
 }

@@ -68,7 +68,7 @@ constexpr const char* kSettings =
 }  // namespace
 
 std::vector<Target> config_targets() {
-  return {{"settings", kSettings, try_settings, 500}, {"like", small_model(), try_like, 100}};
+  return {{"settings", kSettings, try_settings, 200}, {"like", small_model(), try_like, 300}};
 }
 
 }  // namespace yard::testing

@@ -40,7 +40,12 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     write_examples((*argv)[2]);
     std::exit(0);
   }
-  chosen() = yard::testing::target((*argv)[2]);
+  try {
+    chosen() = yard::testing::target((*argv)[2]);
+  } catch (const yard::InputError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::exit(2);
+  }
   // libFuzzer shall not take them for its own.
   (*argv)[2] = (*argv)[0];
   *argv += 2;

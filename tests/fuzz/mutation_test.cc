@@ -90,7 +90,7 @@ TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
       read += target.try_text(rows ? example.substr(0, body) + mutated(example.substr(body), rng)
                                    : mutated(example, rng));
     }
-    EXPECT_GT(read, 0);
+    EXPECT_GT(read, target.mutants / 100);  // few, where one bad row spoils the file
     EXPECT_LT(read, target.mutants);
   }
 }

@@ -160,17 +160,17 @@ constexpr const char* kRates =
 }  // namespace
 
 std::vector<Target> profile_targets() {
-  std::vector<Target> out = {{"throughputs", kThroughputs, try_throughputs, 500},
-                             {"rates", kRates, try_rates, 500}};
+  std::vector<Target> out = {{"throughputs", kThroughputs, try_throughputs, 200},
+                             {"rates", kRates, try_rates, 200}};
   for (const std::string& name : Registry<ProfileReader>::names()) {
     const std::string path = "fuzz/" + Registry<ProfileReader>::info(name).example_path;
     const std::string example = Registry<ProfileReader>::make(name, {})->example();
     out.push_back({"profile-" + name, example,
-                   [path](std::string_view text) { return try_profile(path, text); }, 1000});
+                   [path](std::string_view text) { return try_profile(path, text); }});
     // One of each form that is fitted; a fit takes long.
     if (name != "gavel" && name != "optimus" && name != "pollux-placements") continue;
     out.push_back({"speeds-" + name, example,
-                   [path](std::string_view text) { return try_speeds(path, text); }, 30});
+                   [path](std::string_view text) { return try_speeds(path, text); }, 300});
   }
   return out;
 }
