@@ -200,6 +200,30 @@ TEST(RoomIndex, FindsWhatAPlainWalkFinds) {
   EXPECT_GT(refused, 1000);
 }
 
+TEST(RoomIndex, CountsNodesThatNobodyEverHeld) {
+  const Scene scene("2x2", jobs_of({{0, 2, 9}, {0, 4, 9}}), no_costs());
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  const View view(scene.fixed(), world.state(), Level::kBlind);
+  for (const int32_t node : {0, 1}) {
+    Memory memory;
+    memory.reset(HeldOrder::bytes(2) + RoomIndex::bytes(view, Placement::kConsolidate));
+    Carver carver(memory.data());
+    HeldOrder held(2, carver);
+    RoomIndex rooms(view, Placement::kConsolidate, held, carver);
+    const Piece piece{node, 2};
+    start(scene.fixed(), world.state(), 0, &piece, 1);
+    held.put(0, {5, 0}, 0);
+    rooms.follow(0);
+    std::vector<Claim> stops;
+    EXPECT_TRUE(rooms.stops_for({{1, 1}, 1}, 4, 0, stops));
+    ASSERT_EQ(stops.size(), 1u);
+    EXPECT_EQ(stops[0].slot, 0);
+    preempt(scene.fixed(), world.state(), 0);
+  }
+}
+
 TEST(RoomIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
   std::vector<Job> jobs = jobs_of({{0, 1, 10}});
   const auto serves = [&](const std::string& cluster, bool faults, Placement placement) {
