@@ -101,7 +101,7 @@ bool RoomMaker::limit_spares(const Claim& claim, int32_t slot) {
 
 bool RoomMaker::list_by_count(const Claim& claim) {
   RoomIndex* index = holders_.index();
-  if (index != nullptr && stops_.empty()) {
+  if (index != nullptr && index->answers(view_.gpus(claim.slot)) && stops_.empty()) {
     std::vector<Claim> stops;
     if (!index->stops_for(claim, view_.gpus(claim.slot), rule_.margin, stops)) return false;
     for (const Claim& stop : stops) list(stop, claim);

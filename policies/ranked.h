@@ -59,7 +59,7 @@ class Ranked {
   void push(int32_t k, int32_t slot, Key key) {
     value_[slot] = key.value;
     serial_[slot] = key.serial;
-    child_[slot] = sibling_[slot] = kNone;
+    child_[slot] = kNone;
     root_[k] = meld(root_[k], slot);
     enter(k, k);
   }
@@ -75,8 +75,6 @@ class Ranked {
       const int32_t a = next;
       const int32_t b = sibling_[a];
       next = b == kNone ? kNone : sibling_[b];
-      sibling_[a] = kNone;
-      if (b != kNone) sibling_[b] = kNone;
       const int32_t pair = meld(a, b);
       sibling_[pair] = pairs;
       pairs = pair;
@@ -84,7 +82,6 @@ class Ranked {
     int32_t root = kNone;
     while (pairs != kNone) {
       const int32_t rest = sibling_[pairs];
-      sibling_[pairs] = kNone;
       root = meld(root, pairs);
       pairs = rest;
     }
@@ -102,9 +99,8 @@ class Ranked {
       if (end + step <= num_classes_ && view.class_gpus(end + step - 1) <= gpus) end += step;
     }
     int32_t best = kNone;
-    for (int32_t low = leaves_, high = leaves_ + end; low < high; low /= 2, high /= 2) {
-      if (low & 1) best = better(best, winner_[low++]);
-      if (high & 1) best = better(best, winner_[--high]);
+    for (int32_t i = leaves_ + end; i > 1; i /= 2) {
+      if (i & 1) best = better(best, winner_[i - 1]);
     }
     return best;
   }
@@ -145,7 +141,7 @@ class Ranked {
   double* value_;     // (S)
   int32_t* serial_;   // (S)
   int32_t* child_;    // (S)
-  int32_t* sibling_;  // (S)
+  int32_t* sibling_;  // (S)  of a root it means nothing
   int32_t* root_;     // (K)
   int32_t* winner_;   // (2 P)  classes; 1 is the root, P + k the leaf of class k
   int32_t num_classes_;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 
 namespace yard {
 namespace {
 
-constexpr double kFree = std::numeric_limits<double>::max();  // nobody has to stop
+constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // nobody has to stop
 
 }  // namespace
 
@@ -17,13 +18,13 @@ bool RoomIndex::serves(const View& view, Placement placement) {
   return spec.max_node_gpus * spec.nodes_of_size[spec.max_node_gpus] == spec.total_gpus;
 }
 
-// What single nodes may have to give: whole jobs, and what remains of larger ones; bit i: i + 1
-// GPUs.
+// What single nodes may have to give: all they have, or a whole job's; bit i: i + 1 GPUs.
 uint64_t RoomIndex::sizes_of(const View& view) {
   const int32_t most = view.spec().max_node_gpus;
   uint64_t sizes = uint64_t{1} << (most - 1);
   for (int32_t k = 0; k < view.num_classes(); ++k) {
-    if (view.class_gpus(k) > 0) sizes |= uint64_t{1} << ((view.class_gpus(k) - 1) % most);
+    const int32_t gpus = view.class_gpus(k);
+    if (gpus <= most) sizes |= uint64_t{1} << (gpus - 1);
   }
   return sizes;
 }
@@ -65,7 +66,6 @@ void RoomIndex::follow(int32_t slot) {
   if (!view_.holds(slot)) return;
   for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
     uint64_t rest = view_.part_mask(p);
-    if (rest == 0) continue;
     const int32_t gpu0 = view_.spec().node_gpu0[view_.part_node(p)];
     const int32_t first = gpu0 + std::countr_zero(rest);
     for (; rest != 0; rest &= rest - 1) owner_[gpu0 + std::countr_zero(rest)] = slot;
@@ -80,6 +80,8 @@ int32_t RoomIndex::node_of(int32_t gpu) const {
   return static_cast<int32_t>(std::upper_bound(gpu0, gpu0 + view_.spec().num_nodes, gpu) - gpu0) -
          1;
 }
+
+int64_t RoomIndex::row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
 
 void RoomIndex::refresh() {
   for (const int32_t node : dirty_) refresh(node);
@@ -114,8 +116,8 @@ void RoomIndex::refresh(int32_t node) {
   }
   size_t h = 0;
   int32_t free = view_.node_free(node);
-  FallingLine line{kFree, 0};
-  int32_t serial = 0;
+  FallingLine line{kFree.value, 0};
+  int32_t serial = kFree.serial;
   for (size_t z = 0; z < sizes_.size(); ++z) {
     while (free < sizes_[z] && h < holders_.size()) {
       free += holders_[h].gpus;
@@ -128,72 +130,73 @@ void RoomIndex::refresh(int32_t node) {
       continue;
     }
     by_size_[z].put(node, line, serial);
-    bound_[z * static_cast<size_t>(view_.spec().num_nodes) + static_cast<size_t>(node)] =
-        crossing && line.at_zero != kFree;
+    bound_[row(z) + node] = crossing && h > 0;
   }
 }
 
-// The nodes that have room for so many GPUs first, at most `count` of them, the very first in
-// front.
-std::vector<RoomIndex::Choice> RoomIndex::first_nodes(int32_t gpus, size_t count) {
-  const auto z =
-      static_cast<size_t>(std::lower_bound(sizes_.begin(), sizes_.end(), gpus) - sizes_.begin());
-  const uint8_t* bound = bound_ + z * static_cast<size_t>(view_.spec().num_nodes);
-  std::vector<Choice> best;
+// When the node `next` of a walk has room for size `z`: the key of the last holder that has to
+// stop.
+Key RoomIndex::room_key(size_t z, const Claim& next) {
+  if (bound_[row(z) + next.slot] == 0) return next.key;
+  list_holders(next.slot);
+  Key key;
+  int32_t free = view_.node_free(next.slot);
+  for (size_t h = 0; free < sizes_[z]; ++h) {
+    free += holders_[h].gpus;
+    key = holders_[h].key;
+  }
+  return key;
+}
+
+// The key of the last holder that has to stop so that `count` nodes have room for size `z`, nothing
+// where fewer ever have.
+std::optional<Key> RoomIndex::room_key(size_t z, size_t count) {
+  std::vector<Key> keys;  // of the first nodes to have room, at most `count`, falling
   HeldOrder::Walk walk(by_size_[z], view_.now_us());
   for (Claim next = walk.next(); next.slot != kNone; next = walk.next()) {
     // Later ones have no higher key than this, be it only a bound.
-    if (best.size() >= count && next.key < best[count - 1].key) break;
-    Choice choice{next.key, next.slot};
-    if (bound[next.slot] != 0) {
-      list_holders(next.slot);
-      int32_t free = view_.node_free(next.slot);
-      for (size_t h = 0; free < gpus; ++h) {
-        free += holders_[h].gpus;
-        choice.key = holders_[h].key;
-      }
-    }
-    const auto before = [](const Choice& a, const Choice& b) { return b.key < a.key; };
-    best.insert(std::upper_bound(best.begin(), best.end(), choice, before), choice);
+    if (keys.size() == count && next.key < keys.back()) break;
+    const Key key = room_key(z, next);
+    const auto falling = [](const Key& a, const Key& b) { return b < a; };
+    keys.insert(std::upper_bound(keys.begin(), keys.end(), key, falling), key);
+    if (keys.size() > count) keys.pop_back();
   }
-  // What has the same key as the last one wanted has room at the same moment.
-  while (best.size() > count && best.back().key < best[count - 1].key) best.pop_back();
-  return best;
+  if (keys.size() < count) return {};
+  return keys.back();
 }
 
-void RoomIndex::list_stops(int32_t node, const Key& from, std::vector<Claim>& stops) {
-  list_holders(node);
-  for (const Holder& h : holders_) {
-    if (h.key < from) break;
-    const auto same = [&](const Claim& stop) { return stop.slot == h.slot; };
-    if (std::none_of(stops.begin(), stops.end(), same)) stops.push_back({h.key, h.slot});
+// Lists the holders from the last to `from` on the nodes where their stops leave room for size `z`.
+void RoomIndex::list_stops(size_t z, const Key& from, std::vector<Claim>& stops) {
+  HeldOrder::Walk walk(by_size_[z], view_.now_us());
+  for (Claim next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
+    if (room_key(z, next) < from) continue;
+    list_holders(next.slot);
+    for (const Holder& h : holders_) {
+      if (h.key < from) break;
+      const auto same = [&](const Claim& stop) { return stop.slot == h.slot; };
+      if (std::none_of(stops.begin(), stops.end(), same)) stops.push_back({h.key, h.slot});
+    }
   }
+}
+
+bool RoomIndex::answers(int32_t gpus) const {
+  const int32_t most = view_.spec().max_node_gpus;
+  return gpus <= most || gpus % most == 0;
 }
 
 bool RoomIndex::stops_for(const Claim& claim, int32_t gpus, double margin,
                           std::vector<Claim>& stops) {
   refresh();
   const int32_t most = view_.spec().max_node_gpus;
-  const auto full = static_cast<size_t>(gpus / most);
-  const int32_t rest = gpus % most;
-  std::vector<Choice> nodes;
-  Key from{kFree, INT32_MAX};  // the last holder that has to stop
-  const auto need = [&](int32_t size, size_t count) {
-    const std::vector<Choice> found = first_nodes(size, count);
-    if (found.size() < count) return false;
-    if (found[count - 1].key < from) from = found[count - 1].key;
-    nodes.insert(nodes.end(), found.begin(), found.end());
-    return true;
-  };
-  // So many nodes empty and, for what remains, one more that has room for it.
-  if (full > 0 && !need(most, full)) return false;
-  if (rest > 0 && !need(rest, full + 1)) return false;
-  Key last = from;
+  const int32_t of_a_node = std::min(gpus, most);
+  const auto z =
+      static_cast<size_t>(std::find(sizes_.begin(), sizes_.end(), of_a_node) - sizes_.begin());
+  const std::optional<Key> from = room_key(z, static_cast<size_t>(gpus / of_a_node));
+  if (!from) return false;
+  Key last = *from;
   last.value /= 1 + margin;
   if (!(claim.key < last)) return false;
-  for (const Choice& choice : nodes) {
-    if (!(choice.key < from)) list_stops(choice.node, from, stops);
-  }
+  list_stops(z, *from, stops);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "env/sim/choose.h"
@@ -34,23 +35,25 @@ class RoomIndex {
   // Works out anew what follow() told of. To be called before a decision ends.
   void refresh();
 
-  // Writes the holders that have to stop so that a job of `gpus` GPUs finds a place, those that
-  // come after `claim` alone; some may turn out to be not in the way. Returns false where there is
-  // no place even so. `margin`: see PreemptionRule. Requires: it finds none now.
+  // Whether it answers for jobs of so many GPUs: those that one node holds, or several nodes whole.
+  // (What is left of several nodes adds up in too many ways.)
+  bool answers(int32_t gpus) const;
+
+  // The holders stop, the last in order first, those that come after `claim` alone, until a job of
+  // `gpus` GPUs finds a place: writes those that are on a node which may become part of it. Returns
+  // false where there is none even so. `margin`: see PreemptionRule. Requires: answers(gpus); it
+  // finds none now.
   bool stops_for(const Claim& claim, int32_t gpus, double margin, std::vector<Claim>& stops);
 
  private:
-  struct Choice {
-    Key key;
-    int32_t node;
-  };
-
   static uint64_t sizes_of(const View& view);
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
-  std::vector<Choice> first_nodes(int32_t gpus, size_t count);
-  void list_stops(int32_t node, const Key& from, std::vector<Claim>& stops);
+  int64_t row(size_t z) const;
+  Key room_key(size_t z, const Claim& next);
+  std::optional<Key> room_key(size_t z, size_t count);
+  void list_stops(size_t z, const Key& from, std::vector<Claim>& stops);
 
   const View& view_;
   const HeldOrder& held_;

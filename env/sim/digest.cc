@@ -226,6 +226,9 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
         return at("a GPU is held twice on node ", s.part_node[p]);
       node |= s.part_mask[p];
       sum += count_bits(s.part_mask[p]);
+      if (s.shape[slot] == kNone && (s.part_group[p] != 0 || s.part_tasks[p] != 0)) {
+        return at("tasks of a plain job at slot ", slot);
+      }
     }
     const bool plain = s.shape[slot] == kNone;  // the others: broken_share()
     if (plain && sum != (holds ? s.gpus[slot] : 0))

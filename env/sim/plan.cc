@@ -287,7 +287,7 @@ void Draft::undo_preempt(const Undo& u) {
     set_leaving(*fixed_, s, u.slot, chain, part.leaving);
   }
   s.first_part[u.slot] = chain;
-  if (fixed_->jobs.shapes.num_kinds > 0) enter_kind(*fixed_, s, u.slot);
+  enter_kind(*fixed_, s, u.slot);
   held_add(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
   --s.preempted[u.slot];

@@ -89,13 +89,13 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
     for (int32_t t = 0; t < p.tasks; ++t) {  // each share is a part of its own
       NodeLedger ledger(f, s, p.node);
       uint64_t mask = p.mask;
-      if (mask == 0) ledger.take(f, s, need, pick, mask);
+      if (mask == 0) ledger.take_share(f, s, need, pick, mask);
       take(p.node, mask, p.group, 1);
     }
   }
   if (s.done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
   s.first_part[slot] = chain;
-  if (f.jobs.shapes.num_kinds > 0) enter_kind(f, s, slot);
+  enter_kind(f, s, slot);
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? rate_alone(f, s, slot, footing_of(f, s, slot)).rate
                  : plain ? speed
@@ -124,7 +124,7 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
   } else if (f.rated) {
     mark_neighbours(f, s, slot);
   }
-  if (f.jobs.shapes.num_kinds > 0) leave_kind(f, s, slot);
+  leave_kind(f, s, slot);
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t next = s.part_next[part];
     return_part(f, s, slot, part);

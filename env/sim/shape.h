@@ -110,42 +110,35 @@ struct NodeLedger {
     return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
   }
 
-  // Takes one task's needs; returns false, changing nothing, where something is short. `mask`: its
-  // GPUs. A share goes to the fullest shared GPU that still fits, the lowest among equals, else to
-  // a whole one. `pick(mask, count)` chooses among whole free GPUs.
+  // Takes the needs of one task with a share; returns false, changing nothing, where something is
+  // short. `mask`: its GPU, the fullest shared one that still fits, the lowest among equals, else a
+  // whole one, which `pick(mask, 1)` chooses among the free.
   template <class Pick>
-  YARD_HD bool take(const Fixed& f, const ClusterState& s, const TaskNeed& need, Pick pick,
-                    uint64_t& mask) {
+  YARD_HD bool take_share(const Fixed& f, const ClusterState& s, const TaskNeed& need, Pick pick,
+                          uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
-    mask = 0;
-    if (need.gpu_milli > 0) {
-      const int32_t wanted = milli_on(f, node, need);
-      int32_t best = kNone;
-      for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
-        const int32_t gpu = lowest_bit(rest);
-        look(f, s, gpu);
-        if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
-        if (bars(f, s, gpu, need.kind)) continue;
-        if (best == kNone || milli[gpu] < milli[best]) best = gpu;
-      }
-      if (best == kNone) {
-        if (free == 0) return false;
-        const uint64_t bit = pick(free, 1);
-        best = lowest_bit(bit);
-        free &= ~bit;
-        shared |= bit;
-        touched |= bit;
-        milli[best] = kWholeGpu;
-        mem_mib[best] = f.spec.type_mem_mib[f.spec.node_type[node]];
-      }
-      milli[best] -= wanted;
-      mem_mib[best] -= need.gpu_mem_mib;
-      mask = uint64_t{1} << best;
-    } else if (need.gpus > 0) {
-      if (need.gpus > count_bits(free)) return false;
-      mask = pick(free, need.gpus);
-      free &= ~mask;
+    const int32_t wanted = milli_on(f, node, need);
+    int32_t best = kNone;
+    for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
+      const int32_t gpu = lowest_bit(rest);
+      look(f, s, gpu);
+      if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
+      if (bars(f, s, gpu, need.kind)) continue;
+      if (best == kNone || milli[gpu] < milli[best]) best = gpu;
     }
+    if (best == kNone) {
+      if (free == 0) return false;
+      const uint64_t bit = pick(free, 1);
+      best = lowest_bit(bit);
+      free &= ~bit;
+      shared |= bit;
+      touched |= bit;
+      milli[best] = kWholeGpu;
+      mem_mib[best] = f.spec.type_mem_mib[f.spec.node_type[node]];
+    }
+    milli[best] -= wanted;
+    mem_mib[best] -= need.gpu_mem_mib;
+    mask = uint64_t{1} << best;
     cpu_milli_left -= need.cpu_milli;
     mem_mib_left -= need.mem_mib;
     return true;
@@ -182,7 +175,7 @@ YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLed
   }
   uint64_t mask = 0;
   int32_t n = 0;
-  while (n < most && ledger.take(f, s, need, PickLowest{}, mask)) ++n;
+  while (n < most && ledger.take_share(f, s, need, PickLowest{}, mask)) ++n;
   return n;
 }
 
@@ -197,7 +190,7 @@ YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger
     ledger.free &= p.mask;
     ledger.shared &= p.mask;
     uint64_t mask = 0;
-    const bool fits = ledger.take(f, s, need, PickLowest{}, mask);
+    const bool fits = ledger.take_share(f, s, need, PickLowest{}, mask);
     ledger.shared |= shared;
     ledger.free = free & ~ledger.shared;
     return fits;

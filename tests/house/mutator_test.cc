@@ -69,6 +69,8 @@ TEST(Mutator, NegatesConditionsThatCompareNothing) {
 
 TEST(Mutator, ChangesNumbersAndExtremes) {
   EXPECT_EQ(lies("return f(x, 0);"), Lies{", 0 -> , 1"});
+  EXPECT_EQ(lies("int x = 2;"), Lies{"= 2 -> = 3"});
+  EXPECT_EQ(lies("int x = 1;"), Lies{"= 1 -> = 0"});
   EXPECT_EQ(lies("return std::max(a, b);"), Lies{"std::max -> std::min"});
   EXPECT_EQ(lies("return X{1, 2};").size(), 1u) << "the first could be narrowed";
 }

@@ -145,6 +145,7 @@ class Finder {
 
   std::string between(size_t first, size_t last) const {  // as written, on one line
     std::string out;
+    if (first > last) return out;
     for (const char c :
          source_.substr(tokens_[first].at, tokens_[last].end() - tokens_[first].at)) {
       if (c != '\n' && c != ' ') {
@@ -282,7 +283,9 @@ class Finder {
     if (token.kind != Token::Kind::kNumber || is(i - 1, {"{", "<", "case", "["})) return;
     if (token.text.find_first_not_of("0123456789") != std::string_view::npos) return;
     const std::string was(token.text);
-    const std::string now = was == "1" ? "2" : std::to_string(std::stoll(was) + 1);
+    // To a flag 2 is as true as 1.
+    const bool assigned = was == "1" && text(i - 1) == "=" && text(i + 1) == ";";
+    const std::string now = assigned ? "0" : std::to_string(std::stoll(was) + 1);
     const std::string shown = between(i - 1, i);
     add(i, i, shown, shown.substr(0, shown.size() - was.size()) + now,
         "::yard::mutation::value(@, " + was + ", " + now + ")", "", true);

@@ -59,6 +59,12 @@ TEST(Easy, WhatTheHeadLeavesFreeIsSpareForAnybody) {
       << "it is spare once";
 }
 
+TEST(Easy, WhoIsOverInTimeTakesNothingOfWhatIsSpare) {
+  // One GPU is spare at 100. The first is over by then and leaves it to the second.
+  EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {10, 1, 80, 80}, {11, 1, 500, 500}}),
+            (Starts{0, 100, 10, 11}));
+}
+
 TEST(Easy, EndsAreCountedUntilTheHeadFits) {
   // One GPU comes free at 60, another at 100: the head of two more than are free waits for both.
   EXPECT_EQ(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -44,6 +45,16 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
     HeldOrder::Walk walk(order, now_us);
     for (const Claim& claim : sorted) ASSERT_EQ(walk.next().slot, claim.slot) << now_us;
     ASSERT_EQ(walk.next().slot, kNone);
+  }
+}
+
+TEST(HeldOrder, TakesTheMemoryThatItAsksFor) {
+  for (const int32_t slots : {1, 2, 7, 48}) {
+    Memory memory;
+    memory.reset(HeldOrder::bytes(slots));
+    Carver carver(memory.data());
+    const HeldOrder order(slots, carver);
+    EXPECT_EQ(carver.take<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,52 +13,64 @@
 namespace yard::testing {
 namespace {
 
-TEST(Ranked, DoesAsOrderedSetsDo) {
+// Of a power of two of classes or not, so that the tournament has leaves to spare.
+class Ranking : public ::testing::TestWithParam<int> {};
+
+TEST_P(Ranking, DoesAsOrderedSetsDo) {
+  const int classes = GetParam();
   std::vector<JobLine> lines;
-  for (int j = 0; j < 64; ++j) lines.push_back({0, 1 << j % 4, 1});
+  for (int j = 0; j < 64; ++j) lines.push_back({0, j % classes + 1, 1});
   const Scene scene("1x8", jobs_of(lines));
   World world(scene.fixed(), scene.size());
   const View view(scene.fixed(), world.state(), Level::kBlind);
   Memory memory;
   memory.reset(Ranked::bytes(view));
   using Order = std::set<std::pair<double, int32_t>>;  // key, slot
-  std::vector<Order> model(4);
-  std::vector<char> in(64, 0), skip(4, 0);
+  std::vector<Order> model(static_cast<size_t>(classes));
+  std::vector<char> in(64, 0);
   Rng rng(11);
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     memory = Memory(memory);
     Carver carver(memory.data());
     Ranked ranked(view, carver);
+    ASSERT_EQ(carver.take<std::byte>(0), memory.data() + Ranked::bytes(view));
     const auto slot = static_cast<int32_t>(rng.below(64));
-    const auto k = static_cast<size_t>(slot % 4);
+    Order& order = model[static_cast<size_t>(slot % classes)];
     if (!in[static_cast<size_t>(slot)]) {
       const double key = rng.below(8);  // often equal: then by serial, which is the slot here
-      ranked.push(slot % 4, slot, {key, slot});
-      model[k].insert({key, slot});
+      ranked.push(slot % classes, slot, {key, slot});
+      order.insert({key, slot});
       in[static_cast<size_t>(slot)] = 1;
-    } else if (!model[k].empty()) {
-      in[static_cast<size_t>(model[k].begin()->second)] = 0;
-      model[k].erase(model[k].begin());
-      ranked.pop(slot % 4);
+    } else {
+      in[static_cast<size_t>(order.begin()->second)] = 0;
+      order.erase(order.begin());
+      ranked.pop(slot % classes);
     }
-    for (size_t c = 0; c < 4; ++c) {
-      ASSERT_EQ(ranked.top(static_cast<int32_t>(c)),
-                model[c].empty() ? kNone : model[c].begin()->second);
-    }
-    const auto gpus = static_cast<int32_t>(1 + rng.below(8));
-    for (int32_t c = 0; c < 4; ++c) {
-      skip[static_cast<size_t>(c)] = rng.below(3) == 0;
-      if (skip[static_cast<size_t>(c)]) ranked.hide(c);
-    }
+    const auto gpus = static_cast<int32_t>(rng.below(10));
     int32_t best = kNone;
-    for (int32_t c = 0; c < 4; ++c) {
-      const Order& order = model[static_cast<size_t>(c)];
-      if (view.class_gpus(c) > gpus || order.empty() || skip[static_cast<size_t>(c)]) continue;
-      if (best == kNone || *order.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
+    for (int32_t c = 0; c < classes; ++c) {
+      const Order& its = model[static_cast<size_t>(c)];
+      ASSERT_EQ(ranked.top(c), its.empty() ? kNone : its.begin()->second);
+      const bool hidden = rng.below(3) == 0;
+      if (hidden) ranked.hide(c);
+      if (view.class_gpus(c) > gpus || its.empty() || hidden) continue;
+      if (best == kNone || *its.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
     }
     ASSERT_EQ(ranked.first_class(view, gpus), best);
-    for (int32_t c = 0; c < 4; ++c) ranked.show(c);
+    for (int32_t c = 0; c < classes; ++c) ranked.show(c);
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Classes, Ranking, ::testing::Values(1, 2, 3, 4, 5, 8));
+
+TEST(Ranked, OfNoClassesHasNoFirst) {
+  const Scene scene("1x8", {});
+  World world(scene.fixed(), 1);
+  const View view(scene.fixed(), world.state(), Level::kBlind);
+  Memory memory;
+  memory.reset(Ranked::bytes(view));
+  Carver carver(memory.data());
+  EXPECT_EQ(Ranked(view, carver).first_class(view, 8), kNone);
 }
 
 }  // namespace

@@ -205,6 +205,27 @@ TEST_P(WorldReference, TheSlowSimulatorAgrees) {
   EXPECT_GT(moved_bytes, 0);
 }
 
+// Where whole GPUs of equal nodes are all that anybody asks for, sums and an index answer for
+// trials.
+TEST_P(WorldReference, TheSlowSimulatorAgreesOnEqualNodes) {
+  const std::string policy = GetParam();
+  for (uint64_t seed = 1; seed <= worlds() / 2; ++seed) {
+    Rng rng = Rng{seed}.split(7);
+    const RandomWorld world =
+        random_world(Rng(seed), {.jobs = 10 + static_cast<int32_t>(rng.below(30)),
+                                 .shapes = false,
+                                 .after = false,
+                                 .faults = rng.below(4) == 0,
+                                 .tenants = rng.below(3) == 0,
+                                 .equal = true});
+    const std::string placement = kPlacementNames[rng.below(2) == 0 ? 2 : rng.below(3)];
+    ASSERT_EQ(difference(play_fast(world, policy, placement),
+                         reference::play_world(slow(world), policy, placement)),
+              "")
+        << "seed " << seed << ": " << policy << " " << placement;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WorldReference,
                          ::testing::Values("fifo", "backfill", "sjf", "srtf", "srsf", "las"),
                          [](const auto& info) { return info.param; });

@@ -73,6 +73,14 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
   EXPECT_EQ(s.head->free_gpus, 2);
 }
 
+TEST(Shares, OfAThousandthFindWhatIsLeft) {
+  const Scene scene(parted("1x1"), {share_of("a", 999, 100), share_of("b", 1, 100)});
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  EXPECT_EQ(player.state().head->held, 2);
+}
+
 TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
   const Scene scene("1x2",
                     {share_of("a", 300, 100), share_of("b", 300, 100), share_of("c", 300, 100)});

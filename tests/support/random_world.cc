@@ -32,6 +32,11 @@ ClusterSpec random_cluster(Rng& rng) {
   return spec;
 }
 
+ClusterSpec equal_nodes(Rng& rng) {
+  static const char* const kTexts[] = {"6x2", "4x4", "7x4", "4x8"};
+  return load_cluster(kTexts[rng.below(4)]);
+}
+
 Costs random_costs(Rng& rng) {
   Costs costs;
   const int64_t scale = std::array{0, 1, 1, 1, 4}[rng.below(5)];
@@ -197,9 +202,10 @@ RoleGroup group_of(int32_t count, int32_t gpus, int32_t gpu_milli, int32_t cpu_m
 RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   RandomWorld world;
   Rng kind = rng.split(1), shape = rng.split(2), after = rng.split(3), own = rng.split(10);
-  world.cluster = random_cluster(kind);
+  world.cluster = options.equal ? equal_nodes(kind) : random_cluster(kind);
   world.costs = random_costs(kind);
   RandomJobs jobs{.count = options.jobs};
+  if (options.equal) jobs.sizes = {1, 1, 2, 2, 3, 4, 5, 6, 7, 9, 12};
   jobs.mean_gap_s = std::array{5, 30, 60, 150}[kind.below(4)];
   jobs.mean_run_s = kind.below(2) == 0 ? 300 : 1500;
   world.jobs = random_jobs(rng.split(4), jobs);

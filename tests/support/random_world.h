@@ -33,6 +33,7 @@ struct RandomWorldOptions {
   bool faults = true;
   bool rates = false;    // models, a network that can be crowded, servers that promise too much
   bool tenants = false;  // limits, and nodes of one's own
+  bool equal = false;    // all nodes are, and gangs lie over several of them
 };
 
 // Half of the worlds count in steps of 10 s, so that ends, saves, faults and arrivals meet.

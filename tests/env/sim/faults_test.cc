@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,32 @@ TEST(DrawnFaults, OfNodesRacksAndSpotsTakeAllOfThem) {
   EXPECT_TRUE(drawn({}).empty());
 }
 
+// What befalls one thing says nothing of another, be it the GPUs and the nodes that they are on.
+TEST(DrawnFaults, OfOneThingAreNotThoseOfAnother) {
+  std::map<int64_t, int> times;
+  for (const FaultModel& model : {FaultModel{.gpu_mtbf_h = 1000}, FaultModel{.node_mtbf_h = 1000},
+                                  FaultModel{.reclaim_mtbf_h = 1000}}) {
+    for (const Fault& fault : drawn(model)) ++times[fault.at_us];
+  }
+  for (const FaultModel& model :
+       {FaultModel{.rack_mtbf_h = 1000}, FaultModel{.pod_mtbf_h = 1000}}) {
+    std::set<int64_t> at_us;  // of several nodes at once
+    for (const Fault& fault : drawn(model)) at_us.insert(fault.at_us);
+    for (const int64_t us : at_us) ++times[us];
+  }
+  EXPECT_GT(times.size(), 500u);
+  for (const auto& [at_us, n] : times) EXPECT_EQ(n, 1) << at_us;
+}
+
+TEST(DrawnFaults, OfASeedStayTheSame) {
+  const auto first_us = [](const FaultModel& model) { return drawn(model).at(0).at_us; };
+  EXPECT_EQ(first_us({.gpu_mtbf_h = 10}), 202'500'972'889);
+  EXPECT_EQ(first_us({.node_mtbf_h = 10}), 195'073'618'637);
+  EXPECT_EQ(first_us({.rack_mtbf_h = 10}), 202'624'000'453);
+  EXPECT_EQ(first_us({.pod_mtbf_h = 10}), 227'216'248'196);
+  EXPECT_EQ(first_us({.reclaim_mtbf_h = 10}), 216'743'566'667);
+}
+
 ClusterSpec named() {
   ClusterSpec spec = load_cluster("2x4");
   spec.nodes[0].name = "alpha";
@@ -104,9 +131,10 @@ std::vector<Fault> read(const std::string& rows) {
 }
 
 TEST(ReadFaults, SaysWhatAFileSays) {
-  const std::vector<Fault> faults =
-      read("0,20.5,fail,alpha,all\n\n10,,drain,1,0+3\n 11 , 12 , reclaim , 0 , 2 \n");
-  ASSERT_EQ(faults.size(), 3u);
+  const std::vector<Fault> faults = read(
+      "0,20.5,fail,alpha,all\n\n10,,drain,1,0+3\n 11 , 12 , reclaim , 0 , 2 \n5,6,fail,beta,1\n");
+  ASSERT_EQ(faults.size(), 4u);
+  EXPECT_EQ(faults[3].node, 1);
   EXPECT_EQ(faults[0].at_us, 0);
   EXPECT_EQ(faults[0].until_us, 20'500'000);
   EXPECT_EQ(faults[0].kind, FaultKind::kFail);

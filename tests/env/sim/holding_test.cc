@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -17,6 +18,35 @@
 namespace yard::testing {
 namespace {
 
+TEST(SoonestBits, AreThoseVacatedFirstAndTheLowestAmongEquals) {
+  const Scene scene("1x2+1x8", {});
+  World world(scene.fixed(), 1);
+  ClusterState& s = world.state();
+  Rng rng(7);
+  for (int round = 0; round < 5000; ++round) {
+    s.head->now_us = rng.below(6);
+    s.head->ready_horizon_us = 0;
+    int64_t* ready_us = s.gpu_ready_us + 2;
+    for (int g = 0; g < 8; ++g) {
+      ready_us[g] = rng.below(8);
+      s.head->ready_horizon_us = std::max(s.head->ready_horizon_us, ready_us[g]);
+    }
+    const uint64_t mask = rng.below(256);
+    std::vector<int> gpus;
+    for (int g = 0; g < 8; ++g) {
+      if ((mask >> g & 1) != 0) gpus.push_back(g);
+    }
+    std::stable_sort(gpus.begin(), gpus.end(), [&](int a, int b) {
+      return std::max(ready_us[a], s.head->now_us) < std::max(ready_us[b], s.head->now_us);
+    });
+    uint64_t soonest = 0;
+    for (size_t i = 0; i <= gpus.size(); ++i) {
+      ASSERT_EQ(soonest_bits(scene.fixed(), s, 1, mask, static_cast<int32_t>(i)), soonest);
+      if (i < gpus.size()) soonest |= uint64_t{1} << gpus[i];
+    }
+  }
+}
+
 struct Wish {
   int32_t gpu_milli = 0;
   double gpu_mem_gib = 0;
@@ -29,7 +59,7 @@ struct Wish {
 class Vacating : public ::testing::Test {
  protected:
   // All are there at 0 s.
-  void make(const std::vector<Wish>& wishes) {
+  void make(const std::vector<Wish>& wishes, const PairBars& bars = {}) {
     ClusterSpec spec = load_cluster("1x2");
     spec.types[0].shares = Shares::kMilli;
     spec.types[0].mem_gib = 16;
@@ -44,7 +74,7 @@ class Vacating : public ::testing::Test {
     jobs.push_back(jobs.back());  // an event at 5 s
     jobs.back().id = "later";
     jobs.back().submit_us = 5 * kSecond;
-    scene_ = std::make_unique<Scene>(spec, jobs);
+    scene_ = std::make_unique<Scene>(spec, jobs, Costs{}, bars);
     world_ = std::make_unique<World>(scene_->fixed(), scene_->size());
     world_->reset(0, scene_->size());
     ASSERT_TRUE(world_->advance(scene_->truth()));
@@ -120,6 +150,39 @@ TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
     start_on(2, 2);
     EXPECT_EQ(begins_s(2), 15) << "though its GPU is free";
   }
+}
+
+TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
+  make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});  // of one kind, not together
+  start_on(0, 1);
+  start_on(1, 1);
+  const Piece beside = piece_on(2, 1);
+  EXPECT_FALSE(legal_start(fixed(), s(), 2, &beside, 1));
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  const uint64_t before = digest(fixed(), s());
+  Draft draft(fixed(), s());
+  ASSERT_TRUE(draft.preempt(1));
+  draft.undo_to(0);
+  EXPECT_EQ(digest(fixed(), s()), before);
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 15);
+}
+
+TEST_F(Vacating, OfAWholeGpuNothingIsLeft) {
+  make({{500, 4}, {0}, {1}}, {{0, kNone, 0, kNone}, {0b1}, 1});
+  start_on(0, 1);
+  preempt(fixed(), s(), 0);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  while (s().head->now_us < 10 * kSecond) ASSERT_TRUE(world_->advance(scene_->truth()));
+  ASSERT_EQ(s().gpu_ready_us[0], 10 * kSecond);
+  start_on(1, 1);
+  preempt(fixed(), s(), 1);
+  EXPECT_EQ(s().leaving_milli[0], kWholeGpu);
+  EXPECT_EQ(s().leaving_mem_mib[0], 0) << "what a share left before is no matter";
+  EXPECT_EQ(s().leaving_kinds[0], 0u);
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 20);
 }
 
 TEST_F(Vacating, WhatOthersWaitForIsTaken) {

@@ -51,6 +51,10 @@ INSTANTIATE_TEST_SUITE_P(
            s.part_mask[a] |= s.part_mask[b];
          }},
         {"AGpuLost", [](ClusterState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
+        {"ATaskOfAPlainJob",
+         [](ClusterState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
+        {"AGroupOfAPlainJob",
+         [](ClusterState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
         {"AGpuTooFew", [](ClusterState& s) { ++s.gpus[s.held_list[0]]; }},
         {"AFreeGpuTooMany", [](ClusterState& s) { s.free_mask[0] |= 1; }},
         {"AFreeCount", [](ClusterState& s) { ++s.free_count[0]; }},

@@ -208,6 +208,9 @@ TEST_F(Illegal, PlansAreNamedByTheirReason) {
   plan.edits = {{kStart, ref(1), 0, 2}};
   EXPECT_EQ(why_illegal(scene_.fixed(), player_.state(), plan),
             "start of slot 1: a node named twice");
+  plan.pieces[1].mask = 0b1100;
+  EXPECT_EQ(why_illegal(scene_.fixed(), player_.state(), plan),
+            "start of slot 1: its pieces are not what it asks for, or not there");
 }
 
 TEST_F(Illegal, AJobMayMoveInOnePlan) {

@@ -229,6 +229,17 @@ void expect_by_the_book(const Fixed& f, const ClusterState& s, Seen& seen) {
   for (int32_t p = 0; p < f.spec.num_pods; ++p) ASSERT_EQ(*load++, book.load_of('p', p));
 }
 
+void play_by_the_book(const ToldScene& scene, const Policy& policy, Seen& seen) {
+  Player player(scene.scene(), policy);
+  while (player.step()) {
+    ClusterState& s = player.world().state();
+    refresh_rates(scene.scene().fixed(), s);
+    expect_by_the_book(scene.scene().fixed(), s, seen);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  ASSERT_FALSE(player.failed());
+}
+
 class RatesByTheBook : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
@@ -239,15 +250,8 @@ TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
     const ToldWorld told =
         told_world(Rng(81).split(trial),
                    {.overload = trial % 2 == 1 || !models, .models = models, .world = {}});
-    const ToldScene scene(told);
-    Player player(scene.scene(), *policy);
-    while (player.step()) {
-      ClusterState& s = player.world().state();
-      refresh_rates(scene.scene().fixed(), s);
-      expect_by_the_book(scene.scene().fixed(), s, seen);
-      ASSERT_FALSE(HasFatalFailure()) << "trial " << trial << ", event " << player.events();
-    }
-    ASSERT_FALSE(player.failed()) << "trial " << trial;
+    play_by_the_book(ToldScene(told), *policy, seen);
+    ASSERT_FALSE(HasFatalFailure()) << "trial " << trial;
   }
   EXPECT_GT(seen.rates, 5000);
   EXPECT_GT(seen.crowded, 200);
@@ -261,6 +265,47 @@ INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
                          [](const auto& info) {
                            return info.param.substr(0, info.param.find(' '));
                          });
+
+// Gives jobs fewer or more tasks of their first group than they ask for, where they can run so.
+struct Stretch final : Policy {
+  mutable int stretched = 0;
+
+  Level level() const override { return Level::kBlind; }
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    Piece* pieces = draft.scratch();
+    for (int32_t slot = view.queue_head(); slot != kNone;) {
+      const int32_t next = view.queue_next(slot);
+      if (const int32_t n = place(view, Placement::kFirstFit, slot, pieces); n > 0) {
+        Piece& first = pieces[0];
+        const Piece asked = first;
+        if (view.shaped(slot) && first.group == 0) {
+          first.tasks += view.serial(slot) % 2 == 0 ? 1 : -1;
+          first.gpus = asked.gpus / asked.tasks * first.tasks;
+        }
+        const bool started = draft.start(slot, pieces, n);
+        stretched += started && first != asked;
+        first = asked;
+        if (!started) draft.start(slot, pieces, n);
+      }
+      slot = next;
+    }
+  }
+};
+
+TEST(StretchedJobs, RunByTheBook) {
+  Seen seen;
+  int stretched = 0;
+  for (uint64_t trial = 0; trial < 24; ++trial) {
+    const bool models = trial % 2 == 0;
+    const ToldScene scene(
+        told_world(Rng(82).split(trial), {.overload = !models, .models = models, .world = {}}));
+    const Stretch policy;
+    play_by_the_book(scene, policy, seen);
+    ASSERT_FALSE(HasFatalFailure()) << "trial " << trial;
+    stretched += policy.stretched;
+  }
+  EXPECT_GT(stretched, 10);
+}
 
 }  // namespace
 }  // namespace yard::testing

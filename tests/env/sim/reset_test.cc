@@ -29,12 +29,24 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
       ASSERT_EQ(digest(scene.scene().fixed(), fresh.state()),
                 digest(scene.scene().fixed(), used.state()))
           << "trial " << trial << ", event " << fresh.events();
+      ASSERT_EQ(*fresh.state().next_rank, *used.state().next_rank);
       ++events;
     }
     ASSERT_FALSE(fresh.failed());
     EXPECT_FALSE(used.step());
   }
   EXPECT_GT(events, 1000);
+}
+
+TEST(Reset, AWorldBeginsWithItsFirstJobOrAtZero) {
+  const Scene scene("1x1", jobs_of({{7, 1, 1}, {9, 1, 1}}));
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  EXPECT_EQ(world.state().head->now_us, 7 * kSecond);
+  world.reset(1, 2);
+  EXPECT_EQ(world.state().head->now_us, 9 * kSecond);
+  world.reset(2, 2);
+  EXPECT_EQ(world.state().head->now_us, 0);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "env/sim/advance.h"
 #include "env/sim/digest.h"
+#include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -281,6 +282,25 @@ TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
   ASSERT_TRUE(world.advance(workload.truth()));
   EXPECT_EQ(s.head->now_us, 260 * kSecond + 30 * kSecond + 37'500'000) << "75 s at twice the speed";
   EXPECT_TRUE(all_done(s));
+}
+
+TEST(Rules, WorkGoesByTheTasksThatAJobGot) {
+  Job job = jobs_of({{0, 2, 60}})[0];
+  job.groups = {group_of(2, 1, 0, 0, 0)};
+  job.groups[0].min_count = 1;
+  job.groups[0].max_count = 3;
+  const Scene scene("1x4", {job});
+  for (int32_t tasks = 1; tasks <= 3; ++tasks) {
+    World world(scene.fixed(), 1);
+    world.reset(0, 1);
+    ASSERT_TRUE(world.advance(scene.truth()));
+    const Piece piece{0, tasks, 0, tasks};
+    ASSERT_TRUE(legal_start(scene.fixed(), world.state(), 0, &piece, 1));
+    start(scene.fixed(), world.state(), 0, &piece, 1);
+    ASSERT_TRUE(world.advance(scene.truth()));
+    EXPECT_EQ(world.state().head->now_us, 120 * kSecond / tasks);
+    EXPECT_TRUE(all_done(world.state()));
+  }
 }
 
 TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {

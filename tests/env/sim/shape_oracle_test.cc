@@ -1,0 +1,318 @@
+// What of a job with a shape may start where, by definition: random pieces, right and wrong, on
+// random states are held against a ledger that adds up anew who lies where, and those that start
+// get the GPUs that it says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/sim/digest.h"
+#include "env/sim/rules.h"
+#include "tests/support/random_world.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// Four nodes of three types, of which one has no parts and one node is a tenant's alone; jobs of
+// one or two groups, some of a tenant, some of kinds that may not share a GPU.
+class Told {
+ public:
+  explicit Told(Rng rng) : rng_(rng), cluster_(make_cluster()), jobs_(make_jobs()) {
+    bars_.num_kinds = 1 + below(2);
+    for (size_t j = 0; j < jobs_.size(); ++j) bars_.kind.push_back(below(bars_.num_kinds + 1) - 1);
+    const bool two = bars_.num_kinds == 2;
+    for (size_t t = 0; t < cluster_.types.size(); ++t) {
+      bars_.barred.push_back(rng_.below(2) + (two ? 2 : 0));
+      if (two) bars_.barred.push_back(1);
+    }
+    if (rng_.below(4) == 0) bars_ = {};
+  }
+
+  int32_t below(int32_t n) { return static_cast<int32_t>(rng_.below(static_cast<uint32_t>(n))); }
+  const ClusterSpec& cluster() const { return cluster_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
+  const PairBars& bars() const { return bars_; }
+
+ private:
+  ClusterSpec make_cluster() {
+    ClusterSpec spec = load_cluster("2x4:v100+1x3:a100+1x2:t4");
+    for (Node& node : spec.nodes) node.cpus = 3 * node.gpus, node.mem_gib = 3.0 * node.gpus;
+    for (GpuType& type : spec.types) {
+      type.shares = type.name == "t4" ? Shares::kNone : Shares::kMilli;
+      type.mem_gib = 8;
+    }
+    Tenant owner;
+    owner.name = "owner";
+    owner.may_lend = false;
+    spec.tenants = {owner};
+    spec.nodes[1].tenant = 0;
+    return spec;
+  }
+
+  std::vector<Job> make_jobs() {
+    std::vector<Job> jobs;
+    for (int j = 0; j < 24; ++j) {
+      Job job = jobs_of({{0, 1, 100}})[0];
+      for (int32_t groups = 1 + below(2); groups > 0; --groups) job.groups.push_back(make_group());
+      if (rng_.below(3) == 0) job.gpu_types = {"a100", rng_.below(2) == 0 ? "t4" : "v100"};
+      if (rng_.below(2) == 0) job.tenant = "owner";
+      jobs.push_back(job);
+    }
+    return jobs;
+  }
+
+  RoleGroup make_group() {
+    const int32_t kind = below(4), cores = 500 * below(6), mem = 512 * below(5);
+    RoleGroup group =
+        kind == 0   ? group_of(1 + below(2), 0, 0, 500 + cores, mem)
+        : kind == 1 ? group_of(1 + below(2), 1 + below(2), 0, cores, mem)
+                    : group_of(1 + below(3), 0, below(8) == 0 ? 1 : 1 + below(700), cores, mem);
+    group.task.gpu_mem_gib = group.task.gpu_milli > 0 ? 1 + below(4) : 0;
+    if (rng_.below(3) == 0) {
+      group.min_count = 1;
+      group.max_count = group.count + 1;
+    }
+    return group;
+  }
+
+  Rng rng_;
+  ClusterSpec cluster_;
+  std::vector<Job> jobs_;
+  PairBars bars_;
+};
+
+int64_t mib(double gib) { return std::llround(1024 * gib); }
+
+// What one node has left.
+class SlowLedger {
+ public:
+  SlowLedger(const Told& told, const ClusterState& s, int32_t node) : told_(told), node_(node) {
+    const Node& what = told.cluster().nodes[static_cast<size_t>(node)];
+    type_ = static_cast<size_t>(what.type);
+    cpu_ = std::llround(1000 * what.cpus);
+    mem_ = mib(what.mem_gib);
+    gpus_.assign(static_cast<size_t>(what.gpus), {1000, 8 * 1024, {}});
+    for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+      for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+        if (s.part_node[p] != node) continue;
+        const Job& job = told.jobs()[static_cast<size_t>(slot)];
+        const Resources& need = job.groups[static_cast<size_t>(s.part_group[p])].task;
+        use(need, s.part_tasks[p], s.part_mask[p]);
+        for (size_t g = 0; g < gpus_.size(); ++g) {
+          if ((s.part_mask[p] >> g & 1) != 0) gpus_[g].beside.push_back(slot);
+        }
+      }
+    }
+  }
+
+  bool open_to(const Job& job, const Resources& need) const {
+    const bool owned = told_.cluster().nodes[static_cast<size_t>(node_)].tenant >= 0;
+    if (owned && job.tenant != "owner") return false;
+    const std::string& name = told_.cluster().types[type_].name;
+    const bool any_type = job.gpu_types.empty() || (need.gpus == 0 && need.gpu_milli == 0);
+    return any_type || std::count(job.gpu_types.begin(), job.gpu_types.end(), name) > 0;
+  }
+
+  // Takes the piece; returns the GPUs of each of its shares, or of all of it, nothing where it is
+  // not there.
+  std::optional<std::vector<uint64_t>> take(int32_t slot, const Resources& need, const Piece& p) {
+    std::vector<uint64_t> masks;
+    if (need.gpu_milli > 0) {
+      if (p.mask != 0 && (p.tasks != 1 || !std::has_single_bit(p.mask))) return {};
+      for (int32_t t = 0; t < p.tasks; ++t) {
+        const uint64_t mask = share(slot, need, p.mask);
+        if (mask == 0 || !hosts(need, 1)) return {};
+        use(need, 1, mask);
+        masks.push_back(mask);
+      }
+      return masks;
+    }
+    if (!hosts(need, p.tasks)) return {};
+    uint64_t mask = p.mask;
+    for (size_t g = 0; g < gpus_.size() && std::popcount(mask) < p.gpus; ++g) {
+      if (p.mask == 0 && gpus_[g].milli == 1000) mask |= uint64_t{1} << g;
+    }
+    if (std::popcount(mask) != p.gpus) return {};
+    for (int g = 0; g < 64; ++g) {
+      if ((mask >> g & 1) == 0) continue;
+      if (g >= static_cast<int>(gpus_.size()) || gpus_[static_cast<size_t>(g)].milli < 1000) {
+        return {};
+      }
+    }
+    use(need, p.tasks, mask);
+    return std::vector<uint64_t>{mask};
+  }
+
+ private:
+  struct Gpu {
+    int32_t milli;
+    int64_t mem_mib;
+    std::vector<int32_t> beside;  // jobs that were there before
+  };
+
+  bool hosts(const Resources& need, int32_t tasks) const {
+    return tasks * need.cpu_milli <= cpu_ && tasks * need.mem_mib <= mem_;
+  }
+
+  void use(const Resources& need, int32_t tasks, uint64_t mask) {
+    cpu_ -= tasks * need.cpu_milli;
+    mem_ -= tasks * need.mem_mib;
+    for (size_t g = 0; g < gpus_.size(); ++g) {
+      if ((mask >> g & 1) == 0) continue;
+      gpus_[g].milli -= milli(need);
+      gpus_[g].mem_mib -= mib(need.gpu_mem_gib);
+    }
+  }
+
+  int32_t milli(const Resources& need) const {
+    const bool parts = told_.cluster().types[type_].shares == Shares::kMilli;
+    return need.gpu_milli > 0 && parts ? need.gpu_milli : 1000;
+  }
+
+  bool barred(int32_t slot, const Gpu& gpu) const {
+    const PairBars& bars = told_.bars();
+    if (bars.num_kinds == 0) return false;
+    const int32_t kind = bars.kind[static_cast<size_t>(slot)];
+    return kind != kNone && std::any_of(gpu.beside.begin(), gpu.beside.end(), [&](int32_t other) {
+             const int32_t there = bars.kind[static_cast<size_t>(other)];
+             const size_t row = type_ * static_cast<size_t>(bars.num_kinds);
+             return there != kNone && (bars.barred[row + static_cast<size_t>(kind)] >> there & 1);
+           });
+  }
+
+  // The fullest GPU in use that still fits, the lowest among equals, else the lowest free one; of
+  // `named` alone where it names one.
+  uint64_t share(int32_t slot, const Resources& need, uint64_t named) const {
+    int best = -1;
+    for (int g = 0; g < static_cast<int>(gpus_.size()); ++g) {
+      const Gpu& gpu = gpus_[static_cast<size_t>(g)];
+      if (named != 0 && (named >> g & 1) == 0) continue;
+      const bool fits = gpu.milli >= milli(need) && gpu.mem_mib >= mib(need.gpu_mem_gib);
+      if (!fits || barred(slot, gpu)) continue;
+      if (best < 0 || gpu.milli < gpus_[static_cast<size_t>(best)].milli) best = g;
+    }
+    return best < 0 ? 0 : uint64_t{1} << best;
+  }
+
+  const Told& told_;
+  int32_t node_;
+  size_t type_ = 0;
+  int64_t cpu_ = 0, mem_ = 0;
+  std::vector<Gpu> gpus_;
+};
+
+// The GPUs of each part, as the pieces name them; nothing where the job may not start so.
+std::optional<std::vector<uint64_t>> slow_start(const Told& told, const ClusterState& s,
+                                                int32_t slot, const std::vector<Piece>& pieces) {
+  const Job& job = told.jobs()[static_cast<size_t>(slot)];
+  std::vector<int32_t> tasks(job.groups.size(), 0);
+  std::vector<std::vector<uint64_t>> masks(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= static_cast<int32_t>(told.cluster().nodes.size())) return {};
+    if (p.group < 0 || p.group >= static_cast<int32_t>(job.groups.size())) return {};
+    if (p.tasks < 1 || p.gpus != p.tasks * job.groups[static_cast<size_t>(p.group)].task.gpus) {
+      return {};
+    }
+    tasks[static_cast<size_t>(p.group)] += p.tasks;
+    for (size_t k = 0; k < i; ++k) {
+      const bool again = pieces[k].node == p.node && pieces[k].group == p.group;
+      if (again && (pieces[k].mask == 0 || p.mask == 0)) return {};
+    }
+  }
+  for (size_t g = 0; g < job.groups.size(); ++g) {
+    const RoleGroup& group = job.groups[g];
+    const int32_t least = group.min_count > 0 ? group.min_count : group.count;
+    if (tasks[g] < least || tasks[g] > std::max(group.max_count, group.count)) return {};
+  }
+  for (int32_t node = 0; node < static_cast<int32_t>(told.cluster().nodes.size()); ++node) {
+    SlowLedger ledger(told, s, node);
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const Resources& need = job.groups[static_cast<size_t>(pieces[i].group)].task;
+      if (pieces[i].node != node) continue;
+      if (!ledger.open_to(job, need)) return {};
+      const auto taken = ledger.take(slot, need, pieces[i]);
+      if (!taken) return {};
+      masks[i] = *taken;
+    }
+  }
+  std::vector<uint64_t> out;
+  for (const std::vector<uint64_t>& those : masks)
+    out.insert(out.end(), those.begin(), those.end());
+  return out;
+}
+
+std::vector<Piece> random_pieces(Told& told, const ClusterState& s, int32_t slot) {
+  const Job& job = told.jobs()[static_cast<size_t>(slot)];
+  std::vector<Piece> pieces;
+  for (int32_t g = 0; g < static_cast<int32_t>(job.groups.size()); ++g) {
+    const RoleGroup& group = job.groups[static_cast<size_t>(g)];
+    const Resources& need = group.task;
+    int32_t left = told.below(3) > 0 ? group.count : told.below(group.count + 3);
+    while (left > 0) {
+      Piece p;
+      p.node = told.below(8) > 0 ? told.below(4) : told.below(6) - 1;
+      p.group = told.below(30) > 0 ? g : told.below(4) - 1;
+      p.tasks = told.below(3) > 0 ? left : 1;
+      p.gpus = p.tasks * need.gpus + (told.below(30) == 0);
+      if (told.below(2) == 0 && need.gpus + need.gpu_milli > 0) {
+        const uint64_t free = p.node >= 0 && p.node < 4 ? s.free_mask[p.node] : 0;
+        const bool share = need.gpu_milli > 0;
+        if (share) p.tasks = told.below(12) > 0 ? 1 : p.tasks;
+        const uint64_t from = share || told.below(4) == 0 ? 0b11111 : free;
+        const int32_t wanted = (share ? 1 : p.gpus) + (told.below(12) == 0);
+        for (int tries = 0; tries < 20 && std::popcount(p.mask) < wanted; ++tries) {
+          p.mask |= from & uint64_t{1} << told.below(5);
+        }
+      }
+      left -= p.tasks;
+      pieces.push_back(p);
+    }
+  }
+  if (told.below(20) == 0) pieces.push_back({told.below(4), 0, 0, 0});
+  return pieces;
+}
+
+TEST(ShapesByDefinition, StartWhereASlowLedgerSays) {
+  int legal = 0, illegal = 0;
+  for (uint64_t trial = 0; trial < 80; ++trial) {
+    Told told(Rng(61).split(trial));
+    const Scene scene(told.cluster(), told.jobs(), no_costs(), told.bars());
+    const Fixed& f = scene.fixed();
+    World world(f, scene.size());
+    world.reset(0, scene.size());
+    ASSERT_TRUE(world.advance(scene.truth()));
+    ClusterState& s = world.state();
+    for (int step = 0; step < 200; ++step) {
+      const int32_t slot = told.below(scene.size());
+      if (s.first_part[slot] != kNone) {
+        if (told.below(3) == 0) preempt(f, s, slot);
+        continue;
+      }
+      const std::vector<Piece> pieces = random_pieces(told, s, slot);
+      const auto n = static_cast<int32_t>(pieces.size());
+      const auto expected = slow_start(told, s, slot, pieces);
+      ASSERT_EQ(legal_start(f, s, slot, pieces.data(), n), expected.has_value())
+          << "trial " << trial << ", step " << step;
+      ++(expected ? legal : illegal);
+      if (!expected) continue;
+      start(f, s, slot, pieces.data(), n);
+      std::vector<uint64_t> masks;  // the parts are chained from the last to the first
+      for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+        masks.insert(masks.begin(), s.part_mask[p]);
+      }
+      ASSERT_EQ(masks, *expected) << "trial " << trial << ", step " << step;
+      ASSERT_EQ(broken_invariant(f, s), "");
+    }
+  }
+  EXPECT_GT(legal, 1000);
+  EXPECT_GT(illegal, 1000);
+}
+
+}  // namespace
+}  // namespace yard::testing
