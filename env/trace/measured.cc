@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "env/base/error.h"
+#include "env/trace/longest.h"
 #include "env/trace/rates.h"
 #include "env/trace/reader.h"
 #include "env/trace/throughputs.h"
@@ -14,7 +15,6 @@ namespace {
 
 constexpr const char* kReference = "v100";
 constexpr const char* kApart = "_unconsolidated";
-constexpr double kLongestS = 1e11;  // as long as a trace may say
 
 bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
 
@@ -30,7 +30,7 @@ double reference_throughput(const Throughputs& table, const Job& job) {
 
 // Sets the job's run time. Returns what stands in the way.
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
-  if (!(seconds >= 0 && seconds <= kLongestS)) return otherwise;
+  if (!(seconds >= 0 && seconds <= static_cast<double>(kLongestS))) return otherwise;
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
 }
