@@ -52,7 +52,8 @@ TEST(Ranked, DoesAsOrderedSetsDo) {
     int32_t best = kNone;
     for (int32_t c = 0; c < 4; ++c) {
       const Order& order = model[static_cast<size_t>(c)];
-      if (view.class_gpus(c) > gpus || order.empty() || skip[static_cast<size_t>(c)]) continue;
+      if (scene.fixed().jobs.class_gpus[c] > gpus || order.empty() || skip[static_cast<size_t>(c)])
+        continue;
       if (best == kNone || *order.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
     }
     ASSERT_EQ(ranked.first_class(view, gpus), best);
