@@ -27,8 +27,10 @@ bool is_tuned_file(std::string_view text) {
   return text.ends_with(".yaml") || text.ends_with(".yml");
 }
 
-Level granted(const std::string& policy, Level declared, const std::optional<Level>& most) {
+Level granted(const std::string& policy, Level declared, Level least,
+              const std::optional<Level>& most) {
   if (!most || declared <= *most) return declared;
+  if (least <= *most) return *most;
   // Whoever can use exact run times can use inexact ones.
   if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
   throw InputError("--information " + std::string(level_name(*most)),
@@ -77,13 +79,14 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.policy = std::move(opened.policy);
     who.servable = opened.info.servable;
     who.digest = opened.digest;
-    who.level = granted(policy, who.policy->level(), options.information);
+    who.level =
+        granted(policy, who.policy->level(), who.policy->least_level(), options.information);
     return who;
   }
   who.placement = check_play(options.rules, policy, options.placement);
   const bool oracle = std::count(rules.oracles.begin(), rules.oracles.end(), policy) > 0;
   who.level = oracle ? Level::kOracle : Level::kBlind;
-  if (granted(policy, who.level, options.information) != who.level) {
+  if (granted(policy, who.level, who.level, options.information) != who.level) {
     throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
   }
   return who;
@@ -103,6 +106,7 @@ struct PlainScenario {
       job.groups.clear();
       job.gpu_types.clear();
       job.after.clear();
+      job.model.clear();
     }
     return trace;
   }
@@ -130,7 +134,8 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   // Published simulators know of a job how many GPUs it takes, no more.
   std::optional<PlainScenario> plain;
   const JobColumns& jobs = scenario.fixed.jobs;
-  const bool told_more = jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr;
+  const bool told_more =
+      jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr || jobs.model_row != nullptr;
   if (!contestant.policy && told_more) plain.emplace(scenario);
   std::optional<Granted> decider;
   if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);

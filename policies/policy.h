@@ -36,8 +36,11 @@ class Policy {
 
   virtual ~Policy() = default;
 
-  // The least level of information that it needs.
+  // The level of information that it goes by.
   virtual Level level() const = 0;
+
+  // The least with which it still works: View::level() says what it got.
+  virtual Level least_level() const { return level(); }
 
   // How much it remembers.
   virtual size_t memory_bytes(const View&) const { return 0; }

@@ -50,8 +50,7 @@ class Ranked {
     int32_t* made = carver.take<int32_t>(1);
     if (*made == 0) {
       *made = 1;
-      for (int32_t k = 0; k < num_classes_; ++k) root_[k] = kNone;
-      for (int32_t i = 0; i < 2 * leaves_; ++i) winner_[i] = kNone;
+      clear();
     }
   }
 
@@ -62,6 +61,12 @@ class Ranked {
     child_[slot] = kNone;
     root_[k] = meld(root_[k], slot);
     enter(k, k);
+  }
+
+  // Forgets all jobs.
+  void clear() {
+    for (int32_t k = 0; k < num_classes_; ++k) root_[k] = kNone;
+    for (int32_t i = 0; i < 2 * leaves_; ++i) winner_[i] = kNone;
   }
 
   int32_t top(int32_t k) const { return root_[k]; }

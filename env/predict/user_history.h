@@ -47,6 +47,12 @@ class UserHistory {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
   }
 
+  // `View`: env/sim/view.h.
+  template <class View>
+  YARD_HD static size_t bytes(const View& view) {
+    return bytes(view.num_users());
+  }
+
   YARD_HD explicit UserHistory(std::byte* memory)
       : records_(reinterpret_cast<UserRecord*>(memory)) {}
 

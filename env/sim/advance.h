@@ -77,16 +77,19 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// The first job in order of submission, behind job `last`, that holds any of these GPUs, kNone
-// where there is none. (The list of holders remembers history, so its order must not decide
-// anything.)
-YARD_HD inline int32_t holder_of(const ClusterState& s, const Fault& fault, int32_t last) {
+// The first job in order of submission, behind job `last`, that holds any of these GPUs or, where
+// they are all of a node's, anything of it; kNone where there is none. (The list of holders
+// remembers history, so its order must not decide anything.)
+YARD_HD inline int32_t holder_of(const Fixed& f, const ClusterState& s, const Fault& fault,
+                                 int32_t last) {
+  const bool whole = is_whole_node(f, fault.node, fault.mask);
   int32_t best = kNone;
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.held_list[i];
     if (s.job[slot] <= last || (best != kNone && s.job[slot] > s.job[best])) continue;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      if (s.part_node[p] == fault.node && (s.part_mask[p] & fault.mask) != 0) best = slot;
+      if (s.part_node[p] != fault.node) continue;
+      if (whole || (s.part_mask[p] & fault.mask) != 0) best = slot;
     }
   }
   return best;
@@ -99,7 +102,7 @@ YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) 
   }
   take_down(f, s, fault.node, fault.mask, fault.until_us);
   if (fault.kind == FaultKind::kDrain) return;
-  for (int32_t slot = holder_of(s, fault, kNone); slot != kNone;) {
+  for (int32_t slot = holder_of(f, s, fault, kNone); slot != kNone;) {
     const int32_t job = s.job[slot];
     if (fault.kind == FaultKind::kFail) {
       fail(f, s, slot);
@@ -107,7 +110,7 @@ YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) 
       preempt(f, s, slot);
       mark_changed(s, slot);
     }  // who cannot save in time works on until the GPUs are gone
-    slot = holder_of(s, fault, job);
+    slot = holder_of(f, s, fault, job);
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace yard {
 
-enum class Placement : uint8_t { kFirstFit, kBestFit, kConsolidate };
-constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate"};
+enum class Placement : uint8_t { kFirstFit, kBestFit, kConsolidate, kElastic };
+constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate", "elastic"};
 
 // Reads the free-count bitmaps behind a view; hands out nothing else of the state.
 class Placer {
@@ -19,9 +19,11 @@ class Placer {
 
   // Where the tasks of a job with a shape would go, group by group. first-fit: nodes in order.
   // Otherwise: the tightest node that holds all of a group's tasks that are left, or else the one
-  // that takes most of them. Returns the number of pieces, 0 where some task finds no place.
-  YARD_HD int32_t shaped(int32_t slot, bool first_fit, Piece* out) const {
+  // that takes most of them. Returns the number of pieces, 0 where some task finds no place; under
+  // `elastic` a group is content with as many as do, from its fewest.
+  YARD_HD int32_t shaped(int32_t slot, Placement placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
+    const bool first_fit = placement == Placement::kFirstFit;
     const int32_t shape = s_.shape[slot];
     int32_t n = 0;
     for (int32_t g = 0; g < num_groups(h, shape); ++g) {
@@ -29,12 +31,29 @@ class Placer {
       const int32_t begun = n;
       for (int32_t left = tasks_of(h, shape, g); left > 0;) {
         const Piece piece = next_piece(shape, g, need, left, first_fit, out, begun, n);
-        if (piece.tasks == 0) return 0;
+        if (piece.tasks == 0) {
+          const int32_t placed = tasks_of(h, shape, g) - left;
+          if (placement != Placement::kElastic || !enough(h, shape, g, placed)) return 0;
+          break;
+        }
         out[n++] = piece;
         left -= piece.tasks;
       }
     }
     return n;
+  }
+
+  // The first in the queue of those whose class is not `skipped` and has its GPUs free, kNone.
+  template <class Skipped>
+  YARD_HD int32_t first_waiting(const Skipped& skipped) const {
+    int32_t first = kNone;
+    const JobColumns& jobs = fixed_.jobs;
+    for (int32_t k = 0; k < jobs.num_classes && jobs.class_gpus[k] <= s_.head->free_gpus; ++k) {
+      const int32_t head = s_.class_head[k];
+      if (head == kNone || skipped(k)) continue;
+      if (first == kNone || s_.queue_rank[head] < s_.queue_rank[first]) first = head;
+    }
+    return first;
   }
 
   // The lowest node with at least `gpus` free; never spreads what one node can hold.
@@ -181,6 +200,7 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
 //   best-fit     the tightest node that holds it whole, else the fewest nodes: never blocked either
 //   consolidate  as best-fit, but waits rather than span more nodes than an empty cluster would
 //   need
+//   elastic      as best-fit; a job with a range of tasks starts with fewer rather than wait
 YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
   const Placer placer(view);
@@ -212,7 +232,7 @@ YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_
 YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
   if (!view.within_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
-  return Placer(view).shaped(slot, placement == Placement::kFirstFit, out);
+  return Placer(view).shaped(slot, placement, out);
 }
 
 YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {

@@ -52,8 +52,10 @@ struct SpecColumns {
 // type, and lie wherever the scheduler likes.
 struct ShapeColumns {
   int32_t num_shapes = 0;
-  int32_t max_groups = 1;                // of one shape
-  int32_t max_loose_tasks = 0;           // of one shape: those without a whole GPU of their own
+  int32_t max_groups = 1;       // of one shape
+  int32_t max_loose_tasks = 0;  // of one shape: those without a whole GPU of their own
+  // (N + 1)  loose tasks of the so many jobs that have most of them; null where none has any
+  const int64_t* most_loose = nullptr;
   const int32_t* first_group = nullptr;  // (H + 1)  into the columns below
   const int32_t* tenant = nullptr;       // (H)  kNone: of no tenant that owns nodes
   const uint64_t* types = nullptr;       // (H)  the GPU types it runs on, as bits
@@ -116,6 +118,13 @@ struct JobColumns {
   const int64_t* save_us = nullptr;      // (N)  kNone: as Costs say; null where all are so
   const int64_t* restore_us = nullptr;   // (N)  likewise
   const int32_t* class_gpus = nullptr;  // (K)  rising; whole free GPUs without which none can start
+  const int64_t* priority = nullptr;    // (N)  higher goes first; null where all are 0
+  const double* weight = nullptr;       // (N)  null where all are 1
+  const int64_t* due_us = nullptr;      // (N)  first deadline, kNone; null where nobody has one
+  // Models that the cluster's types run at speeds of their own.
+  int32_t num_types = 0;
+  const int32_t* model_row = nullptr;   // (N)  kNone: as fast as others; null where all are
+  const double* model_speed = nullptr;  // (rows, num_types)
   ShapeColumns shapes;
   CurveColumns curves;
 };
@@ -146,6 +155,13 @@ struct Fixed {
   SpeedColumns speed = {};  // no classes: nothing is known of models
   bool rated = false;       // whether a rate depends on more than the types of GPUs; see rates.h
   bool faults = false;      // whether GPUs may go down: only then do states keep what that needs
+
+  // How fast a job goes on a node's GPUs where nothing is known of it but its model.
+  YARD_HD double speed_on(int32_t job, int32_t node) const {
+    const int32_t row = jobs.model_row == nullptr ? kNone : jobs.model_row[job];
+    if (row == kNone) return spec.node_speed[node];
+    return jobs.model_speed[row * jobs.num_types + spec.node_type[node]];
+  }
 
   // What it costs to stop a job, and to let it go on: a move to other GPUs, or to another number of
   // them, is the two together.

@@ -40,6 +40,9 @@ int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
   return scored;
 }
 
+// Work is counted in doubles, and up to here they hold every microsecond: 285 years.
+constexpr int64_t kExactUs = int64_t{1} << 53;
+
 class Default final : public Pacing {
  public:
   explicit Default(const Settings& settings) { parse<NoConfig>(settings); }
@@ -66,6 +69,11 @@ class Default final : public Pacing {
       if (!world.advance(truth)) {
         throw RunError(replay.policy + " leaves " + std::to_string(s.head->waiting) +
                        " jobs waiting with nothing running");
+      }
+      if (s.head->now_us > kExactUs) {
+        throw RunError(replay.policy + " takes longer than the " +
+                       std::to_string(kExactUs / 1'000'000) +
+                       " s up to which times are exact: fewer jobs, or a larger cluster");
       }
       ++out.events;
       open -= record(replay.workload, s, out);

@@ -44,7 +44,8 @@ std::vector<int32_t> live_slots_by_job(const ClusterState& s) {
 uint64_t digest(const Fixed& fixed, const ClusterState& s) {
   const Head& h = *s.head;
   Hash hash;
-  for (const int64_t word : {h.now_us, h.timer_us, h.job_time_us, h.held_time_us}) hash.add(word);
+  for (const int64_t word : {h.now_us, h.timer_us}) hash.add(word);
+  for (const WideUs sum : {h.job_time_us, h.held_time_us}) hash.add(static_cast<int64_t>(sum));
   for (const int32_t word :
        {h.first_job, h.end_job, h.arrived, h.finished, h.preemptions, h.starts}) {
     hash.add(word);
@@ -83,7 +84,9 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
   }
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) hash.add(s.free_mask[m]);
   if (fixed.faults) {
-    for (const int64_t word : {h.down_time_us, h.lost_time_us}) hash.add(word);
+    for (const WideUs sum : {h.down_time_us, h.lost_time_us}) {
+      hash.add(static_cast<int64_t>(sum));
+    }
     hash.add(h.failures);
     for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
       hash.add(s.down_mask[m]);
@@ -273,7 +276,8 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
       return at("GPUs of tenant ", t);
     }
   }
-  int32_t queued = 0, asked_for = 0;
+  int32_t queued = 0;
+  int64_t asked_for = 0;
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot], ++queued) {
     asked_for += s.gpus[slot];
     if (s.phase[slot] != Phase::kWaiting) return at("queued but not waiting: slot ", slot);

@@ -1,7 +1,9 @@
 #include "env/sim/faults.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -44,12 +46,20 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   const TopologyColumns& net = topology.columns();
   std::vector<std::vector<int32_t>> racks(static_cast<size_t>(net.num_racks));  // their nodes
   std::vector<std::vector<int32_t>> pods(static_cast<size_t>(net.num_pods));
+  std::map<int32_t, std::vector<int32_t>> zones, spot_zones;  // those with a number above 0
+  const bool all_spot = std::none_of(spec.nodes.begin(), spec.nodes.end(),
+                                     [](const Node& node) { return node.spot; });
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     const auto node = static_cast<int32_t>(m);
     const Node& what = spec.nodes[m];
     const uint64_t all = low_mask(what.gpus);
     racks[static_cast<size_t>(net.rack[m])].push_back(node);
     pods[static_cast<size_t>(net.pod[m])].push_back(node);
+    const bool spot = what.spot || all_spot;
+    if (what.zone > 0) {
+      zones[what.zone].push_back(node);
+      if (spot) spot_zones[what.zone].push_back(node);
+    }
     const auto add = [&](FaultKind kind, uint64_t mask) {
       return [&faults, node, kind, mask](int64_t at_us, int64_t until_us) {
         faults.push_back({at_us, until_us, node, kind, mask});
@@ -62,24 +72,36 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
     }
     for_outages(of_node.split(0), model.node_mtbf_h, model.node_repair_h, from_us, to_us,
                 add(FaultKind::kFail, all));
+    if (!spot || what.zone > 0) continue;
     for_outages(of_node.split(1), model.reclaim_mtbf_h, model.reclaim_repair_h, from_us, to_us,
                 add(FaultKind::kReclaim, all));
   }
-  // All nodes behind a switch go with it.
-  const auto together = [&](const std::vector<std::vector<int32_t>>& groups, const Rng& of_all,
+  // All nodes behind a switch, or of a zone, go with it.
+  const auto together = [&](FaultKind kind, const std::vector<int32_t>& nodes, const Rng& of_group,
                             double mtbf_h, double repair_h) {
-    for (size_t g = 0; g < groups.size(); ++g) {
-      for_outages(of_all.split(g), mtbf_h, repair_h, from_us, to_us,
-                  [&](int64_t at_us, int64_t until_us) {
-                    for (const int32_t node : groups[g]) {
-                      const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
-                      faults.push_back({at_us, until_us, node, FaultKind::kFail, all});
-                    }
-                  });
-    }
+    for_outages(of_group, mtbf_h, repair_h, from_us, to_us, [&](int64_t at_us, int64_t until_us) {
+      for (const int32_t node : nodes) {
+        const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
+        faults.push_back({at_us, until_us, node, kind, all});
+      }
+    });
   };
-  together(racks, rng.split(2), model.rack_mtbf_h, model.rack_repair_h);
-  together(pods, rng.split(3), model.pod_mtbf_h, model.pod_repair_h);
+  for (size_t r = 0; r < racks.size(); ++r) {
+    together(FaultKind::kFail, racks[r], rng.split(2).split(r), model.rack_mtbf_h,
+             model.rack_repair_h);
+  }
+  for (size_t p = 0; p < pods.size(); ++p) {
+    together(FaultKind::kFail, pods[p], rng.split(3).split(p), model.pod_mtbf_h,
+             model.pod_repair_h);
+  }
+  for (const auto& [zone, nodes] : zones) {
+    together(FaultKind::kFail, nodes, rng.split(4).split(static_cast<uint64_t>(zone)),
+             model.zone_mtbf_h, model.zone_repair_h);
+  }
+  for (const auto& [zone, nodes] : spot_zones) {
+    together(FaultKind::kReclaim, nodes, rng.split(5).split(static_cast<uint64_t>(zone)),
+             model.reclaim_mtbf_h, model.reclaim_repair_h);
+  }
   give_notice(faults, model.reclaim_notice_us());
   return faults;
 }

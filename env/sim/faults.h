@@ -13,17 +13,21 @@
 
 namespace yard {
 
-// Times to failure are exponential, each GPU, node, rack and pod by itself; times to repair too.
+// Times to failure are exponential, each GPU, node, rack, pod and zone by itself; times to repair
+// too. Only spot nodes are reclaimed, all where the cluster marks none; those of a zone that has a
+// number above 0 together.
 struct FaultModel {
   double gpu_mtbf_h = 0;  // mean time between failures of one GPU; 0: none fail
   double node_mtbf_h = 0;
   double rack_mtbf_h = 0;
   double pod_mtbf_h = 0;
-  double reclaim_mtbf_h = 0;  // of one node: how often its owner takes it back, as a spot instance
+  double zone_mtbf_h = 0;
+  double reclaim_mtbf_h = 0;  // of one spot node or zone: how often its owner takes it back
   double gpu_repair_h = 4;    // mean time until it is back
   double node_repair_h = 4;
   double rack_repair_h = 1;
   double pod_repair_h = 1;
+  double zone_repair_h = 1;
   double reclaim_repair_h = 2;
   double reclaim_notice_s = 120;  // what Amazon EC2 gives spot instances; others give 30
 
@@ -32,17 +36,20 @@ struct FaultModel {
     f("node_mtbf_h", node_mtbf_h, 0, 1e9, "the same of one node");
     f("rack_mtbf_h", rack_mtbf_h, 0, 1e9, "the same of one rack");
     f("pod_mtbf_h", pod_mtbf_h, 0, 1e9, "the same of one pod");
-    f("reclaim_mtbf_h", reclaim_mtbf_h, 0, 1e9, "mean hours until a spot node is taken back");
+    f("zone_mtbf_h", zone_mtbf_h, 0, 1e9, "the same of one zone with a number above 0");
+    f("reclaim_mtbf_h", reclaim_mtbf_h, 0, 1e9,
+      "mean hours until a spot node, or those of a zone, are taken back");
     f("gpu_repair_h", gpu_repair_h, 1e-3, 1e6, "mean hours until a failed GPU is back");
     f("node_repair_h", node_repair_h, 1e-3, 1e6, "the same of a node");
     f("rack_repair_h", rack_repair_h, 1e-3, 1e6, "the same of a rack");
     f("pod_repair_h", pod_repair_h, 1e-3, 1e6, "the same of a pod");
+    f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "the same of a zone");
     f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "the same of a reclaimed node");
     f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
       "seconds between the notice of a reclaim, read or drawn, and the end of its jobs");
   }
   bool any() const {
-    return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + reclaim_mtbf_h > 0;
+    return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;
   }
   int64_t reclaim_notice_us() const { return std::llround(1e6 * reclaim_notice_s); }
 };

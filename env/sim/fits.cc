@@ -144,7 +144,24 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 
 }  // namespace
 
+namespace {
+
+// One after the other, they would all have ended while the clock still holds the time.
+void check_length(const Trace& trace) {
+  constexpr double kMostS = 4e12;
+  double sum_us = trace.jobs.empty() ? 0 : static_cast<double>(trace.jobs.back().submit_us);
+  for (const Job& job : trace.jobs) sum_us += static_cast<double>(job.run_us);
+  if (sum_us <= 1e6 * kMostS) return;
+  throw InputError(
+      trace.source,
+      "run times that add up, behind the last submission, to at most " + shortest(kMostS) + " s",
+      shortest(1e-6 * sum_us));
+}
+
+}  // namespace
+
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
+  check_length(trace);
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_ready(trace.jobs);
   // What is placed is stages.

@@ -25,12 +25,12 @@ struct JobOutcome {
 struct Outcome {
   std::vector<JobOutcome> jobs;  // (N) as in the workload
   int64_t begin_us = 0, end_us = 0;
-  int64_t held_time_us = 0;  // GPUs held by starting and running jobs, summed over time
-  int64_t events = 0;        // moments at which something happened
-  int64_t decisions = 0;     // times the scheduler was asked
-  int64_t lost_time_us = 0;  // GPU time of work that failures lost
-  int64_t failures = 0;      // times that a failure stopped a job
-  double moved_bytes = 0;    // between nodes
+  WideUs held_time_us = 0;  // GPUs held by starting and running jobs, summed over time
+  int64_t events = 0;       // moments at which something happened
+  int64_t decisions = 0;    // times the scheduler was asked
+  WideUs lost_time_us = 0;  // GPU time of work that failures lost
+  int64_t failures = 0;     // times that a failure stopped a job
+  double moved_bytes = 0;   // between nodes
 
   // Takes over what a state has summed up by the end.
   void close(const Head& head) {

@@ -72,7 +72,7 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
     if (s.part_mask[p] == 0) continue;
     const int32_t node = s.part_node[p], type = f.spec.node_type[node];
     const double speed = modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes)
-                                  : f.spec.node_speed[node];
+                                  : f.speed_on(s.job[slot], node);
     const bool slower = speed < out.rate || (speed == out.rate && type < out.type);
     if (!any || slower) out = {speed, type};
     any = true;

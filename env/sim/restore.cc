@@ -39,12 +39,12 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   YARD_CHECK(!live.parts.empty(), "a job that holds nothing");
   YARD_CHECK(s.shape[slot] == kNone, "a live job says GPUs, not tasks");
   int32_t chain = kNone, sum = 0;
-  double speed = fixed.spec.node_speed[live.parts.back().node];
+  double speed = fixed.speed_on(s.job[slot], live.parts.back().node);
   for (size_t i = live.parts.size(); i-- > 0;) {
     const LivePart& part = live.parts[i];
     YARD_CHECK((s.free_mask[part.node] & part.mask) == part.mask, "a GPU held twice");
     chain = hold_part(fixed, s, slot, part.node, part.mask, 0, 0, chain);
-    speed = std::min(speed, fixed.spec.node_speed[part.node]);
+    speed = std::min(speed, fixed.speed_on(s.job[slot], part.node));
     sum += count_bits(part.mask);
   }
   YARD_CHECK(sum == s.gpus[slot], "a job that holds other than it asks for");

@@ -67,7 +67,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
     // A gang moves at the speed of its slowest GPU.
-    const double here = f.spec.node_speed[node];
+    const double here = f.speed_on(s.job[slot], node);
     if (mask != 0 && (speed == 0 || here < speed)) speed = here;
   };
   const bool plain = s.shape[slot] == kNone;
@@ -238,7 +238,10 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
   for (int32_t t = 0; t < z.tenants; ++t) s.tenant_gpus[t] = 0;
   for (int32_t i = 0; i < z.links; ++i) s.link_load[i] = 0;
-  for (int32_t m = 0; m < z.fault_nodes; ++m) s.down_mask[m] = s.idle_down_mask[m] = 0;
+  for (int32_t m = 0; m < z.fault_nodes; ++m) {
+    s.down_mask[m] = s.idle_down_mask[m] = 0;
+    s.node_down_until_us[m] = 0;
+  }
   for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
   for (int32_t w = 0; w < z.parent_words; ++w) s.ended_bits[w] = 0;
   for (int32_t m = 0; m < z.measured_nodes; ++m) {
@@ -370,9 +373,13 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// Lets nobody get these GPUs before `until_us`; who holds them keeps them.
+// Lets nobody get these GPUs before `until_us`; who holds them keeps them. All of a node's GPUs
+// (none of one without GPUs) stand for the node: it takes no other task either.
 YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask,
                               int64_t until_us) {
+  if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
+    s.node_down_until_us[node] = until_us;
+  }
   for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
     int64_t& down_us = s.down_until_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
     if (until_us > down_us) down_us = until_us;
@@ -384,7 +391,7 @@ YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uin
   set_free(f, s, node, s.free_mask[node] & ~idle);
 }
 
-// GPUs whose time is over come back.
+// GPUs whose time is over come back. (A node's own time needs no end: it is compared with now.)
 YARD_HD inline void bring_up(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
     const int32_t gpu = lowest_bit(rest);

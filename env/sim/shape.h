@@ -66,8 +66,14 @@ YARD_HD inline uint64_t barred_beside(const Fixed& f, int32_t node, int32_t kind
   return kind == kNone ? 0 : h.barred[f.spec.node_type[node] * h.num_kinds + kind];
 }
 
+// Whether these are all of a node's GPUs: then what befalls them befalls the node.
+YARD_HD inline bool is_whole_node(const Fixed& f, int32_t node, uint64_t mask) {
+  return mask == low_mask(f.spec.node_gpus[node]);
+}
+
 struct NodeLedger {
   int32_t node;
+  bool down = false;     // the node as a whole
   uint64_t free;         // whole GPUs
   uint64_t shared;       // GPUs that somebody has a share of
   uint64_t touched = 0;  // of `shared`: what is left of them stands in milli and mem_mib
@@ -81,7 +87,9 @@ struct NodeLedger {
         shared(f.jobs.shapes.max_loose_tasks > 0 ? s.shared_mask[m] : 0),
         cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
         mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {
-    if (f.faults) shared &= ~s.down_mask[m];  // who has a share keeps it, nobody joins
+    if (!f.faults) return;
+    shared &= ~s.down_mask[m];  // who has a share keeps it, nobody joins
+    down = s.node_down_until_us[m] > s.head->now_us;
   }
 
   // What is left of a shared GPU.
@@ -100,8 +108,9 @@ struct NodeLedger {
     return (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
   }
 
-  // Whether the node is open to the job, and its GPUs of a kind that the task runs on.
+  // Whether the node is up and open to the job, and its GPUs of a kind that the task runs on.
   YARD_HD bool suits(const Fixed& f, int32_t shape, const TaskNeed& need) const {
+    if (down) return false;
     const int32_t owner = f.spec.node_owner[node];
     if (owner != kNone && owner != f.jobs.shapes.tenant[shape]) return false;
     if (need.gpus + need.gpu_milli == 0) return true;

@@ -34,14 +34,18 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
+// Microseconds times jobs or GPUs: a century of a large cluster does not fit into 64 bits.
+__extension__ typedef __int128 WideUs;
+
 struct Head {
   int64_t now_us;
   int64_t timer_us;            // when the policy asked to be woken, kNever
   int64_t ready_horizon_us;    // nothing is still being vacated at or after this time
-  int64_t job_time_us;         // integral of jobs in the system
-  int64_t held_time_us;        // integral of GPUs held by starting and running jobs
-  int64_t down_time_us;        // integral of GPUs that are down
-  int64_t lost_time_us;        // GPU time of work that failures lost
+  int64_t waiting_gpus;        // that the waiting jobs ask for
+  WideUs job_time_us;          // integral of jobs in the system
+  WideUs held_time_us;         // integral of GPUs held by starting and running jobs
+  WideUs down_time_us;         // integral of GPUs that are down
+  WideUs lost_time_us;         // GPU time of work that failures lost
   int32_t slots;               // S
   int32_t first_job, end_job;  // the part of the workload that this world plays
   int32_t arrived;             // jobs [first_job, arrived) have been submitted
@@ -49,12 +53,11 @@ struct Head {
   int32_t live;  // blocked + waiting + starting + running + stopping
   int32_t blocked;
   int32_t waiting;
-  int32_t waiting_gpus;  // that the waiting jobs ask for
-  int32_t held;          // starting + running
-  int32_t free_gpus;     // not owned; some may still be vacated
-  int32_t high_water;    // slots [high_water, S) were never used
-  int32_t free_slot;     // head of the list of freed slots, kNone
-  int32_t free_part;     // head of the list of freed parts, kNone
+  int32_t held;        // starting + running
+  int32_t free_gpus;   // not owned; some may still be vacated
+  int32_t high_water;  // slots [high_water, S) were never used
+  int32_t free_slot;   // head of the list of freed slots, kNone
+  int32_t free_part;   // head of the list of freed parts, kNone
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
   int32_t blocked_head;  // list of blocked slots, by queue_next
@@ -193,15 +196,16 @@ struct ClusterState {
   int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
   int64_t* link_load = nullptr;   // (links or 0)  bytes a second, nodes' first, then racks', pods'
   uint64_t* down_mask = nullptr;  // (M or 0)  GPUs that nobody gets: failed or drained
-  uint64_t* idle_down_mask = nullptr;  // (M or 0)  of these, those that nobody holds any more
-  int64_t* down_until_us = nullptr;    // (G or 0)
-  uint64_t* ended_bits = nullptr;      // which jobs that others wait for have ended
-  int64_t* free_cpu_milli = nullptr;   // (M or 0)
-  int64_t* free_mem_mib = nullptr;     // (M or 0)
-  uint64_t* shared_mask = nullptr;     // (M or 0)  GPUs that somebody has a share of; not free
-  int32_t* share_milli = nullptr;      // (G or 0)  what is left of such a GPU
-  int32_t* share_mem_mib = nullptr;    // (G or 0)
-  uint64_t* share_kinds = nullptr;     // (G or 0)  of those who have a share of it, as bits
+  uint64_t* idle_down_mask = nullptr;     // (M or 0)  of these, those that nobody holds any more
+  int64_t* down_until_us = nullptr;       // (G or 0)
+  int64_t* node_down_until_us = nullptr;  // (M or 0)  before, the node takes no task at all
+  uint64_t* ended_bits = nullptr;         // which jobs that others wait for have ended
+  int64_t* free_cpu_milli = nullptr;      // (M or 0)
+  int64_t* free_mem_mib = nullptr;        // (M or 0)
+  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs that somebody has a share of; not free
+  int32_t* share_milli = nullptr;         // (G or 0)  what is left of such a GPU
+  int32_t* share_mem_mib = nullptr;       // (G or 0)
+  uint64_t* share_kinds = nullptr;        // (G or 0)  of those who have a share of it, as bits
   // What stopping jobs still vacate on a GPU before gpu_ready_us, on a node before node_ready_us;
   // later it means nothing.
   int64_t* leaving_milli = nullptr;      // (G or 0)
@@ -249,6 +253,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.down_mask, z.fault_nodes, Extent::kAll);
   f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
   f(s.down_until_us, z.fault_gpus, Extent::kAll);
+  f(s.node_down_until_us, z.fault_nodes, Extent::kAll);
   f(s.ended_bits, z.parent_words, Extent::kAll);
   f(s.free_cpu_milli, z.measured_nodes, Extent::kAll);
   f(s.free_mem_mib, z.measured_nodes, Extent::kAll);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "env/base/error.h"
 #include "env/cluster/topology.h"
 
 namespace yard {
@@ -135,7 +136,7 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
   types_.push_back(types);
   shape_tenant_.push_back(tenant);
   shape_kind_.push_back(kind);
-  int32_t loose = 0;
+  int64_t loose = 0;
   for (const RoleGroup& g : groups) {
     tasks_.push_back(g.count);
     min_tasks_.push_back(fewest(g));
@@ -149,7 +150,7 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
   }
   first_group_.push_back(static_cast<int32_t>(tasks_.size()));
   max_groups_ = std::max(max_groups_, static_cast<int32_t>(groups.size()));
-  max_loose_tasks_ = std::max(max_loose_tasks_, loose);
+  loose_tasks_.push_back(loose);
   return known->second;
 }
 
@@ -192,6 +193,51 @@ void JobTable::add_curves(const std::vector<Job>& jobs) {
   }
 }
 
+// What nobody says stays out of memory.
+void JobTable::add_worth(const std::vector<Job>& jobs) {
+  for (const Job& job : jobs) {
+    priority_.push_back(job.priority);
+    weight_.push_back(job.weight);
+    due_us_.push_back(job.dues.empty() ? kNone : job.submit_us + job.dues[0].within_us);
+  }
+  const auto all = [](const auto& column, auto unsaid) {
+    return std::all_of(column.begin(), column.end(), [&](auto one) { return one == unsaid; });
+  };
+  if (all(priority_, int64_t{0})) priority_.clear();
+  if (all(weight_, 1.0)) weight_.clear();
+  if (all(due_us_, int64_t{kNone})) due_us_.clear();
+}
+
+void JobTable::add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec) {
+  std::map<std::string, int32_t> rows;
+  num_types_ = static_cast<int32_t>(spec.types.size());
+  for (const GpuType& type : spec.types) {
+    for (const auto& [model, speed] : type.speed_of_model) {
+      const auto next = static_cast<int32_t>(rows.size());
+      if (!rows.try_emplace(model, next).second) continue;
+      for (const GpuType& other : spec.types) model_speed_.push_back(other.speed_on(model));
+    }
+  }
+  if (rows.empty()) return;
+  for (const Job& job : jobs) {
+    const auto row = rows.find(job.model);
+    model_row_.push_back(row == rows.end() ? kNone : row->second);
+  }
+  const auto plain = [](int32_t row) { return row == kNone; };
+  if (std::all_of(model_row_.begin(), model_row_.end(), plain)) model_row_.clear();
+}
+
+void JobTable::add_loose_tasks() {
+  std::vector<int64_t> of_jobs;
+  for (const int32_t shape : shape_) {
+    of_jobs.push_back(shape == kNone ? 0 : loose_tasks_[static_cast<size_t>(shape)]);
+  }
+  std::sort(of_jobs.rbegin(), of_jobs.rend());
+  if (of_jobs.empty() || of_jobs[0] == 0) return;
+  most_loose_.push_back(0);
+  for (const int64_t tasks : of_jobs) most_loose_.push_back(most_loose_.back() + tasks);
+}
+
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars)
     : bars_(std::move(bars)) {
   std::unordered_map<std::string, int32_t> users;
@@ -231,6 +277,9 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBa
   if (spec.tenants.empty()) tenant_.clear();
   link_after(jobs);
   add_curves(jobs);
+  add_worth(jobs);
+  add_model_speeds(jobs, spec);
+  add_loose_tasks();
   num_users_ = static_cast<int32_t>(users.size());
   std::vector<std::array<int32_t, 3>> classes = requests;
   std::sort(classes.begin(), classes.end());
@@ -243,30 +292,40 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBa
 }
 
 JobColumns JobTable::columns() const {
-  return {static_cast<int32_t>(gpus_.size()),
-          static_cast<int32_t>(class_gpus_.size()),
-          num_users_,
-          gpus_.data(),
-          size_class_.data(),
-          tenant_.empty() ? nullptr : tenant_.data(),
-          shape_.empty() ? nullptr : shape_.data(),
-          user_.data(),
-          submit_us_.data(),
-          limit_us_.data(),
-          speed_class_.empty() ? nullptr : speed_class_.data(),
-          num_parents_,
-          after_job_.empty() ? nullptr : first_after_.data(),
-          after_job_.data(),
-          parent_.data(),
-          save_us_.empty() ? nullptr : save_us_.data(),
-          restore_us_.empty() ? nullptr : restore_us_.data(),
-          class_gpus_.data(),
-          {static_cast<int32_t>(types_.size()), max_groups_, max_loose_tasks_, first_group_.data(),
-           shape_tenant_.data(), types_.data(), tasks_.data(), min_tasks_.data(), max_tasks_.data(),
-           task_gpus_.data(), task_milli_.data(), task_gpu_mem_mib_.data(), task_cpu_milli_.data(),
-           task_mem_mib_.data(), bars_.num_kinds, shape_kind_.data(), bars_.barred.data()},
-          {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
-           point_value_.data(), point_noise_.data(), target_.data()}};
+  const auto or_null = [](const auto& column) { return column.empty() ? nullptr : column.data(); };
+  return {
+      static_cast<int32_t>(gpus_.size()),
+      static_cast<int32_t>(class_gpus_.size()),
+      num_users_,
+      gpus_.data(),
+      size_class_.data(),
+      tenant_.empty() ? nullptr : tenant_.data(),
+      shape_.empty() ? nullptr : shape_.data(),
+      user_.data(),
+      submit_us_.data(),
+      limit_us_.data(),
+      speed_class_.empty() ? nullptr : speed_class_.data(),
+      num_parents_,
+      after_job_.empty() ? nullptr : first_after_.data(),
+      after_job_.data(),
+      parent_.data(),
+      save_us_.empty() ? nullptr : save_us_.data(),
+      restore_us_.empty() ? nullptr : restore_us_.data(),
+      class_gpus_.data(),
+      or_null(priority_),
+      or_null(weight_),
+      or_null(due_us_),
+      num_types_,
+      or_null(model_row_),
+      model_speed_.data(),
+      {static_cast<int32_t>(types_.size()), max_groups_,
+       most_loose_.empty() ? 0 : static_cast<int32_t>(std::min<int64_t>(most_loose_[1], INT32_MAX)),
+       or_null(most_loose_), first_group_.data(), shape_tenant_.data(), types_.data(),
+       tasks_.data(), min_tasks_.data(), max_tasks_.data(), task_gpus_.data(), task_milli_.data(),
+       task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data(), bars_.num_kinds,
+       shape_kind_.data(), bars_.barred.data()},
+      {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
+       point_value_.data(), point_noise_.data(), target_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
@@ -278,7 +337,15 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.gpus = fixed.spec.total_gpus;
   z.classes = fixed.jobs.num_classes;
   z.max_node_gpus = fixed.spec.max_node_gpus;
-  z.parts = z.gpus + most * shapes.max_loose_tasks;
+  const int64_t loose =
+      shapes.most_loose == nullptr ? 0 : shapes.most_loose[std::min(most, fixed.jobs.num_jobs)];
+  if (loose > INT32_MAX - z.gpus) {
+    throw InputError("jobs that are in the system at once",
+                     "at most " + std::to_string(INT32_MAX - z.gpus) +
+                         " tasks without whole GPUs, so that they can be counted",
+                     std::to_string(loose));
+  }
+  z.parts = z.gpus + static_cast<int32_t>(loose);
   if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
   if (shapes.num_kinds > 0 && z.shared_gpus > 0) z.kinded_gpus = z.gpus;

@@ -52,6 +52,9 @@ class JobTable {
   int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind);
   void link_after(const std::vector<Job>& jobs);
   void add_curves(const std::vector<Job>& jobs);
+  void add_worth(const std::vector<Job>& jobs);
+  void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
+  void add_loose_tasks();
 
   std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_, save_us_, restore_us_;
@@ -65,7 +68,14 @@ class JobTable {
   std::vector<int64_t> task_cpu_milli_, task_mem_mib_;
   std::vector<uint64_t> types_;
   std::map<std::vector<int64_t>, int32_t> shapes_;
-  int32_t max_groups_ = 1, max_loose_tasks_ = 0;
+  int32_t max_groups_ = 1;
+  std::vector<int64_t> loose_tasks_;  // of each shape
+  std::vector<int64_t> most_loose_;
+  std::vector<int64_t> priority_, due_us_;
+  std::vector<double> weight_;
+  int32_t num_types_ = 0;
+  std::vector<int32_t> model_row_;
+  std::vector<double> model_speed_;
   std::vector<int32_t> first_point_;
   std::vector<double> point_work_us_, point_value_, point_noise_, target_;
   PairBars bars_;
@@ -76,7 +86,8 @@ class JobTable {
 // The GPU types of `spec` that the job runs on, as bits.
 uint64_t type_bits(const Job& job, const ClusterSpec& spec);
 
-// Sizes of a state for at most `slots` live jobs.
+// Sizes of a state for at most `slots` live jobs. Throws InputError where they do not fit into the
+// numbers of a state.
 StateSizes sizes_for(const Fixed& fixed, int32_t slots);
 
 }  // namespace yard

@@ -8,6 +8,8 @@
 
 namespace yard {
 
+struct Select;
+
 // Ordered: a policy may use what its own level and those before it offer (design, decision 6).
 // The last two are bounds, not competitors.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
@@ -41,28 +43,24 @@ class View {
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
-  YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
-  YARD_HD bool has_faults() const { return fixed_->faults; }
-  // Whether any job asks for a share of a GPU.
-  YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
 
   // --- slots: [0, capacity()), and the jobs in them
   YARD_HD int32_t capacity() const { return state_->head->slots; }
   YARD_HD int32_t high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
-  YARD_HD int32_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
+  YARD_HD int64_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
   YARD_HD int32_t num_held() const { return state_->head->held; }
   YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
-  // Jobs of one class ask for the same; where one finds no place, none does. class_gpus() are the
-  // whole free GPUs without which none can start; it rises with k.
-  YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
-  YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
-  YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
-  YARD_HD int32_t class_next(int32_t slot) const { return state_->class_next[slot]; }
+  // Whole free GPUs without which no waiting job can start. Requires: somebody waits.
+  YARD_HD int32_t least_gpus_waited_for() const {
+    int32_t k = 0;  // classes stand by their GPUs
+    while (class_head(k) == kNone) ++k;
+    return class_gpus(k);
+  }
 
   // What changed since the policy was last asked: arrived, began to run, saved, or finished (then
   // the slot can be read for the last time).
@@ -91,6 +89,7 @@ class View {
   }
   // The number of GPUs where orders weigh by it: a job of CPUs alone counts as one GPU.
   YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
+  // Jobs of one class ask for the same; where one finds no place, none does.
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
   // Whether it asks for more than a number of GPUs: then place() and the rules go by its shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
@@ -103,6 +102,30 @@ class View {
     }
     return sum;
   }
+  // Its role groups, and the fewest and the most tasks of one with which it can run.
+  YARD_HD int32_t num_groups(int32_t slot) const {
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    return h.first_group[shape_of(slot) + 1] - h.first_group[shape_of(slot)];
+  }
+  YARD_HD int32_t min_tasks(int32_t slot, int32_t group) const {
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    return h.min_tasks[h.first_group[shape_of(slot)] + group];
+  }
+  YARD_HD int32_t max_tasks(int32_t slot, int32_t group) const {
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    return h.max_tasks[h.first_group[shape_of(slot)] + group];
+  }
+  // What its user says of its worth: priority (higher first), weight, and the first time by which
+  // it should have ended, kNone where there is none.
+  YARD_HD int64_t priority(int32_t slot) const {
+    return fixed_->jobs.priority == nullptr ? 0 : fixed_->jobs.priority[state_->job[slot]];
+  }
+  YARD_HD double weight(int32_t slot) const {
+    return fixed_->jobs.weight == nullptr ? 1 : fixed_->jobs.weight[state_->job[slot]];
+  }
+  YARD_HD int64_t due_us(int32_t slot) const {
+    return fixed_->jobs.due_us == nullptr ? kNone : fixed_->jobs.due_us[state_->job[slot]];
+  }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
   YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
   YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
@@ -114,7 +137,6 @@ class View {
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
-  YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
 
   // Time that the job has run so far, its restores not counted.
   YARD_HD int64_t attained_us(int32_t slot) const {
@@ -179,6 +201,23 @@ class View {
 
  private:
   friend class Placer;
+  // What the whole workload holds, of which part is still to come: for those alone who have to make
+  // room for it, or may be quicker where it has none of something.
+  friend class Ranked;
+  friend class RoomIndex;
+  friend class RoomMaker;
+  friend class UserHistory;
+  friend struct Select;
+
+  YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
+  YARD_HD bool has_faults() const { return fixed_->faults; }
+  // Whether any job asks for a share of a GPU.
+  YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
+  YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
+  YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
+  // Whole free GPUs without which no job of the class can start; it rises with k.
+  YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
+  YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
 

@@ -16,6 +16,7 @@ Placement placement_of(const std::string& name) {
   // Tiresias' yarn and Lucid's consolidate wait for few nodes as ours does; the other placements of
   // published rule sets take GPUs wherever they are.
   if (name == "consolidate" || name == "yarn") return Placement::kConsolidate;
+  if (name == "elastic") return Placement::kElastic;
   return name == "first-fit" ? Placement::kFirstFit : Placement::kBestFit;
 }
 

@@ -93,7 +93,7 @@ struct Dispatch {
   };
 
   YARD_HD static size_t memory_bytes(const View& view) {
-    return UserHistory::bytes(view.num_users()) + Candidates::bytes(view.capacity());
+    return UserHistory::bytes(view) + Candidates::bytes(view.capacity());
   }
 
   // To be called once at every decision point, before the first observe(): time and history stand
@@ -113,9 +113,7 @@ struct Dispatch {
   YARD_HD static bool idle(const View& view, const DispatchConfig& config) {
     if (view.num_waiting() == 0) return true;
     if (config.preempt && view.num_held() > 0) return false;
-    int32_t k = 0;  // the narrowest waiting job
-    while (view.class_head(k) == kNone) ++k;
-    return view.class_gpus(k) > view.free_gpus();
+    return view.least_gpus_waited_for() > view.free_gpus();
   }
 
   // When to look again if nothing happens before, kNever where only events matter.
@@ -335,7 +333,7 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
   UserHistory history(memory);
   history.take_in_changed(view);
   if (idle(view, config)) return false;
-  Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
+  Candidates candidates(memory + UserHistory::bytes(view), view.capacity());
   bool some_ran = false;
   const int32_t point = candidates.begin_point();
   candidates.gather(view, config.preempt, [&](const Candidate& c) {
@@ -365,7 +363,7 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
 
 YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& config,
                                       std::byte* memory, Observation& out) {
-  Candidates candidates(memory + UserHistory::bytes(view.num_users()), view.capacity());
+  Candidates candidates(memory + UserHistory::bytes(view), view.capacity());
   dispatch_detail::Window w;
   dispatch_detail::fill(view, config, candidates, w);
   // Made in one pass and copied in another: a copy has to wait for what was stored just before.

@@ -119,9 +119,7 @@ struct Select {
   // Is there nothing to choose? May say no where only kNothing is legal.
   YARD_HD static bool idle(const View& view, const Config&) {
     if (view.num_waiting() == 0) return true;
-    int32_t k = 0;  // the narrowest waiting job
-    while (view.class_head(k) == kNone) ++k;
-    return view.class_gpus(k) > view.free_gpus();
+    return view.least_gpus_waited_for() > view.free_gpus();
   }
 
   YARD_HD static int64_t wake_us(const View& view, const Config& config) {

@@ -8,13 +8,14 @@
 
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/longest.h"
 
 namespace yard {
 namespace gavel {
 namespace {
 
 constexpr double kMostSteps = 1e15;  // doubles count so far one by one
-constexpr int64_t kLongestUs = 100'000'000'000'000'000;
+constexpr int64_t kLongestUs = kLongestS * 1'000'000;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 

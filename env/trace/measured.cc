@@ -6,6 +6,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/trace/longest.h"
 #include "env/trace/rates.h"
 #include "env/trace/reader.h"
 #include "env/trace/throughputs.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr const char* kReference = "v100";
 constexpr const char* kApart = "_unconsolidated";
-constexpr double kLongestS = 1e11;  // as long as a trace may say
 
 bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
 
@@ -33,8 +33,8 @@ double reference_throughput(const Throughputs& table, const Job& job) {
 // the way.
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
   if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
-  if (seconds > kLongestS) {
-    return Unusable{"run time too long", "a run time of at most " + shortest(kLongestS) + " s",
+  if (seconds > static_cast<double>(kLongestS)) {
+    return Unusable{"run time too long", "a run time of at most " + std::to_string(kLongestS) + " s",
                     shortest(seconds)};
   }
   job.run_us = std::llround(seconds * 1e6);

@@ -5,6 +5,7 @@
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/longest.h"
 #include "env/trace/own.h"
 #include "env/trace/own_json.h"
 #include "env/trace/reader.h"
@@ -143,7 +144,7 @@ class FromCells {
   bool ok() const { return ok_; }
 
  private:
-  static constexpr int64_t kLongestUs = int64_t{100'000'000'000} * 1'000'000;
+  static constexpr int64_t kLongestUs = kLongestS * 1'000'000;
 
   int next() { return columns_[used_++]; }
   std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }

@@ -9,12 +9,13 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/trace/longest.h"
 
 namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr int64_t kLongestS = 100'000'000'000;
+constexpr double kMostGib = 1e6;  // of a GPU, as a cluster's YAML has it
 constexpr size_t kShown = 60;  // of a value that may be anything
 constexpr int kDepth = 8;      // in which that is shown
 
@@ -169,12 +170,15 @@ void JsonTaker::whole(const std::string& place, const Json& value, int32_t least
   out = static_cast<int32_t>(wide);
 }
 
-void JsonTaker::number(const std::string& place, const Json& value, double least, double& out) {
+void JsonTaker::number(const std::string& place, const Json& value, double least, double& out,
+                       double most) {
   if (value.is_null() || flaw_) return;
   const double real = value.is_number() ? value.get<double>() : std::nan("");
-  if (!std::isfinite(real) || real < least) {
+  if (!std::isfinite(real) || real < least || real > most) {
     return fail(place, "no such number",
-                least > std::numeric_limits<double>::lowest()
+                most < std::numeric_limits<double>::max()
+                    ? "a number from " + shortest(least) + " to " + shortest(most)
+                : least > std::numeric_limits<double>::lowest()
                     ? "a number of at least " + shortest(least)
                     : "a number",
                 shown(value));
@@ -234,7 +238,9 @@ void JsonTaker::groups(const std::string& place, const Json& value, std::vector<
         known = true;
         using Number = std::remove_cvref_t<decltype(number)>;
         if constexpr (std::is_same_v<Number, double>) {
-          this->number(where, said, 0, number);
+          const bool memory = key == "gpu_mem_gib";
+          this->number(where, said, 0, number,
+                       memory ? kMostGib : std::numeric_limits<double>::max());
         } else if constexpr (std::is_same_v<Number, int64_t>) {
           whole(where, said, 0, std::numeric_limits<int64_t>::max(), number);
         } else {

@@ -1,6 +1,7 @@
 // Parts of a job as JSON, for the JSONL form and for the cells of the CSV that hold groups.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -35,7 +36,8 @@ class JsonTaker {
   void whole(const std::string& place, const Json& value, int64_t least, int64_t most,
              int64_t& out);
   void whole(const std::string& place, const Json& value, int32_t least, int32_t& out);
-  void number(const std::string& place, const Json& value, double least, double& out);
+  void number(const std::string& place, const Json& value, double least, double& out,
+              double most = std::numeric_limits<double>::max());
   void texts(const std::string& place, const Json& value, std::vector<std::string>& out);
   void dues(const std::string& place, const Json& value, std::vector<Due>& out);
   void groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out);

@@ -4,15 +4,13 @@
 #include <optional>
 
 #include "env/base/text.h"
+#include "env/trace/longest.h"
 #include "env/trace/rows.h"
 
 namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-// Three thousand years: far from what int64 microseconds hold, so that sums of times cannot
-// overflow.
-constexpr int64_t kLongestS = 100'000'000'000;
 constexpr int32_t kMostGpus = 1 << 20;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }

@@ -2,46 +2,76 @@
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/queue_order.h"
 
 namespace yard {
 namespace {
 
 struct Config {
   std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+  std::string order = "arrival";
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("order", order, queue_order_names(), "who goes first; equals by arrival");
+  }
 };
 
 class Backfill final : public Policy {
  public:
-  explicit Backfill(const Settings& settings)
-      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+  explicit Backfill(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    placement_ = parse_placement(config.placement);
+    order_ = parse_queue_order(config.order);
+  }
 
   Level level() const override { return Level::kBlind; }
 
-  // The state keeps the queue by size class, so the next that fits is the earliest of their heads.
   void decide(const View& view, Memory&, Draft& draft) const override {
-    Piece* pieces = draft.scratch();
-    std::vector<char> blocked;  // by size class: fragmentation leaves no place for it now
+    Blocked blocked;
+    if (order_ != QueueOrder::kArrival) {
+      for (const int32_t slot : waiting_in_order(view, order_)) {
+        if (!blocked.has(view.size_class(slot))) start(view, slot, blocked, draft);
+      }
+      return;
+    }
+    // The state keeps the queue by size class, so the next that fits is the earliest of their
+    // heads.
+    const Placer placer(view);
     while (view.num_waiting() > 0) {
-      int32_t first = kNone;
-      for (int32_t k = 0; k < view.num_classes() && view.class_gpus(k) <= view.free_gpus(); ++k) {
-        const int32_t head = view.class_head(k);
-        if (head == kNone || (!blocked.empty() && blocked[static_cast<size_t>(k)])) continue;
-        if (first == kNone || view.queue_rank(head) < view.queue_rank(first)) first = head;
-      }
+      const int32_t first = placer.first_waiting([&](int32_t k) { return blocked.has(k); });
       if (first == kNone) return;
-      const int32_t n = place(view, placement_, first, pieces);
-      if (n > 0) {
-        draft.start(first, pieces, n);
-      } else {
-        blocked.resize(static_cast<size_t>(view.num_classes()), 0);
-        blocked[static_cast<size_t>(view.size_class(first))] = 1;
-      }
+      start(view, first, blocked, draft);
     }
   }
 
  private:
-  Placement placement_;
+  // Size classes for which there is no place now.
+  class Blocked {
+   public:
+    bool has(int32_t k) const {
+      return static_cast<size_t>(k) < classes_.size() && classes_[static_cast<size_t>(k)] != 0;
+    }
+    void add(int32_t k) {
+      if (static_cast<size_t>(k) >= classes_.size()) classes_.resize(static_cast<size_t>(k) + 1);
+      classes_[static_cast<size_t>(k)] = 1;
+    }
+
+   private:
+    std::vector<char> classes_;
+  };
+
+  void start(const View& view, int32_t slot, Blocked& blocked, Draft& draft) const {
+    Piece* pieces = draft.scratch();
+    const int32_t n = place(view, placement_, slot, pieces);
+    if (n > 0) {
+      draft.start(slot, pieces, n);
+    } else {
+      blocked.add(view.size_class(slot));
+    }
+  }
+
+  Placement placement_ = Placement::kFirstFit;
+  QueueOrder order_ = QueueOrder::kArrival;
 };
 
 const PolicyRegistry::Add<Backfill> kBackfill{

@@ -1,7 +1,8 @@
 // EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995), as batch systems do it:
 // first come, first served; where the head of the queue does not fit, it gets a reservation at the
 // time when enough GPUs will be free if everybody runs to the limit that its user set, and others
-// may go ahead only if they do not delay it.
+// may go ahead only if they do not delay it. Without limits nobody can say when that will be, and
+// whoever fits goes ahead.
 
 #include <algorithm>
 #include <utility>
@@ -10,40 +11,49 @@
 #include "env/sim/choose.h"
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/queue_order.h"
 
 namespace yard {
 namespace {
 
 struct Config {
   std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+  std::string order = "arrival";
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("order", order, queue_order_names(), "who goes first; equals by arrival");
+  }
 };
 
 class Easy final : public Policy {
  public:
-  explicit Easy(const Settings& settings)
-      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+  explicit Easy(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    placement_ = parse_placement(config.placement);
+    order_ = parse_queue_order(config.order);
+  }
 
   Level level() const override { return Level::kEstimate; }
+  Level least_level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
-    int32_t slot = view.queue_head();
-    for (; slot != kNone; slot = view.queue_head()) {
-      const int32_t n = place(view, placement_, slot, pieces);
+    const std::vector<int32_t> queue = waiting_in_order(view, order_);
+    size_t i = 0;
+    for (; i < queue.size(); ++i) {
+      const int32_t n = place(view, placement_, queue[i], pieces);
       if (n == 0) break;
-      draft.start(slot, pieces, n);
+      draft.start(queue[i], pieces, n);
     }
-    if (slot == kNone) return;
-    Reservation held = reserve(view, slot);
-    for (slot = view.queue_next(slot); slot != kNone;) {
-      const int32_t next = view.queue_next(slot);
+    if (i == queue.size()) return;
+    Reservation held = reserve(view, queue[i]);
+    for (++i; i < queue.size(); ++i) {
+      const int32_t slot = queue[i];
       const bool over_in_time = ends_by_us(view, slot) <= held.at_us;
       if (over_in_time || view.gpus(slot) <= held.spare) {
         const int32_t n = place(view, placement_, slot, pieces);
         if (n > 0 && draft.start(slot, pieces, n) && !over_in_time) held.spare -= view.gpus(slot);
       }
-      slot = next;
     }
   }
 
@@ -55,6 +65,7 @@ class Easy final : public Policy {
 
   // When a job's time is up at the latest, were it to run from now on; kNever without a limit.
   static int64_t ends_by_us(const View& view, int32_t slot) {
+    if (view.level() < Level::kEstimate) return kNever;
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return kNever;
     const bool starts = view.phase(slot) == Phase::kStarting;
@@ -77,7 +88,8 @@ class Easy final : public Policy {
     return {kNever, 0};  // fragmentation or GPUs that are down: nobody can say when
   }
 
-  Placement placement_;
+  Placement placement_ = Placement::kFirstFit;
+  QueueOrder order_ = QueueOrder::kArrival;
 };
 
 const PolicyRegistry::Add<Easy> kEasy{

@@ -1,5 +1,6 @@
-// The honest sisters of `srtf` and `srsf`: shortest expected remaining time (times GPUs) first,
-// where the expectation comes from what the user's finished jobs took. Preemptive, with a margin
+// The honest sisters of `sjf`, `srtf` and `srsf`: shortest expected remaining time (times GPUs)
+// first, where the expectation comes from what the user's finished jobs took, and from how long her
+// unfinished ones have run already. `sjf` lets run what runs; the others preempt, with a margin
 // that keeps near ties from stopping each other.
 
 #include "env/predict/user_history.h"
@@ -9,81 +10,154 @@
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "first-fit";
-  double margin_log2 = 1;
-  double gpu_exponent = 1;
+struct Predictor {
+  double gpu_exponent = 0;
   double shrink = 1;
   double spread = 1.2;
+  double sibling_prior = 0.5;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("margin_log2", margin_log2, 0.0, 10.0,
-      "by how many doublings better a job must be to preempt");
     f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is time x GPUs to this power");
     f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
     f("spread", spread, 0.2, 3.0, "sd of a user's log run times");
+    f("sibling_prior", sibling_prior, 0.01, 100.0,
+      "jobs of the same batch that all other jobs of a user are worth");
   }
 };
 
+// What every job that waits or runs is expected to take still, as log2 of seconds times GPUs. Time
+// alone moves that of those who run, and with it that of their siblings; a job that ends moves what
+// is expected of all: so nothing is kept but the records.
+class Expected {
+ public:
+  static size_t bytes(const View& view) {
+    return UserHistory::bytes(view) + Carver::bytes<int32_t>(1);
+  }
+
+  // Requires: the same place in the memory every time.
+  Expected(const View& view, std::byte* memory, const Predictor& config, const ResidualLife& life)
+      : view_(view), history_(memory), config_(config), life_(life) {
+    int32_t& point = *reinterpret_cast<int32_t*>(memory + UserHistory::bytes(view));
+    ++point;
+    history_.take_in_changed(view);
+    if (view.num_waiting() == 0) return;  // nobody will ask
+    const auto all = [&](auto&& visit) {
+      for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
+      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+        visit(slot);
+      }
+    };
+    all([&](int32_t slot) { history_.ask(view.user(slot), point, shrink()); });
+    std::vector<int32_t> scratch(static_cast<size_t>(view.num_held() + view.num_waiting()));
+    history_.take_in_alive(view, life, point, scratch.data(), all);
+  }
+
+  double key(int32_t slot) const {
+    const auto expected = history_.expect(view_.user(slot), view_.submit_us(slot),
+                                          static_cast<float>(config_.sibling_prior));
+    const float left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
+    return left + config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));
+  }
+
+  // Puts all who wait into an order that knows nobody.
+  void rank(Ranked& ranked) const {
+    ranked.clear();
+    for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
+      ranked.push(view_.size_class(slot), slot, {key(slot), view_.serial(slot)});
+    }
+  }
+
+ private:
+  float shrink() const { return static_cast<float>(config_.shrink); }
+
+  const View& view_;
+  UserHistory history_;
+  const Predictor& config_;
+  const ResidualLife& life_;
+};
+
+template <class Config>
 class History : public Policy {
  public:
-  explicit History(const Config& config)
-      : config_(config), life_(config.spread), placement_(parse_placement(config.placement)) {}
+  explicit History(const Settings& settings)
+      : config_(parse<Config>(settings)),
+        life_(config_.predictor.spread),
+        placement_(parse_placement(config_.placement)) {}
 
   Level level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
-    return UserHistory::bytes(view.num_users()) + Ranked::bytes(view);
+    return Expected::bytes(view) + Ranked::bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    UserHistory history(memory.data());
-    history.take_in_changed(view);
-    const auto waiting = [&](int32_t slot) { return key(view, history, slot); };
-    Carver carver(memory.data() + UserHistory::bytes(view.num_users()));
+    const Expected expected(view, memory.data(), config_.predictor, life_);
+    if (view.num_waiting() == 0) return;
+    Carver carver(memory.data() + Expected::bytes(view));
     Ranked ranked(view, carver);
-    take_in_changed(view, ranked, waiting);
-    // Every job that ends moves what is expected of all: the order is made anew.
-    std::vector<Claim> held;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
-      if (!view.preemptible(slot)) continue;
-      held.push_back({{key(view, history, slot) - config_.margin_log2, view.serial(slot)}, slot});
+    expected.rank(ranked);
+    if constexpr (Config::kPreempts) {
+      std::vector<Claim> held;
+      for (int32_t i = 0; i < view.num_held(); ++i) {
+        const int32_t slot = view.held(i);
+        if (!view.preemptible(slot)) continue;
+        held.push_back({{expected.key(slot) - config_.margin_log2, view.serial(slot)}, slot});
+      }
+      ListedHolders holders(std::move(held));
+      run_first_in_order(
+          view, ranked, holders, {placement_, 0}, [&](int32_t slot) { return expected.key(slot); },
+          draft);
+    } else {
+      start_in_order(view, ranked, placement_, draft);
     }
-    ListedHolders holders(std::move(held));
-    run_first_in_order(view, ranked, holders, {placement_, 0}, waiting, draft);
   }
 
  private:
-  double key(const View& view, const UserHistory& history, int32_t slot) const {
-    const float median = history.log2_median(view.user(slot), static_cast<float>(config_.shrink));
-    const float left = life_.log2_left(median, log2_seconds(view.attained_us(slot)));
-    return left + config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
-  }
-
   Config config_;
   ResidualLife life_;
   Placement placement_;
 };
 
+struct SjfConfig {
+  static constexpr bool kPreempts = false;
+  std::string placement = "first-fit";
+  Predictor predictor;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    predictor.fields(f);
+  }
+};
+
 // The one that does not weigh GPUs.
-struct SrtfConfig : Config {
-  SrtfConfig() { gpu_exponent = 0; }
+struct SrtfConfig {
+  static constexpr bool kPreempts = true;
+  std::string placement = "first-fit";
+  double margin_log2 = 1;
+  Predictor predictor;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("margin_log2", margin_log2, 0.0, 10.0,
+      "by how many doublings better a job must be to preempt");
+    predictor.fields(f);
+  }
 };
 
-struct SrtfHistory final : History {
-  explicit SrtfHistory(const Settings& settings) : History(parse<SrtfConfig>(settings)) {}
-};
-
-struct SrsfHistory final : History {
-  explicit SrsfHistory(const Settings& settings) : History(parse<Config>(settings)) {}
+struct SrsfConfig : SrtfConfig {
+  SrsfConfig() { predictor.gpu_exponent = 1; }
 };
 
 const char* const kSource = "mean residual life on users' history; cf. Helios QSSF, SC 2021";
 
-const PolicyRegistry::Add<SrtfHistory> kSrtfHistory{
+const PolicyRegistry::Add<History<SjfConfig>> kSjfHistory{
+    "sjf-history",
+    {.about = "shortest expected job first, by the user's jobs so far",
+     .source = kSource,
+     .fidelity = "our own predictor",
+     .level = Level::kHistory,
+     .fields = describe<SjfConfig>}};
+
+const PolicyRegistry::Add<History<SrtfConfig>> kSrtfHistory{
     "srtf-history",
-    {.about = "shortest expected remaining time first, by the user's finished jobs",
+    {.about = "shortest expected remaining time first, by the user's jobs so far",
      .source = kSource,
      .fidelity = "our own predictor",
      .level = Level::kHistory,
@@ -91,15 +165,15 @@ const PolicyRegistry::Add<SrtfHistory> kSrtfHistory{
      .preemptive = true,
      .fields = describe<SrtfConfig>}};
 
-const PolicyRegistry::Add<SrsfHistory> kSrsfHistory{
+const PolicyRegistry::Add<History<SrsfConfig>> kSrsfHistory{
     "srsf-history",
-    {.about = "shortest expected remaining time x GPUs first, by the user's finished jobs",
+    {.about = "shortest expected remaining time x GPUs first, by the user's jobs so far",
      .source = kSource,
      .fidelity = "our own predictor",
      .level = Level::kHistory,
      .servable = true,
      .preemptive = true,
-     .fields = describe<Config>}};
+     .fields = describe<SrsfConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -1,8 +1,9 @@
-// Shortest job first by the true run time, without preemption, skipping what does not fit. An
-// oracle.
+// Shortest job first, without preemption, skipping what does not fit: by the true run time, an
+// oracle, or by the user's limit.
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/time_left.h"
 
 namespace yard {
 namespace {
@@ -12,19 +13,21 @@ struct Config {
   void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
 };
 
-class Sjf final : public Policy {
+template <class Left>
+class Sjf : public Policy {
  public:
   explicit Sjf(const Settings& settings)
       : placement_(parse_placement(parse<Config>(settings).placement)) {}
 
-  Level level() const override { return Level::kOracle; }
+  Level level() const override { return Left::kLevel; }
 
   size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     Carver carver(memory.data());
     Ranked ranked(view, carver);
-    take_in_changed(view, ranked, [&](int32_t slot) { return view.left_us(slot); });
+    take_in_changed(view, ranked,
+                    [&](int32_t slot) { return Left::line(view, slot).at(view.now_us()); });
     start_in_order(view, ranked, placement_, draft);
   }
 
@@ -32,13 +35,21 @@ class Sjf final : public Policy {
   Placement placement_;
 };
 
-const PolicyRegistry::Add<Sjf> kSjf{"sjf",
-                                    {.about = "shortest job first by true run time",
-                                     .source = "folklore",
-                                     .fidelity = "exact",
-                                     .level = Level::kOracle,
-                                     .servable = false,
-                                     .fields = describe<Config>}};
+const PolicyRegistry::Add<Sjf<TrueLeft>> kSjf{"sjf",
+                                              {.about = "shortest job first by true run time",
+                                               .source = "folklore",
+                                               .fidelity = "exact",
+                                               .level = Level::kOracle,
+                                               .servable = false,
+                                               .fields = describe<Config>}};
+
+const PolicyRegistry::Add<Sjf<LimitLeft>> kSjfEstimate{
+    "sjf-estimate",
+    {.about = "shortest job first by the users' limits",
+     .source = "folklore",
+     .fidelity = "exact",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

@@ -1,8 +1,9 @@
-// Shortest remaining service first: time left times GPUs, preemptive, by the true run time. An
-// oracle.
+// Shortest remaining service first: time left times GPUs, preemptive, by the true run time, an
+// oracle, or by the user's limit.
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/time_left.h"
 
 namespace yard {
 namespace {
@@ -16,20 +17,21 @@ struct Config {
   }
 };
 
-class Srsf final : public Policy {
+template <class Left>
+class Srsf : public Policy {
  public:
   explicit Srsf(const Settings& settings) {
     const auto config = parse<Config>(settings);
     rule_ = {parse_placement(config.placement), config.margin};
   }
 
-  Level level() const override { return Level::kOracle; }
+  Level level() const override { return Left::kLevel; }
 
   size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     const auto service_left = [&](int32_t slot) {
-      const FallingLine left = view.left_line(slot);
+      const FallingLine left = Left::line(view, slot);
       const double gpus = view.weight_gpus(slot);
       return FallingLine{left.at_zero * gpus, left.per_us * gpus};
     };
@@ -42,14 +44,24 @@ class Srsf final : public Policy {
   PreemptionRule rule_;
 };
 
-const PolicyRegistry::Add<Srsf> kSrsf{"srsf",
-                                      {.about = "shortest remaining service first by true run time",
-                                       .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
-                                       .fidelity = "exact but for gangs, see policies/order.h",
-                                       .level = Level::kOracle,
-                                       .servable = false,
-                                       .preemptive = true,
-                                       .fields = describe<Config>}};
+const PolicyRegistry::Add<Srsf<TrueLeft>> kSrsf{
+    "srsf",
+    {.about = "shortest remaining service first by true run time",
+     .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
+     .fidelity = "exact but for gangs, see policies/order.h",
+     .level = Level::kOracle,
+     .servable = false,
+     .preemptive = true,
+     .fields = describe<Config>}};
+
+const PolicyRegistry::Add<Srsf<LimitLeft>> kSrsfEstimate{
+    "srsf-estimate",
+    {.about = "shortest remaining service first by the users' limits",
+     .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
+     .fidelity = "exact but for gangs, see policies/order.h",
+     .level = Level::kEstimate,
+     .preemptive = true,
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

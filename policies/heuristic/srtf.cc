@@ -1,7 +1,9 @@
-// Shortest remaining time first, preemptive, by the true run time. An oracle.
+// Shortest remaining time first, preemptive: by the true run time, an oracle, or by the user's
+// limit.
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/time_left.h"
 
 namespace yard {
 namespace {
@@ -15,35 +17,47 @@ struct Config {
   }
 };
 
-class Srtf final : public Policy {
+template <class Left>
+class Srtf : public Policy {
  public:
   explicit Srtf(const Settings& settings) {
     const auto config = parse<Config>(settings);
     rule_ = {parse_placement(config.placement), config.margin};
   }
 
-  Level level() const override { return Level::kOracle; }
+  Level level() const override { return Left::kLevel; }
 
   size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     decide_in_order(
-        view, memory.data(), rule_, [&](int32_t slot) { return view.left_us(slot); },
-        [&](int32_t slot) { return view.left_line(slot); }, draft);
+        view, memory.data(), rule_,
+        [&](int32_t slot) { return Left::line(view, slot).at(view.now_us()); },
+        [&](int32_t slot) { return Left::line(view, slot); }, draft);
   }
 
  private:
   PreemptionRule rule_;
 };
 
-const PolicyRegistry::Add<Srtf> kSrtf{"srtf",
-                                      {.about = "shortest remaining time first by true run time",
-                                       .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
-                                       .fidelity = "exact but for gangs, see policies/order.h",
-                                       .level = Level::kOracle,
-                                       .servable = false,
-                                       .preemptive = true,
-                                       .fields = describe<Config>}};
+const PolicyRegistry::Add<Srtf<TrueLeft>> kSrtf{
+    "srtf",
+    {.about = "shortest remaining time first by true run time",
+     .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
+     .fidelity = "exact but for gangs, see policies/order.h",
+     .level = Level::kOracle,
+     .servable = false,
+     .preemptive = true,
+     .fields = describe<Config>}};
+
+const PolicyRegistry::Add<Srtf<LimitLeft>> kSrtfEstimate{
+    "srtf-estimate",
+    {.about = "shortest remaining time first by the users' limits",
+     .source = "Schrage and Miller 1966",
+     .fidelity = "exact but for gangs, see policies/order.h",
+     .level = Level::kEstimate,
+     .preemptive = true,
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace yard {
 namespace {
@@ -49,6 +50,33 @@ TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
   ASSERT_EQ(pod.size(), 2u);
   EXPECT_EQ(pod.begin()->first, (std::set<int32_t>{0, 1, 2, 3}));
   EXPECT_NEAR(pod.begin()->second, 1000, 150);
+}
+
+TEST(DrawnFaults, OnlySpotNodesAreReclaimedAndZonesTogether) {
+  ClusterSpec spec = load_cluster("6x2");
+  for (const size_t m : {1, 2, 3, 4}) spec.nodes[m].spot = true;
+  for (const size_t m : {0, 1, 2}) spec.nodes[m].zone = 7;
+  std::map<int64_t, std::set<int32_t>> at;
+  for (const Fault& fault : draw_faults(spec, {.reclaim_mtbf_h = 10}, 0, 1000 * kHourUs, Rng(1))) {
+    EXPECT_EQ(fault.kind, FaultKind::kReclaim);
+    at[fault.at_us].insert(fault.node);
+  }
+  std::map<std::set<int32_t>, int> sets;
+  for (const auto& [when, nodes] : at) ++sets[nodes];
+  ASSERT_EQ(sets.size(), 3u);
+  for (const auto& nodes : std::vector<std::set<int32_t>>{{1, 2}, {3}, {4}}) {
+    EXPECT_NEAR(sets[nodes], 83, 45) << "12 h from one to the next, five deviations";
+  }
+}
+
+TEST(DrawnFaults, AZoneFailsTogether) {
+  ClusterSpec spec = load_cluster("4x2");
+  for (const size_t m : {0, 3}) spec.nodes[m].zone = 2;
+  const auto zones = together(
+      draw_faults(spec, {.zone_mtbf_h = 99, .zone_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
+  ASSERT_EQ(zones.size(), 1u) << "nodes of zone 0 are of none";
+  EXPECT_EQ(zones.begin()->first, (std::set<int32_t>{0, 3}));
+  EXPECT_NEAR(zones.begin()->second, 1000, 150);
 }
 
 TEST(DrawnFaults, ReclaimsGiveNotice) {

@@ -207,7 +207,7 @@ TEST(MuriReader, SaysWhatIsWrongWithARow) {
   EXPECT_THAT(said("0,1,soon,5,bert,4,5,0,1,0,0,0,0"),
               HasSubstr("submit_time in milliseconds, got 'soon'"));
   EXPECT_THAT(said("0,1,100000000000001,5,bert,4,5,0,1,0,0,0,0"),
-              HasSubstr("submit_time of at most 100000000000000 ms"));
+              HasSubstr("submit_time of at most 4000000000000 ms"));
   EXPECT_THAT(said("0,1,0,0,bert,4,5,0,1,0,0,0,0"), HasSubstr("iterations above 0, got '0'"));
   EXPECT_THAT(said("0,1,0,5,bert,4,5,0,x,0,0,0,0"),
               HasSubstr("iteration_time as a number of at least 0, got 'x'"));

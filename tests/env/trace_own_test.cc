@@ -9,6 +9,7 @@
 
 #include "env/base/error.h"
 #include "env/base/rng.h"
+#include "env/trace/longest.h"
 #include "env/trace/own.h"
 #include "env/trace/reader.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kLongestUs = int64_t{100'000'000'000} * 1'000'000;
+constexpr int64_t kLongestUs = kLongestS * 1'000'000;
 
 // Any bytes, or letters, quotes, separators and breaks of lines in UTF-8.
 std::string random_text(Rng& rng, bool utf8) {
@@ -72,7 +73,7 @@ std::vector<RoleGroup> random_groups(Rng& rng, bool utf8, int32_t& gpus) {
     const bool share = rng.below(2) == 0;
     group.task = {.gpus = share ? 0 : static_cast<int32_t>(rng.below(9)),
                   .gpu_milli = share ? static_cast<int32_t>(rng.below(1000)) : 0,
-                  .gpu_mem_gib = random_number(rng),
+                  .gpu_mem_gib = std::min(random_number(rng), 1e6),
                   .cpu_milli = static_cast<int32_t>(rng.below(1u << 31)),
                   .mem_mib = static_cast<int64_t>(rng.next64() >> (1 + rng.below(63))),
                   .nic_gbps = random_number(rng)};
@@ -329,7 +330,7 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   EXPECT_THAT(said(R"({"job_id":"a","run_s":1,"gpus":1})"),
               HasSubstr("t:2: key submit_s: expected a time, got nothing"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":-1,"run_s":1,"gpus":1})"),
-              HasSubstr("t:2: key submit_s: expected 0 to 100000000000 s, got -1"));
+              HasSubstr("t:2: key submit_s: expected 0 to 4000000000 s, got -1"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
               HasSubstr("t:2: key gpus: expected a whole number"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1})"), HasSubstr("t:2: key gpus: "));
@@ -338,6 +339,10 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   EXPECT_THAT(
       said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"groups":[{"gpus":[]}]})"),
       HasSubstr("t:2: key groups[0].gpus: expected a whole number, 0 to 2147483647, got []"));
+  EXPECT_THAT(
+      said(
+          R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1,"groups":[{"gpus":1,"gpu_mem_gib":3e6}]})"),
+      HasSubstr("t:2: key groups[0].gpu_mem_gib: expected a number from 0 to 1e+06, got 3"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"dues":[{"value":1}]})"),
               HasSubstr("t:2: key dues[0]: expected a key within_s"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1e400})"), HasSubstr("t:2: "));

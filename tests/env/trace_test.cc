@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"nan", "a,nan,5,1", "column 2 (submission_time): ",
             "submission_time in seconds, got 'nan'", "submission_time is not a number"},
         Bad{"far", "a,1,100000000001,1",
-            "column 3 (duration): ", "duration of at most 100000000000 s", "duration is too large"},
+            "column 3 (duration): ", "duration of at most 4000000000 s", "duration is too large"},
         Bad{"no_gpus", "a,1,5,0", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 0", "no GPUs"},
         Bad{"minus_gpus", "a,1,5,-1", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got -1",
             "number of GPUs is negative"},

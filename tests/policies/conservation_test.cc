@@ -80,7 +80,7 @@ TEST_P(ConservedTime, IsSpentOnce) {
       fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
     }
     if (exact) {
-      for (GpuType& type : world.cluster.types) type.speed = 1;
+      for (GpuType& type : world.cluster.types) type.speed = 1, type.speed_of_model.clear();
     }
     expect_balanced(*scene_of(world), GetParam(), exact);
     if (HasFatalFailure()) return;

@@ -27,7 +27,7 @@ RandomWorld world_of(uint64_t seed, const RandomWorldOptions& options) {
 // Of speed 1, so that work is time and all sums are of whole numbers.
 RandomWorld even_world(uint64_t seed) {
   RandomWorld world = world_of(seed, {.jobs = 40});
-  for (GpuType& type : world.cluster.types) type.speed = 1;
+  for (GpuType& type : world.cluster.types) type.speed = 1, type.speed_of_model.clear();
   return world;
 }
 

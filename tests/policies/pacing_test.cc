@@ -63,6 +63,23 @@ class EveryPacing : public ::testing::TestWithParam<std::string> {
   const Pacing::Info& info_ = PacingRegistry::info(GetParam());
 };
 
+TEST(Default, EndsWhereTimesAreExactNoLonger) {
+  const Scene scene("1x1", jobs_of({{0, 1, 4e9}, {0, 1, 4e9}, {0, 1, 4e9}}));
+  const auto policy = make_policy("fifo");
+  PolicyDecider decider(*policy);
+  EXPECT_THROW(PacingRegistry::make("default", {})
+                   ->replay({.fixed = scene.fixed(),
+                             .workload = scene.workload(),
+                             .first_job = 0,
+                             .end_job = scene.size(),
+                             .policy = "fifo",
+                             .placement = "",
+                             .settings = {},
+                             .decider = &decider,
+                             .watch = {}}),
+               RunError);
+}
+
 TEST_P(EveryPacing, SaysWhatItIs) {
   EXPECT_FALSE(info_.about.empty());
   EXPECT_FALSE(info_.source.empty());

@@ -53,7 +53,7 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
       ASSERT_EQ(ranked.top(c), its.empty() ? kNone : its.begin()->second);
       const bool hidden = rng.below(3) == 0;
       if (hidden) ranked.hide(c);
-      if (view.class_gpus(c) > gpus || its.empty() || hidden) continue;
+      if (scene.fixed().jobs.class_gpus[c] > gpus || its.empty() || hidden) continue;
       if (best == kNone || *its.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
     }
     ASSERT_EQ(ranked.first_class(view, gpus), best);

@@ -193,7 +193,7 @@ TEST_P(WorldReference, TheSlowSimulatorAgrees) {
     options.rates = rng.below(4) != 0;
     options.tenants = rng.below(3) == 0;
     const RandomWorld world = random_world(Rng(seed), options);
-    const std::string placement = kPlacementNames[rng.below(3)];
+    const std::string placement = kPlacementNames[rng.below(4)];
     const WorldEnd ours = play_fast(world, policy, placement);
     ASSERT_EQ(difference(ours, reference::play_world(slow(world), policy, placement)), "")
         << "seed " << seed << ": " << policy << " " << placement;

@@ -180,6 +180,125 @@ TEST(Faults, LostWorkIsCounted) {
   EXPECT_EQ(player.state().head->lost_time_us, 4 * 400 * kSecond);
 }
 
+// --- nodes that go as a whole
+
+Job on_cpus(const std::string& id, double run_s) {
+  Job job = jobs_of({{0, 0, run_s}})[0];
+  job.id = id;
+  job.groups = {group_of(1, 0, 0, 1000, 0)};
+  return job;
+}
+
+ClusterSpec with_cpu_node() {
+  ClusterSpec spec = load_cluster("1x2");
+  Node cpu;
+  cpu.cpus = 1;
+  spec.nodes.push_back(cpu);
+  spec.nodes[0].cpus = 1;
+  return spec;
+}
+
+TEST(Faults, ANodeWithoutGpusTakesItsTasksAlongAndNoOthers) {
+  Scene scene(with_cpu_node(), {on_cpus("a", 5000), on_cpus("b", 500), on_cpus("c", 100)});
+  scene.set_faults(fault(FaultKind::kFail, 100, 3000, 1, 0));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.state().head->failures, 1);
+  EXPECT_EQ(player.jobs()[2].start_us, 3000 * kSecond) << "when the node is back";
+  EXPECT_EQ(player.jobs()[1].end_us, (3100 + 500) * kSecond) << "anew, behind who came before";
+}
+
+TEST(Faults, ANodeThatFailsTakesTasksWithoutGpusAlong) {
+  ClusterSpec spec = load_cluster("1x2");
+  spec.nodes[0].cpus = 1;
+  Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
+  scene.set_faults(fault(FaultKind::kFail, 100, 3000, 0, 0b11));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.state().head->failures, 1);
+  EXPECT_EQ(player.jobs()[1].start_us, 3000 * kSecond) << "not before the node is back";
+  EXPECT_EQ(player.jobs()[0].end_us, 3600 * kSecond);
+}
+
+TEST(Faults, AGpuThatFailsLeavesTasksWithoutGpusAlone) {
+  ClusterSpec spec = load_cluster("1x2");
+  spec.nodes[0].cpus = 1;
+  Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
+  scene.set_faults(fault(FaultKind::kFail, 100, 3000, 0, 0b01));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  EXPECT_EQ(player.state().head->failures, 0);
+  EXPECT_EQ(player.jobs()[1].end_us, 600 * kSecond);
+}
+
+TEST(Faults, ADrainedNodeLetsTasksWithoutGpusGoOnAndTakesNoOthers) {
+  Scene scene(with_cpu_node(), {on_cpus("a", 1000), on_cpus("b", 500), on_cpus("c", 100)});
+  scene.set_faults(fault(FaultKind::kDrain, 100, 3000, 1, 0));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[1].end_us, 500 * kSecond);
+  EXPECT_EQ(player.jobs()[2].start_us, 1000 * kSecond) << "on the other node";
+  EXPECT_EQ(player.state().head->failures, 0);
+}
+
+// --- speeds of models
+
+TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
+  ClusterSpec spec = load_cluster("1x2:v100+1x2:k80");
+  spec.types[1].speed = 0.5;
+  spec.types[1].speed_of_model["ResNet-18"] = 0.25;
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 100}, {0, 3, 100}});
+  jobs[0].model = jobs[2].model = "ResNet-18";
+  jobs[1].model = "VGG";
+  for (size_t j = 0; j < 2; ++j) jobs[j].gpu_types = {"k80"};
+  const Scene scene(spec, jobs);
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, 400 * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, 200 * kSecond) << "as fast as the type";
+  EXPECT_EQ(player.jobs()[2].end_us - player.jobs()[2].start_us, 400 * kSecond)
+      << "a gang goes at the speed of its slowest GPU";
+}
+
+// --- ranges of tasks
+
+TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
+  std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 4, 300}, {0, 8, 100}});
+  jobs[1].groups = {group_of(4, 1, 0, 0, 0)};
+  jobs[1].groups[0].min_count = 2;
+  jobs[1].groups[0].max_count = 6;
+  jobs[2].groups = {group_of(8, 1, 0, 0, 0)};
+  jobs[2].groups[0].min_count = 4;
+  jobs[2].groups[0].max_count = 8;
+  const Scene scene("2x4", jobs);
+  const auto ends_s = [&](const std::string& placement) {
+    const auto policy = make_policy("backfill placement=" + placement);
+    Player player(scene, *policy);
+    player.advance();
+    EXPECT_EQ(player.view().num_groups(1), 1);
+    EXPECT_EQ(player.view().min_tasks(1, 0), 2);
+    EXPECT_EQ(player.view().max_tasks(1, 0), 6);
+    player.decide();
+    player.play();
+    EXPECT_FALSE(player.failed());
+    std::vector<int64_t> out;
+    for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us / kSecond);
+    return out;
+  };
+  EXPECT_EQ(ends_s("best-fit"), (std::vector<int64_t>{100, 400, 500}));
+  // Three of four tasks at once; at 100 five GPUs come free, and five of eight start.
+  EXPECT_EQ(ends_s("elastic"), (std::vector<int64_t>{100, 400, 260}));
+}
+
 TEST(After, AJobWaitsForThoseItComesAfter) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 200}, {10, 1, 50}, {20, 1, 50}});
   jobs[2].after = {"a", "b"};
@@ -191,6 +310,13 @@ TEST(After, AJobWaitsForThoseItComesAfter) {
   ASSERT_FALSE(player.failed());
   EXPECT_EQ(player.jobs()[2].start_us, 200 * kSecond);
   EXPECT_EQ(player.jobs()[3].start_us, 250 * kSecond);
+}
+
+TEST(Fits, RefusesMoreWorkThanTheClockHolds) {
+  Trace trace;
+  trace.source = "jobs.csv";
+  trace.jobs = jobs_of(std::vector<JobLine>(1001, {0, 1, 4e9}));
+  EXPECT_THROW(check_fits(trace, load_cluster("1x1"), false), InputError);
 }
 
 TEST(Fits, SaysWhichRequestsNoNodeHolds) {

@@ -75,6 +75,7 @@ Request request_of(const Job& job, const ClusterSpec& spec) {
 Cluster::Cluster(const ClusterSpec& spec) : spec_(&spec) {
   for (const Node& node : spec.nodes) nodes.emplace_back(static_cast<size_t>(node.gpus));
   hosts.resize(nodes.size());
+  closed_until_us.resize(nodes.size(), 0);
 }
 
 bool Cluster::down(int node, int gpu) const {
@@ -153,8 +154,9 @@ Cluster::Left Cluster::left_on(int node, int job) const {
   return left;
 }
 
-// Is the node open to the job, and of a kind that the task runs on at all?
+// Is the node up and open to the job, and of a kind that the task runs on at all?
 bool Cluster::suits(const Request& request, const Resources& need, int node) const {
+  if (closed_until_us[static_cast<size_t>(node)] > now_us) return false;
   const int owner = owner_of(*spec_, node);
   if (owner >= 0 && owner != request.tenant) return false;
   if (need.gpus == 0 && need.gpu_milli == 0) return true;
@@ -223,7 +225,7 @@ int Cluster::fits(Left& left, const Resources& need, int kind, int most) const {
 std::optional<std::vector<Seats>> Cluster::place(const Request& request,
                                                  const std::string& placement) const {
   if (request.plain) return place_gpus(request.gpus, placement);
-  return place_groups(request, placement == "first-fit");
+  return place_groups(request, placement == "first-fit", placement == "elastic");
 }
 
 // One node if any holds it: the first, or the one with the fewest free GPUs. Else first-fit splits
@@ -276,9 +278,9 @@ std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
 
 // Group by group. first-fit fills the nodes in their order. Otherwise the next node is the one that
 // takes most of the tasks that are left; among those the tightest: few whole GPUs left over, then
-// little of the shared ones.
-std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
-                                                        bool first_fit) const {
+// little of the shared ones. elastic: what finds no place is left out, down to the group's fewest.
+std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request, bool first_fit,
+                                                        bool elastic) const {
   std::vector<Left> left;
   for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
   std::vector<Seats> seats;
@@ -305,7 +307,11 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request,
         }
         if (first_fit) break;
       }
-      if (best.tasks == 0) return {};
+      if (best.tasks == 0) {
+        const int fewest = group.max_count > 0 ? group.min_count : group.count;
+        if (!elastic || group.count - open < fewest) return {};
+        break;
+      }
       fits(left[static_cast<size_t>(best.node)], group.task, request.kind, best.tasks);
       seats.push_back(best);
       full.push_back(best.node);
@@ -363,7 +369,7 @@ int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& 
     for (int i = 0; i < seat.tasks; ++i) {
       const std::vector<int> gpus = pick(left_on(seat.node, job), need, request.kind).value();
       free_us = std::max(free_us, really_free_us(seat.node, gpus, need, request.kind));
-      tasks.push_back({job, seat.node, gpus, need, request.kind});
+      tasks.push_back({job, seat.node, gpus, need, request.kind, seat.group});
     }
   }
   return free_us;

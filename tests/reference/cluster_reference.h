@@ -39,6 +39,7 @@ struct Task {
   std::vector<int> gpus;  // by their number on the node
   Resources need;
   int kind = -1;
+  int group = 0;  // of the job's
 };
 
 // Jobs of two kinds that do not fit together on a GPU of a type.
@@ -66,7 +67,8 @@ class Cluster {
   std::vector<Task> tasks;              // of all jobs that hold anything
   std::vector<std::vector<Gpu>> nodes;  // their GPUs
   std::vector<Bar> bars;
-  std::vector<Room> hosts;  // their CPUs and memory
+  std::vector<Room> hosts;               // their CPUs and memory
+  std::vector<int64_t> closed_until_us;  // nodes: no task begins there before
 
   bool down(int node, int gpu) const;
   bool used(int node, int gpu) const;  // by anybody, in whole or in part
@@ -74,7 +76,7 @@ class Cluster {
   int idle_and_down() const;
   int total() const;
 
-  // first-fit, best-fit or consolidate. Returns nothing where there is no place.
+  // first-fit, best-fit, consolidate or elastic. Returns nothing where there is no place.
   std::optional<std::vector<Seats>> place(const Request& request,
                                           const std::string& placement) const;
 
@@ -101,7 +103,8 @@ class Cluster {
   bool take(Left& left, const Resources& need, int kind) const;
   int fits(Left& left, const Resources& need, int kind, int most) const;
   std::optional<std::vector<Seats>> place_gpus(int gpus, const std::string& placement) const;
-  std::optional<std::vector<Seats>> place_groups(const Request& request, bool first_fit) const;
+  std::optional<std::vector<Seats>> place_groups(const Request& request, bool first_fit,
+                                                 bool elastic) const;
 
   const ClusterSpec* spec_;
 };

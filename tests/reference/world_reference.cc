@@ -152,15 +152,24 @@ void Game::queue(int j) {
   at(j).queued = ++now_.entries;
 }
 
-// The first job behind `last` that has any of the GPUs, -1 where nobody has.
+// Whether it takes all the GPUs of its node, or the node has none: then it takes the node.
+bool Game::takes_all(const Outage& outage) {
+  const size_t gpus = now_.cluster.nodes[static_cast<size_t>(outage.node)].size();
+  for (size_t g = 0; g < gpus; ++g) {
+    if ((outage.gpus >> g & 1) == 0) return false;
+  }
+  return true;
+}
+
+// The first job behind `last` that has any of the GPUs, or anything on a node that goes as a whole;
+// -1 where nobody has.
 int Game::holder_of(const Outage& outage, int last) {
   int first = -1;
   for (const Task& task : now_.cluster.tasks) {
     if (task.node != outage.node) continue;
-    for (const int g : task.gpus) {
-      const bool hit = (outage.gpus >> g & 1) != 0;
-      if (hit && task.job > last && (first < 0 || task.job < first)) first = task.job;
-    }
+    bool hit = takes_all(outage);
+    for (const int g : task.gpus) hit = hit || (outage.gpus >> g & 1) != 0;
+    if (hit && task.job > last && (first < 0 || task.job < first)) first = task.job;
   }
   return first;
 }
@@ -170,6 +179,10 @@ void Game::happen(const Outage& outage) {
   for (size_t g = 0; g < gpus.size(); ++g) {
     if ((outage.gpus >> g & 1) == 0) continue;
     gpus[g].down_until_us = std::max(gpus[g].down_until_us, outage.until_us);
+  }
+  if (takes_all(outage)) {
+    int64_t& closed_us = now_.cluster.closed_until_us[static_cast<size_t>(outage.node)];
+    closed_us = std::max(closed_us, outage.until_us);
   }
   if (outage.kind == Outage::kDrain) return;
   for (int j = holder_of(outage, -1); j >= 0; j = holder_of(outage, j)) {

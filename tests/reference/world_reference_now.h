@@ -77,6 +77,7 @@ class Game {
   void end_phase(int j);
   bool ready(int j);
   void queue(int j);
+  bool takes_all(const Outage& outage);
   int holder_of(const Outage& outage, int last);
   void happen(const Outage& outage);
 

@@ -92,12 +92,19 @@ Pace Game::pace(int j) const {
   const int gpus = kind < 0 ? 0 : std::min(out.gpus, world_.speeds->max_gpus());
   for (const int type : types) {
     const double speed = kind < 0
-                             ? spec.types[static_cast<size_t>(type)].speed
+                             ? spec.types[static_cast<size_t>(type)].speed_on(job(j).model)
                              : world_.speeds->cell(kind, type, gpus, out.tier, wide).steps_per_s /
                                    world_.speeds->asked_steps_per_s[static_cast<size_t>(j)];
     if (type != *types.begin() && speed >= out.alone) continue;
     out.alone = speed;
     out.type = type;
+  }
+  // Without a profile half of the first group's tasks do half the work.
+  if (kind < 0 && !asks(j).plain) {
+    int given = 0;
+    for (const Task& task : now_.cluster.tasks) given += task.job == j && task.group == 0;
+    const int asked = asks(j).groups[0].count;
+    if (given != asked) out.alone *= static_cast<double>(given) / asked;
   }
   if (!(out.alone > kLeastSpeed)) out.alone = kLeastSpeed;
   if (kind < 0 || wide < 2 || out.gpus > world_.speeds->max_gpus()) return out;

@@ -37,6 +37,22 @@ ClusterSpec equal_nodes(Rng& rng) {
   return load_cluster(kTexts[rng.below(4)]);
 }
 
+// Now and then a node without GPUs, and models that a type runs at a speed of their own.
+void give_extras(Rng rng, ClusterSpec& spec) {
+  if (rng.below(3) == 0) {
+    Node node;
+    node.name = "cpu";
+    node.cpus = spec.nodes[0].cpus;
+    node.mem_gib = spec.nodes[0].mem_gib;
+    spec.nodes.insert(spec.nodes.begin() + rng.below(3), node);
+  }
+  if (rng.below(3) == 0) {
+    for (GpuType& type : spec.types) {
+      if (rng.below(2) == 0) type.speed_of_model["lm"] = rng.below(2) == 0 ? 0.7 : 1.25;
+    }
+  }
+}
+
 Costs random_costs(Rng& rng) {
   Costs costs;
   const int64_t scale = std::array{0, 1, 1, 1, 4}[rng.below(5)];
@@ -110,7 +126,7 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
     fault.until_us = fault.at_us + 10 * kSecond + std::llround(rng.uniform() * down_s * kSecond);
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
     fault.mask = low_mask(gpus);
-    if (rng.below(2) == 0) {
+    if (rng.below(2) == 0 && gpus > 0) {
       fault.mask = uint64_t{1} << rng.below(static_cast<uint32_t>(gpus));
       if (rng.below(20) == 0) fault.until_us = kNever;
     }
@@ -203,6 +219,7 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   RandomWorld world;
   Rng kind = rng.split(1), shape = rng.split(2), after = rng.split(3), own = rng.split(10);
   world.cluster = options.equal ? equal_nodes(kind) : random_cluster(kind);
+  if (!options.equal) give_extras(rng.split(12), world.cluster);
   world.costs = random_costs(kind);
   RandomJobs jobs{.count = options.jobs};
   if (options.equal) jobs.sizes = {1, 1, 2, 2, 3, 4, 5, 6, 7, 9, 12};
@@ -213,6 +230,7 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
     Job& job = world.jobs[j];
     if (options.shapes) give_shape(shape, job);
     if (shape.below(16) == 0) job.run_us = 0;
+    if (j % 2 == 0) job.model = "lm";
     if (own.below(4) == 0) job.save_us = own.below(40) * kSecond;
     if (own.below(4) == 0) job.restore_us = own.below(200) * kSecond;
     const bool later = options.after && j > 0 && after.below(4) == 0;

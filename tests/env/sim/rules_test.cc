@@ -10,6 +10,7 @@
 
 #include "env/sim/advance.h"
 #include "env/sim/digest.h"
+#include "env/trace/longest.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
@@ -46,6 +47,26 @@ Script::Act both(Script::Act a, Script::Act b) {
     a(view, draft);
     b(view, draft);
   };
+}
+
+// A century of a large cluster, and more GPUs asked for than an int32 holds.
+TEST(Rules, SumsHoldWhatTracesMaySay) {
+  const Scene scene("4096x64", jobs_of({{0, 1 << 18, kLongestS}}), no_costs());
+  Script script;
+  std::vector<Piece> all;
+  for (int32_t m = 0; m < 4096; ++m) all.push_back({m, 64});
+  script.acts = {{0, start_on(0, all)}};
+  Player player(scene, script);
+  player.play();
+  const Head& h = *player.state().head;
+  EXPECT_EQ(h.now_us, kLongestS * kSecond);
+  EXPECT_TRUE(h.held_time_us == WideUs{1 << 18} * kLongestS * kSecond);
+
+  const Scene many("16384x64", jobs_of(std::vector<JobLine>(3000, {0, 1 << 20, 1})));
+  World world(many.fixed(), many.size());
+  world.reset(0, many.size());
+  ASSERT_TRUE(world.advance(many.truth()));
+  EXPECT_EQ(world.state().head->waiting_gpus, int64_t{3000} << 20);
 }
 
 TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {

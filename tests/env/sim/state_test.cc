@@ -9,7 +9,9 @@
 #include <new>
 #include <vector>
 
+#include "env/base/error.h"
 #include "env/sim/digest.h"
+#include "env/sim/tables.h"
 #include "tests/support/scene.h"
 
 namespace {
@@ -50,6 +52,35 @@ void operator delete[](void* block, size_t, std::align_val_t) noexcept { std::fr
 
 namespace yard::testing {
 namespace {
+
+TEST(Sizes, PartsAreThoseThatJobsCanHoldNotTheMostTimesAll) {
+  std::vector<JobLine> lines(2000, {0, 1, 10});
+  std::vector<Job> jobs = jobs_of(lines);
+  RoleGroup group;
+  group.count = 1000;
+  group.task.cpu_milli = 10;
+  jobs[7].gpus = 0;
+  jobs[7].groups = {group};
+  group.count = 20;
+  jobs[8].gpus = 0;
+  jobs[8].groups = {group};
+  const Scene scene("1x4", jobs);
+  EXPECT_EQ(sizes_for(scene.fixed(), 2000).parts, 4 + 1000 + 20);
+  EXPECT_EQ(sizes_for(scene.fixed(), 1).parts, 4 + 1000);
+}
+
+TEST(Sizes, PartsThatCannotBeCountedAreRefused) {
+  std::vector<Job> jobs = jobs_of({{0, 0, 10}, {0, 0, 10}, {0, 0, 10}});
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    RoleGroup group;
+    group.min_count = 1;
+    group.max_count = INT32_MAX - static_cast<int32_t>(j);
+    group.task.cpu_milli = 10;
+    jobs[j].groups = {group};
+  }
+  const Scene scene("1x4", jobs);
+  EXPECT_THROW(sizes_for(scene.fixed(), 2), InputError);
+}
 
 static_assert(std::is_trivially_copyable_v<ClusterState> && std::is_trivially_copyable_v<Head>);
 

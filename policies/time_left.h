@@ -1,0 +1,29 @@
+// How long a job will still run, as a line over time: by the truth, which is an oracle's, or by the
+// limit that its user set.
+#pragma once
+
+#include <cstdint>
+
+#include "env/sim/view.h"
+
+namespace yard {
+
+struct TrueLeft {
+  static constexpr Level kLevel = Level::kOracle;
+  static FallingLine line(const View& view, int32_t slot) { return view.left_line(slot); }
+};
+
+struct LimitLeft {
+  static constexpr Level kLevel = Level::kEstimate;
+  // Below 0 once the limit is passed.
+  static FallingLine line(const View& view, int32_t slot) {
+    constexpr double kNoLimit = 1e18;  // behind all that have one
+    const int64_t limit_us = view.limit_us(slot);
+    if (limit_us == kNone) return {kNoLimit, 0};
+    const int64_t left_us = limit_us - view.attained_us(slot);
+    if (view.phase(slot) != Phase::kRunning) return {static_cast<double>(left_us), 0};
+    return {static_cast<double>(left_us + view.now_us()), 1};
+  }
+};
+
+}  // namespace yard

@@ -1,0 +1,105 @@
+// What is expected of a job moves while it waits: with every job of its user that ends, and with
+// her jobs that go on for long.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+struct Line {
+  double submit_s;
+  int32_t gpus;
+  double run_s;
+  std::string user;
+};
+
+// When each job starts, in seconds, on two GPUs.
+std::vector<double> starts(const std::string& policy, const std::vector<Line>& lines) {
+  std::vector<Job> jobs;
+  for (const Line& line : lines) {
+    jobs.push_back(jobs_of({{line.submit_s, line.gpus, line.run_s}})[0]);
+    jobs.back().id = std::to_string(jobs.size());
+    jobs.back().user = line.user;
+  }
+  const Scene scene("1x2", jobs, no_costs());
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<double> out;
+  for (const JobOutcome& job : player.jobs()) {
+    out.push_back(static_cast<double>(job.start_us) / kSecond);
+  }
+  return out;
+}
+
+// Two jobs that want both GPUs wait while one of them is taken for long; on the other one a user of
+// one of the two shows that hers are short.
+std::vector<Line> one_learns(const std::string& who) {
+  std::vector<Line> lines = {{0, 1, 2000, "hog"}, {5, 2, 500, "ann"}, {6, 2, 60, "bob"}};
+  for (int i = 0; i < 12; ++i) lines.push_back({10.0 + 20 * i, 1, 10, who});
+  return lines;
+}
+
+class HistoryOrder : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(HistoryOrder, JobsThatWaitAreRankedAnewWhenTheirUsersJobsEnd) {
+  // All end before the hog does, and everybody's prior falls with them, too.
+  const std::vector<double> bob = starts(GetParam(), one_learns("bob"));
+  EXPECT_LT(bob[2], bob[1]) << "although ann's came first, and both came before anything ended";
+  const std::vector<double> ann = starts(GetParam(), one_learns("ann"));
+  EXPECT_LT(ann[1], ann[2]);
+}
+
+TEST_P(HistoryOrder, AJobThatGoesOnForLongSpeaksForItsSiblings) {
+  // Nobody's job has ended. Ann's runs for an hour and more when the two that wait can start: what
+  // she submitted with it is expected to be as long.
+  const std::vector<double> out =
+      starts(GetParam(),
+             {{0, 1, 40000, "ann"}, {0, 1, 30000, "hog"}, {1, 1, 100, "ann"}, {2, 1, 100, "bob"}});
+  EXPECT_LT(out[3], out[2]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, HistoryOrder,
+                         ::testing::Values("sjf-history", "srtf-history margin_log2=10",
+                                           "srsf-history margin_log2=10"),
+                         [](const auto& info) {
+                           return info.param.substr(0, info.param.find('-'));
+                         });
+
+// --- by users' limits
+
+std::vector<double> ends_by_limits(const std::string& policy) {
+  std::vector<Job> jobs =
+      jobs_of({{0, 2, 100}, {1, 2, 10}, {2, 2, 300}, {3, 2, 50}});  // limits in another order
+  const std::vector<int64_t> limits_s = {1000, 900, 200, -1};
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    jobs[j].limit_us = limits_s[j] < 0 ? -1 : limits_s[j] * kSecond;
+  }
+  const Scene scene("1x2", jobs, no_costs());
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<double> out;
+  for (const JobOutcome& job : player.jobs()) {
+    out.push_back(static_cast<double>(job.end_us) / kSecond);
+  }
+  return out;
+}
+
+using Ends = std::vector<double>;
+
+TEST(Estimates, ShortLimitsGoFirstAndNoneLast) {
+  EXPECT_EQ(ends_by_limits("sjf-estimate"), (Ends{100, 410, 400, 460}));
+  // At 1 s 999 of the first are left, at 2 s 899 of the second: each stops the one before.
+  EXPECT_EQ(ends_by_limits("srtf-estimate"), (Ends{410, 311, 302, 460}));
+  EXPECT_EQ(ends_by_limits("srsf-estimate"), (Ends{410, 311, 302, 460}));
+}
+
+}  // namespace
+}  // namespace yard::testing

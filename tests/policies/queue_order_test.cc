@@ -1,0 +1,47 @@
+// Who goes first where a policy lets that be chosen: what users said of their jobs' worth.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// When each of three equal jobs starts that wait for one GPU.
+std::vector<int64_t> starts_s(const std::string& policy) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
+  jobs[2].priority = 5;
+  jobs[1].weight = 0.5;
+  jobs[3].weight = 2;
+  jobs[2].dues = {{.within_us = 900 * kSecond}};
+  jobs[3].dues = {{.within_us = 800 * kSecond}, {.within_us = 1000 * kSecond, .value = 0.5}};
+  const Scene scene("1x1", jobs);
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<int64_t> out;
+  for (size_t j = 1; j < jobs.size(); ++j) {
+    out.push_back(player.jobs()[j].start_us / kSecond);
+  }
+  return out;
+}
+
+using Starts = std::vector<int64_t>;
+
+class Orders : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Orders, GoByWhatUsersSay) {
+  EXPECT_EQ(starts_s(GetParam()), (Starts{100, 200, 300}));
+  EXPECT_EQ(starts_s(GetParam() + " order=priority"), (Starts{200, 100, 300}));
+  EXPECT_EQ(starts_s(GetParam() + " order=weight"), (Starts{300, 200, 100}));
+  EXPECT_EQ(starts_s(GetParam() + " order=deadline"), (Starts{300, 200, 100}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Orders, ::testing::Values("backfill", "easy"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace yard::testing
