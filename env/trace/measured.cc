@@ -34,8 +34,8 @@ double reference_throughput(const Throughputs& table, const Job& job) {
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
   if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
   if (seconds > static_cast<double>(kLongestS)) {
-    return Unusable{"run time too long", "a run time of at most " + std::to_string(kLongestS) + " s",
-                    shortest(seconds)};
+    return Unusable{"run time too long",
+                    "a run time of at most " + std::to_string(kLongestS) + " s", shortest(seconds)};
   }
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
