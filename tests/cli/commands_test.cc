@@ -65,6 +65,23 @@ TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
   EXPECT_FALSE(folder.has("c.csv"));
 }
 
+TEST(Trace, ALikenessIsComparedWithALaterPart) {
+  const Folder folder;
+  const std::string like =
+      "yardmaster trace generate --like synthetic:habits --samples 1 --json --to 60%";
+  const Json later =
+      Json::parse(shell(like + " --against-from 60% --against-to 80%").out)["fidelity"];
+  const Json same = Json::parse(shell(like).out)["fidelity"];
+  const auto jobs = [](const Json& fidelity) { return fidelity["figures"][0]; };
+  EXPECT_EQ(jobs(later)["fitted"], jobs(same)["real"]);
+  EXPECT_LT(jobs(later)["real"], jobs(later)["fitted"]);
+  EXPECT_LT(jobs(later)["generated"], jobs(later)["fitted"]);  // as long as the later part
+  EXPECT_TRUE(later["distances"][0].contains("fitted"));
+  EXPECT_TRUE(same["distances"][0].contains("halves"));
+  EXPECT_EQ(shell("yardmaster trace generate synthetic:habits --against-from 60% --out a.csv").code,
+            2);
+}
+
 TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
   const Folder folder;
   folder.write("jobs.trace", "A3C\tcmd\t--max-steps\t0\t100\t5\t1\n");
