@@ -97,7 +97,7 @@ class Ranked {
   // Returns the class whose first job goes first among those of at most `gpus` GPUs that are not
   // hidden, or kNone.
   int32_t first_class(const View& view, int32_t gpus) const {
-    if (num_classes_ == 0 || winner_[1] == kNone) return kNone;
+    if (winner_[1] == kNone) return kNone;
     if (view.class_gpus(winner_[1]) <= gpus) return winner_[1];
     int32_t end = 0;  // how many classes are small enough; they stand by their GPUs
     for (int32_t step = leaves_; step > 0; step /= 2) {

@@ -95,7 +95,7 @@ void RoomIndex::list_holders(int32_t node) {
   uint64_t seen = 0;
   for (int32_t g = 0; g < view_.spec().node_gpus[node]; ++g) {
     const int32_t slot = owner_[gpu0 + g];
-    if ((seen >> g & 1) != 0 || !held_.has(slot) || !view_.holds(slot)) continue;
+    if ((seen >> g & 1) != 0 || !held_.has(slot)) continue;
     uint64_t mask = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       if (view_.part_node(p) == node) mask |= view_.part_mask(p);

@@ -104,8 +104,7 @@ struct NodeLedger {
   // matter: what was measured is two jobs.
   YARD_HD bool bars(const Fixed& f, const ClusterState& s, int32_t gpu, int32_t kind) const {
     const uint64_t barred = barred_beside(f, node, kind);
-    if (barred == 0 || (s.shared_mask[node] >> gpu & 1) == 0) return false;
-    return (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
+    return barred != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
   }
 
   // Whether the node is up and open to the job, and its GPUs of a kind that the task runs on.

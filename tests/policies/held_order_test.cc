@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "env/base/rng.h"
@@ -17,7 +18,7 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
   constexpr int32_t kJobs = 48;
   Memory memory;
   memory.reset(HeldOrder::bytes(kJobs));
-  std::map<int32_t, FallingLine> model;
+  std::map<int32_t, std::pair<FallingLine, int32_t>> model;  // with the serial
   Rng rng(5);
   for (int64_t now_us = 0; now_us < 20'000; ++now_us) {
     memory = Memory(memory);
@@ -27,17 +28,20 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
     if (rng.below(3) == 0) {
       order.remove(slot);
       model.erase(slot);
-    } else {  // often equal: then by serial, which is the slot here
-      const double slope = 0.5 * rng.below(4);
-      const FallingLine line{slope * static_cast<double>(now_us) + rng.below(8), slope};
-      order.put(slot, line, slot);
-      model[slot] = line;
+    } else {  // often equal, now or at zero: then by serial
+      const double slope = 0.5 * rng.below(4), now = static_cast<double>(now_us);
+      const double at_zero = rng.below(2) == 0 ? slope * now + rng.below(8) : 5000 * rng.below(2);
+      const auto serial = static_cast<int32_t>(slot + kJobs * rng.below(2));
+      order.put(slot, {at_zero, slope}, serial);
+      model[slot] = {{at_zero, slope}, serial};
     }
     std::vector<Claim> sorted;
-    for (const auto& [job, line] : model) {
+    for (const auto& [job, stands] : model) {
+      const auto& [line, serial] = stands;
       ASSERT_TRUE(order.has(job));
-      sorted.push_back({{line.at(now_us), job}, job});
+      sorted.push_back({{line.at(now_us), serial}, job});
       ASSERT_EQ(order.key(job, now_us).value, line.at(now_us));
+      ASSERT_EQ(order.key(job, now_us).serial, serial);
     }
     std::sort(sorted.begin(), sorted.end(),
               [](const Claim& a, const Claim& b) { return b.key < a.key; });

@@ -41,10 +41,10 @@ class Told {
  private:
   ClusterSpec make_cluster() {
     ClusterSpec spec = load_cluster("2x4:v100+1x3:a100+1x2:t4");
-    for (Node& node : spec.nodes) node.cpus = 3 * node.gpus, node.mem_gib = 3.0 * node.gpus;
+    for (Node& node : spec.nodes) node.cpus = 2 * node.gpus, node.mem_gib = 1.0 * node.gpus;
     for (GpuType& type : spec.types) {
       type.shares = type.name == "t4" ? Shares::kNone : Shares::kMilli;
-      type.mem_gib = 8;
+      type.mem_gib = type.name == "a100" ? 3 : 8;
     }
     Tenant owner;
     owner.name = "owner";
@@ -72,7 +72,7 @@ class Told {
         kind == 0   ? group_of(1 + below(2), 0, 0, 500 + cores, mem)
         : kind == 1 ? group_of(1 + below(2), 1 + below(2), 0, cores, mem)
                     : group_of(1 + below(3), 0, below(8) == 0 ? 1 : 1 + below(700), cores, mem);
-    group.task.gpu_mem_gib = group.task.gpu_milli > 0 ? 1 + below(4) : 0;
+    group.task.gpu_mem_gib = kind == 0 ? 0 : below(5);
     if (rng_.below(3) == 0) {
       group.min_count = 1;
       group.max_count = group.count + 1;
@@ -96,7 +96,8 @@ class SlowLedger {
     type_ = static_cast<size_t>(what.type);
     cpu_ = std::llround(1000 * what.cpus);
     mem_ = mib(what.mem_gib);
-    gpus_.assign(static_cast<size_t>(what.gpus), {1000, 8 * 1024, {}});
+    gpus_.assign(static_cast<size_t>(what.gpus),
+                 {1000, mib(told.cluster().types[type_].mem_gib), {}});
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
         if (s.part_node[p] != node) continue;
@@ -113,9 +114,11 @@ class SlowLedger {
   bool open_to(const Job& job, const Resources& need) const {
     const bool owned = told_.cluster().nodes[static_cast<size_t>(node_)].tenant >= 0;
     if (owned && job.tenant != "owner") return false;
-    const std::string& name = told_.cluster().types[type_].name;
-    const bool any_type = job.gpu_types.empty() || (need.gpus == 0 && need.gpu_milli == 0);
-    return any_type || std::count(job.gpu_types.begin(), job.gpu_types.end(), name) > 0;
+    if (need.gpus == 0 && need.gpu_milli == 0) return true;
+    const GpuType& type = told_.cluster().types[type_];
+    if (need.gpu_mem_gib > type.mem_gib) return false;
+    const auto& types = job.gpu_types;
+    return types.empty() || std::count(types.begin(), types.end(), type.name) > 0;
   }
 
   // Takes the piece; returns the GPUs of each of its shares, or of all of it, nothing where it is
