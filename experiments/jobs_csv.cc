@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "env/base/csv.h"
 #include "env/base/text.h"
 
 namespace yard {
@@ -34,9 +35,9 @@ void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
     if (!job.scored) continue;
     const JobOutcome& what = run.outcome.jobs[j];
     const bool finished = what.end_us != kNone;
-    out += run.policy;
+    append_csv_cell(run.policy, out);
     out += ',';
-    out += job.id;
+    append_csv_cell(job.id, out);
     out += ',';
     append_int(out, job.gpus);
     append_time(out, job.submit_us);
