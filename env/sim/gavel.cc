@@ -315,7 +315,8 @@ const PacingRegistry::Add<Gavel> kGavel{
      .policies = {"fifo"},
      .placements = {"count"},
      .needs = {"throughputs"},
-     .round_s = 360}};
+     .round_s = 360,
+     .by_types = true}};
 
 }  // namespace
 }  // namespace yard
