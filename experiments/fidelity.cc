@@ -7,6 +7,7 @@
 #include <set>
 
 #include "env/base/check.h"
+#include "env/base/nearest_rank.h"
 #include "env/trace/batches.h"
 #include "env/trace/shared_variance.h"
 #include "experiments/moments.h"
@@ -29,12 +30,6 @@ double dispersion(const std::vector<double>& hourly, size_t hours) {
                                    hourly.begin() + static_cast<std::ptrdiff_t>(h + hours), 0.0));
   }
   return sums.size() >= 8 && mean(sums) > 0 ? variance(sums) / mean(sums) : kNan;
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return kNan;
-  std::ranges::sort(values);
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 // Hourly arrivals, and the GPUs that would be busy on the average if every job began at once.
@@ -159,9 +154,10 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s, Like
     out.figures.emplace_back("dispersion of arrivals in " + std::to_string(hours) + " h",
                              dispersion(load.arrivals, hours));
   }
+  std::vector<double> by_size = load.gpus;
   out.figures.emplace_back("GPUs asked for at a time, mean", mean(load.gpus));
   out.figures.emplace_back("  95th percentile over mean",
-                           quantile(load.gpus, 0.95) / mean(load.gpus));
+                           nearest_rank(by_size, 0.95) / mean(load.gpus));
   out.figures.emplace_back("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
   for (const size_t lag : {size_t{1}, size_t{6}, size_t{24}, size_t{168}}) {
     out.figures.emplace_back("  autocorrelation after " + std::to_string(lag) + " h",

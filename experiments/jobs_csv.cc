@@ -28,7 +28,6 @@ void append_time(std::string& out, int64_t us) {
 }  // namespace
 
 void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
-  const RunAlone run_alone(scenario.fixed.spec);
   out.reserve(out.size() + scenario.trace.jobs.size() * (run.policy.size() + 80));
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     const Job& job = scenario.trace.jobs[j];
@@ -43,7 +42,7 @@ void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
     append_time(out, job.submit_us);
     append_time(out, what.start_us);
     append_time(out, what.end_us);
-    append_time(out, finished ? wait_us(job, what, run_alone) : kNone);
+    append_time(out, finished ? wait_us(job, what, scenario.alone_us[j]) : kNone);
     append_time(out, finished ? what.end_us - job.submit_us : kNone);
     out += ',';
     append_int(out, what.preemptions);
