@@ -1,6 +1,7 @@
 #include "experiments/congestion.h"
 
 #include <cmath>
+#include <utility>
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
@@ -19,20 +20,21 @@ double off(double congestion, double target) { return std::abs(congestion / targ
 
 }  // namespace
 
-double congestion_of(const Trace& trace, const ClusterSpec& cluster) {
-  const Scenario scenario(trace, {.to_us = 1}, cluster, 1);
+double congestion_of(const Scenario& scenario) {
   const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
   return all.mean_run_s > 0 ? all.mean_wait_s / all.mean_run_s : 0;
 }
 
-Calibration calibrate(const Trace& trace, const Window& window, const ClusterSpec& cluster,
+Calibration calibrate(const Source& source, const Window& window, double cost_scale,
                       double target) {
   const auto measure = [&](double factor) {
     throw_if_interrupted();
-    Trace scaled = trace;
+    Trace scaled = source.trace;
     Window moved = window;
     scale_arrivals(scaled, moved, factor);
-    return Calibration{factor, congestion_of(scaled, cluster)};
+    Scenario scenario(std::move(scaled), moved, source.cluster, cost_scale, source.speeds);
+    scenario.befall(source.faults);
+    return Calibration{factor, congestion_of(scenario)};
   };
   Calibration best = measure(1);
   const auto better = [&](const Calibration& found) {

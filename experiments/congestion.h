@@ -4,14 +4,13 @@
 // stretching its arrivals.
 #pragma once
 
-#include "env/cluster/spec.h"
-#include "env/trace/job.h"
-#include "env/trace/window.h"
+#include "experiments/scenario.h"
 
 namespace yard {
 
-// Returns the congestion of the trace's scored jobs as they arrive.
-double congestion_of(const Trace& trace, const ClusterSpec& cluster);
+// Returns the congestion of the scenario's scored jobs as they arrive, at the speeds and with the
+// faults that it has.
+double congestion_of(const Scenario& scenario);
 
 struct Calibration {
   double factor = 1;      // by which distances between arrivals are multiplied
@@ -19,9 +18,9 @@ struct Calibration {
 };
 
 // Finds the factor of scale_arrivals() that gives `target`, to within 0.5 % where the measure,
-// which jumps a little from one factor to the next, allows it. Requires: target > 0. Throws
-// InputError where no factor comes near: jobs that all come at once may still fit.
-Calibration calibrate(const Trace& trace, const Window& window, const ClusterSpec& cluster,
-                      double target);
+// which jumps a little from one factor to the next, allows it. Requires: target > 0, and the window
+// selected in source.trace. Throws InputError where no factor comes near: jobs that all come at
+// once may still fit.
+Calibration calibrate(const Source& source, const Window& window, double cost_scale, double target);
 
 }  // namespace yard

@@ -113,8 +113,7 @@ void describe(const Scenario& scenario, const EvaluateOptions& options, CellResu
   cell.sha256 = scenario.trace.sha256;
   cell.cluster = scenario.cluster.text;
   cell.rules = options.run_of("").rules;
-  cell.congestion = scenario.congestion > 0 ? scenario.congestion
-                                            : congestion_of(scenario.trace, scenario.cluster);
+  cell.congestion = scenario.congestion > 0 ? scenario.congestion : congestion_of(scenario);
   cell.load = scenario.load;
   cell.factor = scenario.factor;
   cell.cost_scale = scenario.cost_scale;
@@ -245,6 +244,11 @@ Evaluation evaluate(const EvaluateOptions& options) {
   const LineUp field = line_up(options);
   const Source source = load_source(options.scenario);
   Evaluation out;
+  for (const auto* entrants : {&field.candidates, &field.rivals}) {
+    for (const Entrant& entrant : *entrants) {
+      if (lacks_limits(entrant.contestant, source.trace)) out.lack_limits.push_back(entrant.name);
+    }
+  }
   const Scenario looked_at =
       make_scenario(source, options.scenario.window, std::nullopt, options.scenario.cost_scale);
   if (looked_at.opens_test) {

@@ -89,6 +89,7 @@ struct Evaluation {
   double ratio = 0;  // geometric mean
   double captured = 0;
   Interval captured_interval;
+  std::vector<std::string> lack_limits;  // who goes by limits, where no job has one
   int64_t test_openings = 0;  // of this trace's last fifth so far, this one included; 0: not opened
 };
 

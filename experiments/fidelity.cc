@@ -7,6 +7,7 @@
 #include <set>
 
 #include "env/base/check.h"
+#include "env/base/nearest_rank.h"
 #include "env/trace/batches.h"
 #include "env/trace/shared_variance.h"
 #include "experiments/moments.h"
@@ -36,12 +37,6 @@ std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
 double dispersion(const std::vector<double>& hourly, size_t hours) {
   const std::vector<double> counts = sums(hourly, hours);
   return counts.size() >= 8 && mean(counts) > 0 ? variance(counts) / mean(counts) : kNan;
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return kNan;
-  std::ranges::sort(values);
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 // Hourly arrivals, and the GPUs that would be busy on the average if every job began at once.
@@ -173,9 +168,10 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s, Like
     out.figures.emplace_back("  autocorrelation after " + std::to_string(lag) + " d",
                              autocorrelation(days, lag));
   }
+  std::vector<double> by_size = load.gpus;
   out.figures.emplace_back("GPUs asked for at a time, mean", mean(load.gpus));
   out.figures.emplace_back("  95th percentile over mean",
-                           quantile(load.gpus, 0.95) / mean(load.gpus));
+                           nearest_rank(by_size, 0.95) / mean(load.gpus));
   out.figures.emplace_back("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
   for (const size_t lag : {1, 6, 24, 48, 72, 96, 120, 144, 168}) {
     out.figures.emplace_back("  autocorrelation after " + std::to_string(lag) + " h",

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "env/base/csv.h"
 #include "env/base/text.h"
 
 namespace yard {
@@ -27,22 +28,21 @@ void append_time(std::string& out, int64_t us) {
 }  // namespace
 
 void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
-  const RunAlone run_alone(scenario.fixed.spec);
   out.reserve(out.size() + scenario.trace.jobs.size() * (run.policy.size() + 80));
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     const Job& job = scenario.trace.jobs[j];
     if (!job.scored) continue;
     const JobOutcome& what = run.outcome.jobs[j];
     const bool finished = what.end_us != kNone;
-    out += run.policy;
+    append_csv_cell(run.policy, out);
     out += ',';
-    out += job.id;
+    append_csv_cell(job.id, out);
     out += ',';
     append_int(out, job.gpus);
     append_time(out, job.submit_us);
     append_time(out, what.start_us);
     append_time(out, what.end_us);
-    append_time(out, finished ? wait_us(job, what, run_alone) : kNone);
+    append_time(out, finished ? wait_us(job, what, scenario.alone_us[j]) : kNone);
     append_time(out, finished ? what.end_us - job.submit_us : kNone);
     out += ',';
     append_int(out, what.preemptions);

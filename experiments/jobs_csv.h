@@ -1,5 +1,5 @@
-// One row for each scored job and run, as `--jobs-out` writes it. Numbers are printed so that
-// reading them back gives the same.
+// One row for each scored job and run, as `--jobs-out` writes it: RFC 4180. Numbers are printed so
+// that reading them back gives the same.
 #pragma once
 
 #include <string>

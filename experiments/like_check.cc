@@ -66,11 +66,12 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
   Case real = case_of(part.jobs, part.from_us, part.to_us, cluster);
   const bool scaled = congestion > 0;
   if (scaled) {
-    const Calibration found = calibrate(real.trace, real.window, cluster, congestion);
+    const Source source{.trace = real.trace, .cluster = cluster, .faults = {}, .speeds = {}};
+    const Calibration found = calibrate(source, real.window, 1, congestion);
     scale_arrivals(real.trace, real.window, found.factor);
     out.congestion = found.congestion;
   } else {
-    out.congestion = congestion_of(real.trace, cluster);
+    out.congestion = congestion_of(Scenario(real.trace, real.window, cluster, 1));
     out.logged = logged(real, cluster);
   }
   out.load = offered_load(real.trace, real.window, cluster.total_gpus());

@@ -78,6 +78,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     if (!options.placement.empty()) opened = open_policy(policy, settings);
     who.policy = std::move(opened.policy);
     who.servable = opened.info.servable;
+    who.by_limits = opened.info.by_limits;
     who.digest = opened.digest;
     who.level =
         granted(policy, who.policy->level(), who.policy->least_level(), options.information);
@@ -164,8 +165,13 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   const auto begin = std::chrono::steady_clock::now();
   run.outcome = scenario.of_jobs(pacing->replay(replay));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  run.summary = summarise(scenario.trace, scenario.fixed, run.outcome);
+  run.summary = summarise(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome);
   return run;
+}
+
+bool lacks_limits(const Contestant& contestant, const Trace& trace) {
+  return contestant.by_limits &&
+         std::ranges::none_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
 }
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options) {

@@ -47,7 +47,8 @@ struct Contestant {
   Level level = Level::kBlind;
   std::unique_ptr<Policy> policy;
   bool servable = false;
-  std::string digest;  // of a checkpoint
+  bool by_limits = false;  // it goes by the limits that users set
+  std::string digest;      // of a checkpoint
 };
 
 // Throws InputError: unknown policy, placement, rules or key; more information than allowed. An
@@ -56,6 +57,9 @@ Contestant prepare(const std::string& policy, const RunOptions& options);
 
 // Requires: `contestant` comes from prepare() with the same options.
 Run run_prepared(const Scenario& scenario, const Contestant& contestant, const RunOptions& options);
+
+// Whether the contestant goes by limits of which the trace has none.
+bool lacks_limits(const Contestant& contestant, const Trace& trace);
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options);
 

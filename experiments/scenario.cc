@@ -1,11 +1,13 @@
 #include "experiments/scenario.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/sim/fits.h"
+#include "env/sim/metrics.h"
 #include "env/trace/checkpoints.h"
 #include "env/trace/curves.h"
 #include "experiments/congestion.h"
@@ -89,6 +91,7 @@ Source load_source(const ScenarioOptions& options) {
   }
   settle_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
   check_fits(source.trace, source.cluster, options.skip_unusable);
+  if (options.gpus_needed) check_gpus(source.trace, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
   source.faults.model = parse<FaultModel>(options.fault_model);
   give_notice(source.faults.recorded, source.faults.model.reclaim_notice_us());
@@ -109,10 +112,12 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       workload(played(), cluster, speeds ? speeds->bars(played()) : PairBars{}),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
   fixed.rated = fixed.spec.overloads || speeds;
-  if (!speeds) return;
-  workload.set_speed_classes(speeds->classes(played()));
-  fixed.jobs = workload.jobs().columns();
-  fixed.speed = speeds->columns();
+  if (speeds) {
+    workload.set_speed_classes(speeds->classes(played()));
+    fixed.jobs = workload.jobs().columns();
+    fixed.speed = speeds->columns();
+  }
+  alone_us = of_jobs(run_alone(played(), fixed));
 }
 
 Outcome Scenario::of_jobs(Outcome outcome) const {
@@ -134,6 +139,24 @@ Outcome Scenario::of_jobs(Outcome outcome) const {
   outcome.jobs = std::move(jobs);
   return outcome;
 }
+
+std::vector<int64_t> Scenario::of_jobs(std::vector<int64_t> stage_us) const {
+  if (!apart) return stage_us;
+  std::vector<int64_t> out(trace.jobs.size(), 0);
+  for (size_t e = 0; e < stage_us.size(); ++e) {
+    int64_t begin_us = 0;  // stages stand behind those they come after
+    for (int32_t i = fixed.jobs.first_after[e]; i < fixed.jobs.first_after[e + 1]; ++i) {
+      const auto before = static_cast<size_t>(fixed.jobs.after_job[i]);
+      if (apart_of[before] == apart_of[e]) begin_us = std::max(begin_us, stage_us[before]);
+    }
+    stage_us[e] += begin_us;
+    int64_t& job_us = out[static_cast<size_t>(apart_of[e])];
+    job_us = std::max(job_us, stage_us[e]);
+  }
+  return out;
+}
+
+void Scenario::befall(const FaultPlan& plan) { befall(plan, Rng(plan.seed).split(kFaultStream)); }
 
 void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   constexpr int64_t kMonthUs = int64_t{30} * 24 * 3600 * 1'000'000;
@@ -160,14 +183,14 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   const bool opens_test = recorded(trace) && window.to_us > test_us;
   Calibration found;
   if (congestion) {
-    found = calibrate(trace, window, source.cluster, *congestion);
+    found = calibrate(source, window, cost_scale, *congestion);
     scale_arrivals(trace, window, found.factor);
   }
   Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
   scenario.factor = found.factor;
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
-  scenario.befall(source.faults, Rng(source.faults.seed).split(kFaultStream));
+  scenario.befall(source.faults);
   return scenario;
 }
 
@@ -190,7 +213,7 @@ std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t 
   replicas.reserve(static_cast<size_t>(count));
   if (count == 1) {
     replicas.push_back(with_arrivals(scenario, scenario.trace, scenario.window));
-    replicas.back().befall(scenario.faults, Rng(scenario.faults.seed).split(kFaultStream));
+    replicas.back().befall(scenario.faults);
     return replicas;
   }
   const Rng rng = Rng(seed).split(kReplicaStream);

@@ -32,14 +32,15 @@ struct ScenarioOptions {
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
-  uint64_t seed = 1;        // of a generator
-  int generate_jobs = 0;    // how many a generator makes; 0: its own number
-  Settings trace_settings;  // of a generator or a reader
-  std::string profiles;     // files or folders of measured speeds, joined by commas
-  std::string faults;       // file of what befalls GPUs
-  Settings fault_model;     // and how often something does, on the average
-  Settings checkpoints;     // what saves and restores cost by the size of a model
-  Measurements measured;    // for run times that a trace lacks
+  bool gpus_needed = false;  // a job without GPUs is unusable: published rule sets know none
+  uint64_t seed = 1;         // of a generator
+  int generate_jobs = 0;     // how many a generator makes; 0: its own number
+  Settings trace_settings;   // of a generator or a reader
+  std::string profiles;      // files or folders of measured speeds, joined by commas
+  std::string faults;        // file of what befalls GPUs
+  Settings fault_model;      // and how often something does, on the average
+  Settings checkpoints;      // what saves and restores cost by the size of a model
+  Measurements measured;     // for run times that a trace lacks
 };
 
 // What befalls GPUs: what a file says, and what is drawn anew for every replica.
@@ -70,8 +71,9 @@ struct Scenario {
   Scenario(const Scenario&) = delete;
 
   // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and a month
-  // after twice the time to the last.
+  // after twice the time to the last. Without an `rng` it is drawn from the plan's own seed.
   void befall(const FaultPlan& plan, const Rng& rng);
+  void befall(const FaultPlan& plan);
 
   // The jobs as worlds play them: where some have stages, each of these is one.
   const Trace& played() const { return apart ? *apart : trace; }
@@ -80,6 +82,8 @@ struct Scenario {
   // Puts what became of stages together to what became of jobs: begun with the first stage, ended
   // with the last.
   Outcome of_jobs(Outcome outcome) const;
+  // The same for run times alone: each stage begins when those before it have ended.
+  std::vector<int64_t> of_jobs(std::vector<int64_t> stage_us) const;
 
   Trace trace;
   Window window;
@@ -87,7 +91,7 @@ struct Scenario {
   double cost_scale = 1;
   double factor = 1;        // by which distances between arrivals were multiplied
   double congestion = 0;    // as measured; 0 where nobody asked
-  double load = 0;          // GPU time that scored jobs ask for, over what the window offers
+  double load = 0;          // offered_load()
   bool opens_test = false;  // the window reaches into the last fifth of a recorded trace
   std::shared_ptr<Speeds> speeds;
   std::vector<int32_t> apart_of;  // (E) of `apart`
@@ -95,6 +99,7 @@ struct Scenario {
   SpecTable spec;
   Workload workload;
   Fixed fixed;
+  std::vector<int64_t> alone_us;  // (N) of `trace`: run_alone()
   FaultPlan faults;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "env/base/csv.h"
 #include "env/base/text.h"
 
 namespace yard {
@@ -134,14 +135,17 @@ void Series::end(const Run& run) {
 std::string Series::csv() const {
   std::string out = "policy,t_s";
   for (const char* name : kNames) out += std::string(",") + name;
-  for (std::string name : tenants_) {
-    std::replace(name.begin(), name.end(), ',', ';');
-    out += ",held_gpus:" + name + ",waiting:" + name;
+  for (const std::string& name : tenants_) {
+    out += ',';
+    append_csv_cell("held_gpus:" + name, out);
+    out += ',';
+    append_csv_cell("waiting:" + name, out);
   }
   out += '\n';
   for (const Json& one : done_) {
     for (size_t i = 0; i < one["t_s"].size(); ++i) {
-      out += one["policy"].get<std::string>() + "," + shortest(one["t_s"][i].get<double>());
+      append_csv_cell(one["policy"].get<std::string>(), out);
+      out += "," + shortest(one["t_s"][i].get<double>());
       for (const char* name : kNames) out += "," + shortest(one[name][i].get<double>());
       for (const Json& tenant : one["tenants"]) {
         out += "," + shortest(tenant["held_gpus"][i].get<double>()) + "," +

@@ -34,7 +34,8 @@ class Series {
   void end(const Run& run);
 
   nlohmann::ordered_json json() const { return {{"series", done_}}; }
-  // The same as a row a slice and policy; tenants are columns "held_gpus:NAME", "waiting:NAME".
+  // The same as a row a slice and policy, by RFC 4180; tenants are columns "held_gpus:NAME",
+  // "waiting:NAME".
   std::string csv() const;
 
  private:

@@ -225,7 +225,7 @@ std::string tuned_yaml(const Tuned& tuned, const Scenario& scenario, const TuneO
   entry("to_s", format_seconds(scenario.window.to_us));
   entry("scored_jobs", std::to_string(scenario.window.scored));
   entry("arrival_factor", shortest(scenario.factor));
-  entry("load", shortest(scenario.load));
+  if (!std::isnan(scenario.load)) entry("load", shortest(scenario.load));
   entry("cost_scale", shortest(scenario.cost_scale));
   entry("budget", std::to_string(options.budget));
   entry("refused", std::to_string(tuned.refused));

@@ -2,15 +2,21 @@
 
 #include <algorithm>
 
+#include "env/base/csv.h"
 #include "env/base/text.h"
 
 namespace yard {
 
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait) {
   const Job& job = scenario.trace.jobs[static_cast<size_t>(scenario.job_of(wait.job))];
-  return policy + "," + job.id + "," + format_seconds(wait.from_us) + "," +
-         format_seconds(wait.to_us) + "," + kWaitReasonNames[static_cast<size_t>(wait.reason)] +
-         "," + wait.detail + "\n";
+  std::string row;
+  append_csv_cell(policy, row);
+  row += ',';
+  append_csv_cell(job.id, row);
+  row += "," + format_seconds(wait.from_us) + "," + format_seconds(wait.to_us) + "," +
+         kWaitReasonNames[static_cast<size_t>(wait.reason)] + ",";
+  append_csv_cell(wait.detail, row);
+  return row + "\n";
 }
 
 Waits::Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended)

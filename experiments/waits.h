@@ -33,7 +33,7 @@ struct WaitTotal {
 
 inline constexpr const char* kWaitsHeader = "policy,job_id,from_s,to_s,reason,detail\n";
 
-// One row, as `--waits-out` has them.
+// One row, as `--waits-out` has them: RFC 4180.
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait);
 
 class Waits {

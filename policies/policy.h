@@ -30,6 +30,7 @@ class Policy {
     Level level = Level::kBlind;
     bool servable = true;  // false: needs what no live cluster can tell
     bool preemptive = false;
+    bool by_limits = false;  // it goes by the limits that users set
     // What can be set, with defaults: `describe<Config>` of the policy's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
   };

@@ -82,7 +82,7 @@ class Default final : public Pacing {
       ++out.decisions;
       if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;
       if (replay.watch) replay.watch(s);
-      if ((out.events & 0xFFF) == 0) throw_if_interrupted();
+      throw_if_interrupted();
     }
     out.close(*s.head);
     return out;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "env/base/check.h"
-#include "env/sim/metrics.h"
+#include "env/base/nearest_rank.h"
 
 namespace yard {
 namespace {
@@ -73,9 +73,9 @@ std::optional<double> jain(const std::unordered_map<std::string, Service>& who) 
 
 }  // namespace
 
-Fairness fairness_of(const Trace& trace, const Fixed& fixed, const Outcome& outcome) {
+Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+                     const Outcome& outcome) {
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
-  const RunAlone run_alone(fixed.spec);
   const InSystem in_system(trace, outcome);
   const double gpus = fixed.spec.total_gpus;
   std::unordered_map<std::string, Service> users, tenants;
@@ -86,7 +86,7 @@ Fairness fairness_of(const Trace& trace, const Fixed& fixed, const Outcome& outc
     const int64_t end_us = outcome.jobs[j].end_us;
     if (!job.scored || end_us == kNone) continue;
     const double jct_s = static_cast<double>(end_us - job.submit_us) / 1e6;
-    const double run_s = static_cast<double>(run_alone(job)) / 1e6;
+    const double run_s = static_cast<double>(alone_us[j]) / 1e6;
     const int32_t weight = std::max(job.gpus, 1);
     for (auto& [name, all] : {std::pair{&job.user, &users}, std::pair{&job.tenant, &tenants}}) {
       if (name->empty()) continue;
@@ -106,12 +106,11 @@ Fairness fairness_of(const Trace& trace, const Fixed& fixed, const Outcome& outc
   out.jain_users = jain(users);
   out.jain_tenants = jain(tenants);
   if (rhos.empty()) return out;
-  std::sort(rhos.begin(), rhos.end());
   const auto n = static_cast<double>(rhos.size());
   finish.jobs = static_cast<int64_t>(rhos.size());
   for (const double rho : rhos) finish.mean += rho / n;
-  finish.p95 = rhos[static_cast<size_t>(std::ceil(0.95 * n)) - 1];
-  finish.max = rhos.back();
+  finish.p95 = nearest_rank(rhos, 0.95);
+  finish.max = nearest_rank(rhos, 1);
   finish.unfair_share /= n;
   out.finish_time = finish;
   return out;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "env/sim/columns.h"
 #include "env/sim/pacing.h"
@@ -25,7 +26,8 @@ struct Fairness {
   std::optional<double> jain_tenants;
 };
 
-// Requires: `outcome` and `fixed.jobs` tell of trace.jobs, in their order.
-Fairness fairness_of(const Trace& trace, const Fixed& fixed, const Outcome& outcome);
+// Requires: `alone_us` (run_alone() of metrics.h) and `outcome` tell of trace.jobs, in their order.
+Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+                     const Outcome& outcome);
 
 }  // namespace yard

@@ -210,4 +210,13 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   check_usable(trace, found, skip_unusable);
 }
 
+void check_gpus(Trace& trace, bool skip_unusable) {
+  const auto found = [](const Job& job) -> std::optional<Unusable> {
+    if (job.gpus > 0) return std::nullopt;
+    return Unusable{"no GPUs", "at least 1 GPU (published rules know no jobs of CPUs alone)",
+                    "0 for job '" + job.id + "'"};
+  };
+  check_usable(trace, found, skip_unusable);
+}
+
 }  // namespace yard

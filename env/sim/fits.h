@@ -10,4 +10,7 @@ namespace yard {
 // and how many do not; or takes them out, counted by reason in trace.skipped.
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable);
 
+// The same for jobs of CPUs alone, which rule sets of published simulators do not know.
+void check_gpus(Trace& trace, bool skip_unusable);
+
 }  // namespace yard

@@ -316,7 +316,8 @@ const PacingRegistry::Add<Gavel> kGavel{
      .placements = {"count"},
      .fields = describe<Config>,
      .needs = {"throughputs"},
-     .round_s = 360}};
+     .round_s = 360,
+     .by_types = true}};
 
 }  // namespace
 }  // namespace yard

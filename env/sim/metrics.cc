@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "env/base/check.h"
+#include "env/base/nearest_rank.h"
 
 namespace yard {
 namespace {
@@ -13,14 +15,37 @@ namespace {
 constexpr double kUsPerS = 1e6;
 constexpr int64_t kShortestRunUs = 10'000'000;  // of the bounded slowdown
 
-}  // namespace
+// The GPUs of one type.
+struct TypeGpus {
+  int64_t gpus = 0;
+  int32_t node_gpus = 0, island_gpus = 0;  // of the largest
+  double speed = 1;
+};
 
-int64_t nearest_rank(std::vector<int64_t>& values, double share) {
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
+  std::vector<TypeGpus> out;
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    const auto type = static_cast<size_t>(spec.node_type[m]);
+    if (type >= out.size()) out.resize(type + 1);
+    out[type].gpus += spec.node_gpus[m];
+    out[type].node_gpus = std::max(out[type].node_gpus, spec.node_gpus[m]);
+    out[type].island_gpus = std::max(out[type].island_gpus, spec.node_island_gpus[m]);
+    out[type].speed = spec.node_speed[m];
+  }
+  return out;
 }
+
+// How fast job `j` runs on as many GPUs of one type as it asks for, on the fewest nodes.
+double speed_on(const Fixed& fixed, int32_t j, int32_t type, const TypeGpus& of) {
+  const int32_t job_class = fixed.jobs.speed_class == nullptr ? 0 : fixed.jobs.speed_class[j];
+  if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) return of.speed;
+  const int32_t gpus = std::min(fixed.jobs.gpus[j], fixed.speed.max_gpus);
+  const int32_t nodes = (gpus + of.node_gpus - 1) / of.node_gpus;
+  const Tier tier = nodes > 1 ? Tier::kRack : gpus > of.island_gpus ? Tier::kNode : Tier::kIsland;
+  return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kCrawl);
+}
+
+}  // namespace
 
 void JctGroup::add(int64_t jct, int64_t wait, int64_t run) {
   jct_us.push_back(jct);
@@ -46,31 +71,44 @@ JctSummary JctGroup::summary() {
   return out;
 }
 
-RunAlone::RunAlone(const SpecColumns& spec) {
-  for (int32_t node = 0; node < spec.num_nodes; ++node) {
-    const double speed = spec.node_speed[node];
-    auto at = std::find_if(tiers_.begin(), tiers_.end(),
-                           [&](const Tier& tier) { return tier.speed <= speed; });
-    if (at == tiers_.end() || at->speed != speed) at = tiers_.insert(at, {0, speed});
-    at->gpus += spec.node_gpus[node];
+std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed) {
+  const std::vector<TypeGpus> types = gpus_by_type(fixed.spec);
+  std::vector<std::pair<double, int64_t>> open;  // speed and GPUs of the types that a job runs on
+  std::vector<int64_t> out;
+  out.reserve(trace.jobs.size());
+  for (size_t i = 0; i < trace.jobs.size(); ++i) {
+    out.push_back(trace.jobs[i].run_us);
+    const auto j = static_cast<int32_t>(i);
+    const int32_t gpus = fixed.jobs.gpus[j];
+    if (gpus == 0) continue;  // CPUs are alike
+    const int32_t shape = fixed.jobs.shape == nullptr ? kNone : fixed.jobs.shape[j];
+    const uint64_t allowed = shape == kNone ? ~uint64_t{0} : fixed.jobs.shapes.types[shape];
+    open.clear();
+    for (size_t t = 0; t < types.size(); ++t) {
+      if (types[t].gpus == 0 || (allowed >> t & 1) == 0) continue;
+      open.emplace_back(speed_on(fixed, j, static_cast<int32_t>(t), types[t]), types[t].gpus);
+    }
+    std::sort(open.begin(), open.end(), std::greater<>());
+    double speed = 1;
+    int64_t found = 0;
+    for (size_t k = 0; k < open.size() && found < gpus; ++k) {
+      speed = open[k].first;
+      found += open[k].second;
+    }
+    int64_t& run_us = out.back();
+    if (speed != 1) run_us = static_cast<int64_t>(std::ceil(static_cast<double>(run_us) / speed));
   }
-  for (size_t i = 1; i < tiers_.size(); ++i) tiers_[i].gpus += tiers_[i - 1].gpus;
+  return out;
 }
 
-int64_t RunAlone::operator()(const Job& job) const {
-  size_t i = 0;
-  while (i + 1 < tiers_.size() && tiers_[i].gpus < job.gpus) ++i;
-  if (tiers_[i].speed == 1) return job.run_us;
-  return static_cast<int64_t>(std::ceil(static_cast<double>(job.run_us) / tiers_[i].speed));
+int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us) {
+  return std::max<int64_t>(0, outcome.end_us - job.submit_us - alone_us);
 }
 
-int64_t wait_us(const Job& job, const JobOutcome& outcome, const RunAlone& run_alone) {
-  return std::max<int64_t>(0, outcome.end_us - job.submit_us - run_alone(job));
-}
-
-Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome) {
+Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+                  const Outcome& outcome) {
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
-  const RunAlone run_alone(fixed.spec);
+  YARD_CHECK(alone_us.size() == trace.jobs.size(), "run times of another trace");
   JctGroup all;
   std::map<int32_t, JctGroup> classes;  // by what their jobs ask for
   all.jct_us.reserve(trace.jobs.size());
@@ -89,7 +127,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome
     first_us = std::min(first_us, job.submit_us);
     if (what.end_us == kNone) continue;
     const int64_t jct_us = what.end_us - job.submit_us;
-    const int64_t run_us = run_alone(job);
+    const int64_t run_us = alone_us[j];
     const int64_t wait = std::max<int64_t>(0, jct_us - run_us);
     all.add(jct_us, wait, run_us);
     group.add(jct_us, wait, run_us);

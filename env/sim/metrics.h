@@ -11,10 +11,6 @@
 
 namespace yard {
 
-// Returns the least value that at least `share` of all do not exceed (nearest rank); reorders them.
-// Requires: there are some.
-int64_t nearest_rank(std::vector<int64_t>& values, double share);
-
 // One group of jobs. Times are over its finished jobs; 0 where there are none.
 struct JctSummary {
   int64_t jobs = 0;        // scored
@@ -56,27 +52,18 @@ struct Summary {
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
 
-// How long a job runs alone: on the fastest GPUs of which the cluster has enough for it, since a
-// gang moves at the speed of its slowest member.
-class RunAlone {
- public:
-  explicit RunAlone(const SpecColumns& spec);
-  // Requires: gpus is at most the cluster's.
-  int64_t operator()(const Job& job) const;
-
- private:
-  struct Tier {
-    int64_t gpus;  // with at least this speed
-    double speed;
-  };
-  std::vector<Tier> tiers_;  // by falling speed
-};
+// (N) [us] how long each job runs alone, consolidated, on those GPUs of the types that it runs on
+// which are fastest for it and of which the cluster has enough: a gang moves at the speed of its
+// slowest member. Requires: `fixed.jobs` tells of trace.jobs, in their order, each of them at most
+// as large as the cluster.
+std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed);
 
 // JCT beyond the run time alone, at least 0: queueing, saving, restoring, GPUs slower than the
 // best.
-int64_t wait_us(const Job& job, const JobOutcome& outcome, const RunAlone& run_alone);
+int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us);
 
-// Requires: `outcome` and `fixed.jobs` tell of trace.jobs, in their order.
-Summary summarise(const Trace& trace, const Fixed& fixed, const Outcome& outcome);
+// Requires: `alone_us` and `outcome` tell of trace.jobs, in their order.
+Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+                  const Outcome& outcome);
 
 }  // namespace yard

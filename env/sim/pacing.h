@@ -79,6 +79,7 @@ class Pacing {
     std::vector<std::string> needs = {};  // settings that must be given: files of measurements
     double round_s = 0;  // it decides at intervals of up to so long; 0: whenever something happens
     double start_s = 0;  // what every start costs
+    bool by_types = false;  // GPU types differ; to others all GPUs are alike
   };
 
   virtual ~Pacing() = default;

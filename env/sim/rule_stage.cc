@@ -5,14 +5,10 @@
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "env/sim/published.h"
 
 namespace yard {
 namespace {
-
-Fixed without_costs(Fixed fixed) {
-  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
-  return fixed;
-}
 
 void check_known(const std::string& what, const std::string& rules,
                  const std::vector<std::string>& known, const std::string& name) {
@@ -30,6 +26,7 @@ RuleStage::RuleStage(const Replay& replay, std::string rules)
       s_(world_.state()),
       slot_(static_cast<size_t>(replay.workload.size()), kNone),
       pieces_(static_cast<size_t>(replay.fixed.spec.num_nodes)) {
+  check_published(replay, rules_);
   const Pacing::Info& info = PacingRegistry::info(rules_);
   check_known("policy", rules_, info.policies, replay.policy);
   if (!replay.placement.empty()) {
@@ -63,7 +60,7 @@ void RuleStage::show() {
   h.num_dirty = 0;
   ++out_.events;
   if (replay_.watch) replay_.watch(s_);
-  if ((out_.events & 0xFFF) == 0) throw_if_interrupted();
+  throw_if_interrupted();
   clear_changed(s_);
 }
 
@@ -103,16 +100,7 @@ void RuleStage::drop(int32_t j) { leave(j, kNone); }
 
 void RuleStage::leave(int32_t j, int64_t end_us) {
   out_.jobs[static_cast<size_t>(j)].end_us = end_us;
-  const int32_t at = slot(j);
-  if (s_.phase[at] == Phase::kWaiting) {
-    queue_remove(s_, at);
-    s_.phase[at] = Phase::kDone;
-    --s_.head->live;
-    ++s_.head->finished;
-  } else {
-    detail::finish(world_.fixed(), s_, at);
-  }
-  mark_changed(s_, at);
+  leave_for_good(world_.fixed(), s_, slot(j));
   open_ -= counts(j);
 }
 

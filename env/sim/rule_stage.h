@@ -22,7 +22,8 @@ namespace yard {
 class RuleStage {
  public:
   // Nobody has come yet; the clock stands at the first submission. Throws InputError for a policy
-  // or placement that the registered `rules` do not list, and for settings of the policy.
+  // or placement that the registered `rules` do not list, for settings of the policy, and as
+  // check_published() does.
   RuleStage(const Replay& replay, std::string rules);
 
   const ClusterState& state() const { return s_; }

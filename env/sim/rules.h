@@ -30,7 +30,7 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
   if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
   if (!within_limit(f, s, slot)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
-  int32_t sum = 0;
+  int32_t sum = 0, highest = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];
     if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus < 1) return false;
@@ -38,9 +38,11 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
     if (p.mask != 0 && (count_bits(p.mask) != p.gpus || (p.mask & ~s.free_mask[p.node]) != 0)) {
       return false;
     }
-    for (int32_t k = 0; k < i; ++k) {
+    // Most come by rising node: then none can be there twice.
+    for (int32_t k = 0; k < i && p.node <= highest; ++k) {
       if (pieces[k].node == p.node) return false;
     }
+    if (p.node > highest) highest = p.node;
     sum += p.gpus;
   }
   return sum == s.gpus[slot];

@@ -4,17 +4,9 @@
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "env/sim/published.h"
 
 namespace yard {
-namespace {
-
-Fixed without_costs(Fixed fixed) {
-  fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
-  return fixed;
-}
-
-}  // namespace
-
 Stage::Stage(const Replay& replay, std::string rules, Submission submission)
     : replay_(replay),
       rules_(std::move(rules)),
@@ -22,16 +14,10 @@ Stage::Stage(const Replay& replay, std::string rules, Submission submission)
       world_(without_costs(replay.fixed), replay.end_job - replay.first_job),
       s_(world_.state()),
       work_us_(replay.workload.truth().work_us) {
-  const SpecColumns& spec = replay.fixed.spec;
-  for (int32_t m = 0; m < spec.num_nodes; ++m) {
-    if (spec.node_speed[m] != 1) {
-      throw InputError("cluster", "GPUs of speed 1 (to the " + rules_ + " rules all are alike)",
-                       shortest(spec.node_speed[m]) + " at node " + std::to_string(m));
-    }
-  }
+  check_published(replay, rules_);
   world_.reset(replay.first_job, replay.end_job);
   if (submission_ == Submission::kCut) s_.head->now_us -= s_.head->now_us % kUsPerS;
-  pieces_.resize(static_cast<size_t>(spec.num_nodes));
+  pieces_.resize(static_cast<size_t>(replay.fixed.spec.num_nodes));
   out_.jobs.resize(static_cast<size_t>(replay.workload.size()));
   out_.begin_us = s_.head->now_us;
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) open_ += replay.workload.scored(j);
@@ -74,7 +60,7 @@ void Stage::end_event() {
   h.num_dirty = 0;
   ++out_.events;
   if (replay_.watch) replay_.watch(s_);
-  if ((out_.events & 0xFFF) == 0) throw_if_interrupted();
+  throw_if_interrupted();
 }
 
 int32_t Stage::arrive() {
@@ -114,15 +100,7 @@ void Stage::preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
 void Stage::finish(int32_t slot) {
   JobOutcome& job = out_.jobs[static_cast<size_t>(s_.job[slot])];
   job = {s_.first_start_us[slot], s_.head->now_us, s_.preempted[slot], s_.started[slot] - 1};
-  if (s_.phase[slot] == Phase::kWaiting) {
-    queue_remove(s_, slot);
-    s_.phase[slot] = Phase::kDone;
-    --s_.head->live;
-    ++s_.head->finished;
-  } else {
-    detail::finish(world_.fixed(), s_, slot);
-  }
-  mark_changed(s_, slot);
+  leave_for_good(world_.fixed(), s_, slot);
   open_ -= replay_.workload.scored(s_.job[slot]);
 }
 

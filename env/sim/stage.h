@@ -19,7 +19,7 @@ class Stage {
   // the second's end, so that it does not start before, or at its beginning, the fraction cut off.
   enum class Submission { kRoundedUp, kCut };
 
-  // `rules` names them in messages. Throws InputError unless all GPUs are alike.
+  // Throws InputError as check_published() does.
   Stage(const Replay& replay, std::string rules, Submission submission = Submission::kRoundedUp);
 
   const ClusterState& state() const { return s_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "env/base/nearest_rank.h"
+
 namespace yard {
 namespace {
 
@@ -16,14 +18,13 @@ std::optional<int32_t> quota_of(const ClusterSpec& cluster, const std::string& n
 }  // namespace
 
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
-                                      const Fixed& fixed, const Outcome& outcome,
+                                      const std::vector<int64_t>& alone_us, const Outcome& outcome,
                                       const Metered* used) {
   std::map<std::string, std::vector<size_t>> jobs_of;
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
     if (!job.tenant.empty() && job.scored) jobs_of[job.tenant].push_back(j);
   }
-  const RunAlone run_alone(fixed.spec);
   std::vector<TenantSummary> out;
   for (const auto& [name, jobs] : jobs_of) {
     TenantSummary one;
@@ -36,8 +37,8 @@ std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& clu
       const Job& job = trace.jobs[j];
       ++group.jobs;
       if (outcome.jobs[j].end_us == kNone) continue;
-      waits_us.push_back(wait_us(job, outcome.jobs[j], run_alone));
-      group.add(outcome.jobs[j].end_us - job.submit_us, waits_us.back(), run_alone(job));
+      waits_us.push_back(wait_us(job, outcome.jobs[j], alone_us[j]));
+      group.add(outcome.jobs[j].end_us - job.submit_us, waits_us.back(), alone_us[j]);
     }
     one.all = group.summary();
     if (!waits_us.empty()) {

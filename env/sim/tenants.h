@@ -24,9 +24,10 @@ struct TenantSummary {
   std::optional<double> quota_share;  // mean_gpus over quota_gpus
 };
 
-// By name; empty where the trace names no tenant. `used`: null where nothing was metered.
+// By name; empty where the trace names no tenant. `used`: null where nothing was metered. Requires:
+// `alone_us` (run_alone()) and `outcome` tell of trace.jobs, in their order.
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
-                                      const Fixed& fixed, const Outcome& outcome,
+                                      const std::vector<int64_t>& alone_us, const Outcome& outcome,
                                       const Metered* used);
 
 }  // namespace yard

@@ -16,8 +16,8 @@ std::string to_own_csv(const Trace& trace);
 // Throws InputError about a text that is not UTF-8, which JSON cannot hold.
 std::string to_own_jsonl(const Trace& trace);
 
-// The one that the ending of `path` names: .jsonl, or CSV. Throws InputError for .json and .gz,
-// which would be neither.
+// The one that the ending of `path` names: .jsonl, or .csv, which is also meant by none. Throws
+// InputError for any other, which would not be what it says.
 std::string to_own_text(const Trace& trace, const std::string& path);
 
 }  // namespace yard

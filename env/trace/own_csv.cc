@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "env/base/csv.h"
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
@@ -225,19 +226,6 @@ class OwnCsvReader final : public TraceReader {
 const Registry<TraceReader>::Add<OwnCsvReader> kAdd{
     "yardmaster", {.help = "Yardmaster's own CSV, as `trace convert` writes it"}};
 
-void append_cell(const std::string& cell, std::string& out) {
-  if (cell.find_first_of(",\"\r\n") == cell.npos) {
-    out += cell;
-    return;
-  }
-  out += '"';
-  for (const char c : cell) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 }  // namespace
 
 std::string to_own_csv(const Trace& trace) {
@@ -266,7 +254,7 @@ std::string to_own_csv(const Trace& trace) {
     for (size_t i = 0; i < names.size(); ++i) {
       if (!needed[i]) continue;
       if (i > 0) out += ',';
-      append_cell(fields.cells()[i], out);
+      append_csv_cell(fields.cells()[i], out);
     }
     if (trace.epoch_unix_s) {
       out += ',';

@@ -1,5 +1,6 @@
 // Yardmaster's own JSONL: one object a line and job, its keys named as the columns of the CSV.
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "env/base/error.h"
@@ -190,11 +191,11 @@ std::string to_own_jsonl(const Trace& trace) {
 }
 
 std::string to_own_text(const Trace& trace, const std::string& path) {
-  if (path.ends_with(".json") || path.ends_with(".gz")) {
-    throw InputError(path, "a name that ends in .csv or .jsonl",
-                     "'" + path.substr(path.rfind('.')) + "'");
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (!ending.empty() && ending != ".csv" && ending != ".jsonl") {
+    throw InputError(path, "a name that ends in .csv or .jsonl", "'" + ending + "'");
   }
-  return path.ends_with(".jsonl") ? to_own_jsonl(trace) : to_own_csv(trace);
+  return ending == ".jsonl" ? to_own_jsonl(trace) : to_own_csv(trace);
 }
 
 }  // namespace yard

@@ -7,18 +7,10 @@
 #include <utility>
 
 #include "env/base/check.h"
+#include "env/base/hash.h"
 #include "env/trace/batches.h"
 
 namespace yard {
-namespace {
-
-uint64_t hash_id(const std::string& id) {  // FNV-1a
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
-}  // namespace
 
 void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   YARD_CHECK(keep > 0 && keep <= 1, "a share to keep");
@@ -31,7 +23,7 @@ void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   };
   std::vector<double> drawn;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    drawn.push_back(rng.split(hash_id(decider(j).id)).uniform());
+    drawn.push_back(rng.split(hash_text(decider(j).id)).uniform());
   }
   keep = std::max(keep, std::nextafter(*std::ranges::min_element(drawn), 1.0));
   std::set<std::string> gone;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "env/base/check.h"
 #include "env/base/error.h"
+#include "env/base/hash.h"
 #include "env/base/text.h"
 #include "env/base/wall_clock.h"
 #include "env/trace/stages.h"
@@ -107,26 +110,32 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   return range;
 }
 
-// Appends the scored jobs `repeats` times, the first copy's window beginning at `start_us`.
+// Appends the scored jobs `repeats` times, the first copy's window beginning at `start_us`. Who
+// comes after a scored job comes, in a copy, after that copy's.
 void repeat_window(std::vector<Job>& jobs, const Window& window, int64_t start_us, int repeats) {
   const size_t size = jobs.size();
   const int64_t length_us = window.to_us - window.from_us;
+  std::unordered_set<std::string> copied;  // ids
+  const auto comes_after = [](const Job& job) { return job.scored && !job.after.empty(); };
+  if (std::any_of(jobs.begin(), jobs.end(), comes_after)) {
+    for (const Job& job : jobs) {
+      if (job.scored) copied.insert(job.id);
+    }
+  }
   for (int k = 0; k < repeats; ++k) {
     for (size_t j = 0; j < size; ++j) {
       if (!jobs[j].scored) continue;
       Job job = jobs[j];
-      job.id += "#" + std::to_string(k + 1);
+      const std::string mark = "#" + std::to_string(k + 1);
+      job.id += mark;
+      for (std::string& id : job.after) {
+        if (copied.contains(id)) id += mark;
+      }
       job.submit_us += start_us - window.from_us + k * length_us;
       job.scored = false;
       jobs.push_back(std::move(job));
     }
   }
-}
-
-uint64_t hash_id(std::string_view id) {  // FNV-1a
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
 }
 
 }  // namespace
@@ -183,7 +192,7 @@ void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_u
   const double load = 1 + load_jitter * (2 * rng.split(0).uniform() - 1);
   scale_arrivals(trace, window, 1 / load);
   for (Job& job : trace.jobs) {
-    const double share = 2 * rng.split(1).split(hash_id(job.id)).uniform() - 1;
+    const double share = 2 * rng.split(1).split(hash_text(job.id)).uniform() - 1;
     const int64_t moved_us = std::llround(share * static_cast<double>(max_us));
     job.submit_us = std::max<int64_t>(0, job.submit_us + moved_us);
   }
@@ -192,6 +201,7 @@ void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_u
 
 double offered_load(const Trace& trace, const Window& window, int total_gpus) {
   YARD_CHECK(total_gpus > 0, "a cluster has GPUs");
+  if (window.to_us - window.from_us <= 1) return std::numeric_limits<double>::quiet_NaN();
   double asked_gpu_us = 0;
   for (const Job& job : trace.jobs) {
     if (job.scored) asked_gpu_us += gpu_time_us(job);

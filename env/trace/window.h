@@ -44,8 +44,9 @@ struct Window {
 };
 
 // Marks the jobs in the window as scored, keeps those of the warm-up and after the window unscored,
-// and removes the rest. A repeated job's id ends in "#1", "#2", ... Throws InputError for an empty
-// window, a date without a calendar, or options that contradict each other.
+// and removes the rest. A repeated job's id ends in "#1", "#2", ..., and so does, in its `after`,
+// that of a job repeated with it. Throws InputError for an empty window, a date without a calendar,
+// or options that contradict each other.
 Window select_window(Trace& trace, const WindowOptions& options);
 
 // Multiplies every arrival's distance from the window's start by `factor` (below 1: denser), and
@@ -60,7 +61,8 @@ void scale_arrivals(Trace& trace, Window& window, double factor);
 void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_us,
                      double load_jitter);
 
-// Returns the GPU time that scored jobs ask for, over what `total_gpus` offer during the window.
+// Returns the GPU time that scored jobs ask for, over what `total_gpus` offer during the window;
+// NaN where all arrive at one moment, so that the window has no length.
 double offered_load(const Trace& trace, const Window& window, int total_gpus);
 
 }  // namespace yard

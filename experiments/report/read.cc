@@ -6,6 +6,7 @@
 #include "env/base/file.h"
 #include "env/base/settings.h"
 #include "env/base/text.h"
+#include "env/trace/split.h"
 #include "experiments/jobs_csv.h"
 
 namespace yard::report {
@@ -52,13 +53,25 @@ JobsFile read_jobs(const fs::path& path) {
     throw InputError(name + ":1", "the header of a file of jobs",
                      "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");
   }
-  constexpr size_t kColumns = 11, kJct = 7;
+  constexpr size_t kColumns = 11, kJct = 7, kLongestRecord = size_t{1} << 20;
   JobsFile out{path.filename().string(), {}};
   std::vector<std::string_view> lines = split(content, '\n');
   lines.pop_back();
+  std::string record, unquoted;
+  std::vector<std::string_view> cells;
   for (size_t i = 1; i < lines.size(); ++i) {
-    const std::vector<std::string_view> cells = split(lines[i], ',');
     const std::string where = name + ":" + std::to_string(i + 1);
+    record = lines[i];
+    while (open_quotes(record, ',')) {  // an id may hold the end of a line
+      if (i + 1 == lines.size() || record.size() > kLongestRecord) {
+        throw InputError(where, "quotes that are closed within 1 MiB", "quotes that stay open");
+      }
+      record += '\n';
+      record += lines[++i];
+    }
+    if (!split_quoted(record, ',', unquoted, cells)) {
+      throw InputError(where, "a comma behind closing quotes", "other text");
+    }
     if (cells.size() != kColumns) {
       throw InputError(where, std::to_string(kColumns) + " cells", std::to_string(cells.size()));
     }

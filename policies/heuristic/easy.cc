@@ -1,8 +1,7 @@
 // EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995), as batch systems do it:
 // first come, first served; where the head of the queue does not fit, it gets a reservation at the
 // time when enough GPUs will be free if everybody runs to the limit that its user set, and others
-// may go ahead only if they do not delay it. Without limits nobody can say when that will be, and
-// whoever fits goes ahead.
+// may go ahead only if they do not delay it. Who has no limit might run for ever.
 
 #include <algorithm>
 #include <utility>
@@ -49,7 +48,8 @@ class Easy final : public Policy {
     Reservation held = reserve(view, queue[i]);
     for (++i; i < queue.size(); ++i) {
       const int32_t slot = queue[i];
-      const bool over_in_time = ends_by_us(view, slot) <= held.at_us;
+      const int64_t ends_us = ends_by_us(view, slot);
+      const bool over_in_time = ends_us != kNever && ends_us <= held.at_us;
       if (over_in_time || view.gpus(slot) <= held.spare) {
         const int32_t n = place(view, placement_, slot, pieces);
         if (n > 0 && draft.start(slot, pieces, n) && !over_in_time) held.spare -= view.gpus(slot);
@@ -82,10 +82,13 @@ class Easy final : public Policy {
     std::sort(ends.begin(), ends.end());
     int32_t free = view.free_gpus();
     for (const auto& [at_us, gpus] : ends) {
+      if (at_us == kNever) break;
       free += gpus;
       if (free >= view.gpus(head)) return {at_us, free - view.gpus(head)};
     }
-    return {kNever, 0};  // fragmentation or GPUs that are down: nobody can say when
+    // Jobs without limits, fragmentation or GPUs that are down: nobody can say when, nor which of
+    // the GPUs that are free now the head will not need.
+    return {kNever, 0};
   }
 
   Placement placement_ = Placement::kFirstFit;
@@ -99,6 +102,7 @@ const PolicyRegistry::Add<Easy> kEasy{
      .source = "Lifka, JSSPP 1995",
      .fidelity = "exact; the reservation counts GPUs, not nodes",
      .level = Level::kEstimate,
+     .by_limits = true,
      .fields = describe<Config>}};
 
 }  // namespace

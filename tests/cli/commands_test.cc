@@ -110,6 +110,43 @@ TEST(Trace, ConvertsToTheFormThatTheEndingNames) {
   EXPECT_FALSE(folder.has("d.json"));
 }
 
+TEST(Trace, GenerateTakesKeysAsOtherCommandsHaveThem) {
+  const Folder folder;
+  const std::string make = "yardmaster trace generate synthetic:habits --jobs 20 --out ";
+  ASSERT_EQ(shell(make + "a.csv --set load=0.5").code, 0);
+  ASSERT_EQ(shell(make + "b.csv --set trace.load=0.5").code, 0);
+  EXPECT_EQ(read_file("a.csv"), read_file("b.csv"));
+}
+
+TEST(Trace, NumbersThatAreNoneAreRefusedInAFewWords) {
+  const Folder folder;
+  const std::string make = "yardmaster trace generate synthetic:habits --out a.csv ";
+  const std::string play =
+      "yardmaster simulate --trace synthetic:habits --cluster 2x8 "
+      "--policy fifo ";
+  for (const std::string& command :
+       {make + "--jobs 0", make + "--seed -1", make + "--seed 99999999999999999999",
+        std::string("yardmaster trace describe synthetic:habits --jobs 0"), play + "--seed -1",
+        play + "--generate-jobs 0", play + "--jobs-from 99999999999999999999",
+        play + "--jobs-count 1.5"}) {
+    const Result result = shell(command);
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("expected a whole number from ")) << command;
+    const std::string given = command.substr(command.rfind(' ') + 1);
+    EXPECT_THAT(result.err, HasSubstr("got '" + given + "'")) << command;
+    EXPECT_LT(result.err.size(), 200u) << command;
+  }
+  EXPECT_EQ(shell(make + "--jobs 1 --seed 18446744073709551615").code, 0);
+}
+
+TEST(Trace, AnEndingThatNamesAnotherFormIsRefused) {
+  const Folder folder;
+  const Result result = shell("yardmaster trace generate synthetic:habits --out x.parquet");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("'.parquet'"));
+  EXPECT_FALSE(folder.has("x.parquet"));
+}
+
 TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
   const Folder folder;
   write_file_atomic("pods.csv",

@@ -84,6 +84,49 @@ TEST(Simulate, RunsTheRulesOfTiresias) {
   EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 32014621);
 }
 
+TEST(Simulate, PublishedRulesLeaveOutJobsWithoutGpusWhereTheyMay) {
+  const Folder folder;
+  folder.write("jobs.csv",
+               "job_id,submit_s,run_s,gpus,groups\n"
+               "a,0,100,2,\n"
+               "b,10,50,0,\"[{\"\"role\"\":\"\"worker\"\",\"\"cpu_milli\"\":1000}]\"\n");
+  const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x8 ";
+  for (const std::string rules :
+       {"--rules tiresias --policy dlas-gpu --placement count", "--rules lucid --policy tiresias",
+        "--rules blox --policy fifo", "--rules rlscheduler --policy fcfs"}) {
+    expect_refused(shell(base + rules), {"jobs.csv:3", "at least 1 GPU", "'b'"});
+    const Result result = shell(base + rules + " --skip-unusable --json");
+    ASSERT_EQ(result.code, 0) << rules << result.err;
+    EXPECT_THAT(result.err, HasSubstr("left out: 1 x no GPUs, the first at jobs.csv:3"));
+    EXPECT_EQ(Json::parse(result.out)["trace"]["skipped"], 1);
+  }
+  EXPECT_EQ(shell(base + "--policy fifo").code, 0) << "the default rules know them";
+}
+
+TEST(Simulate, SaysWhereThereIsNoLoad) {
+  const Folder folder;
+  folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,5,100,2\nb,5,100,2\n");
+  const std::string command = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo";
+  EXPECT_THAT(shell(command).out, HasSubstr("load n/a"));
+  EXPECT_TRUE(Json::parse(shell(command + " --json").out)["trace"]["load"].is_null());
+}
+
+TEST(Simulate, SaysThatAPolicyMissesLimits) {
+  const Folder folder;
+  folder.write("none.csv", "job_id,submit_s,run_s,gpus\na,0,100,2\n");
+  folder.write("some.csv", "job_id,submit_s,run_s,gpus,limit_s\na,0,100,2,\nb,0,100,2,300\n");
+  const auto said = [](const std::string& trace, const std::string& command) {
+    const Result result = shell("yardmaster " + command + " --cluster 1x4 --trace " + trace);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.err;
+  };
+  const char* note = "easy goes by users' limits, and no job of this trace has one";
+  EXPECT_THAT(said("none.csv", "simulate --policy fifo,easy"), HasSubstr(note));
+  EXPECT_THAT(said("none.csv", "evaluate --candidate easy --against fifo"), HasSubstr(note));
+  EXPECT_EQ(said("none.csv", "simulate --policy fifo,backfill"), "");
+  EXPECT_EQ(said("some.csv", "simulate --policy fifo,easy"), "");
+}
+
 TEST(Simulate, RunsOtherPublishedRulesWithTheirSettings) {
   const auto sum = [](const std::string& rules) {
     const Result result =
@@ -308,6 +351,10 @@ TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,10,1\n");
   expect_refused(shell("yardmaster whatif --sacct jobs.csv"), {"jobs.csv", "start"});
+  folder.write("idle.csv",
+               "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,1,0,10\n");
+  EXPECT_THAT(shell("yardmaster whatif --sacct idle.csv --policy fifo").out,
+              HasSubstr("mean wait n/a times the logged one"));
 }
 
 }  // namespace

@@ -53,6 +53,25 @@ TEST(Fits, ATenantHasItsOwnNodesAndThoseThatAreLent) {
   EXPECT_THAT(error_of("d", 1, false), HasSubstr("got 'd' for job 'x'"));
 }
 
+TEST(Fits, JobsWithoutGpusAreNamedOrLeftOut) {
+  Trace trace = of("", 0);
+  trace.jobs.push_back(of("", 2).jobs[0]);
+  Trace kept = trace;
+  try {
+    check_gpus(trace, false);
+    FAIL() << "expected InputError";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("at least 1 GPU"));
+    EXPECT_THAT(error.what(), HasSubstr("'x'"));
+  }
+  check_gpus(kept, true);
+  ASSERT_EQ(kept.jobs.size(), 1u);
+  EXPECT_EQ(kept.jobs[0].gpus, 2);
+  ASSERT_EQ(kept.skipped.size(), 1u);
+  EXPECT_EQ(kept.skipped[0].reason, "no GPUs");
+  EXPECT_EQ(kept.skipped[0].count, 1);
+}
+
 TEST(Fits, ATenantHasALimit) {
   EXPECT_EQ(error_of("a", 8), "");
   EXPECT_THAT(error_of("a", 9), HasSubstr("at most 8 GPUs, what 'a' may hold"))

@@ -191,6 +191,26 @@ TEST(SpeedTable, TypesThatWereNotMeasuredBorrowTheReference) {
   EXPECT_EQ(speed_of(elsewhere.columns(), e, 0, 4, Tier::kNode, 1), 3);
 }
 
+// How the cluster is spelled says nothing about where run times were taken.
+TEST(SpeedTable, TheReferenceDoesNotHangOnTheOrderOfTypes) {
+  const Profiles profiles = measured();
+  const auto on_v100 = [&](std::vector<GpuType> types) {
+    SpeedTable table(profiles, {.types = types, .max_gpus = 8, .node_gpus = 4});
+    const int32_t v100 = types[0].name == "v100" ? 0 : 1;
+    return speed_of(table.columns(), table.class_of("net1", 64, 4), v100, 4, Tier::kNode, 1);
+  };
+  const GpuType v100{"v100", 1, 16}, k80{"k80", 1, 12};
+  EXPECT_EQ(on_v100({v100, k80}), 1) << "of two of speed 1 the one that was measured faster";
+  EXPECT_EQ(on_v100({k80, v100}), 1);
+  GpuType fast = v100, slow = k80;
+  fast.speed = 4;
+  EXPECT_DOUBLE_EQ(on_v100({fast, k80}), 1.5 / 0.32) << "the one of speed 1";
+  EXPECT_DOUBLE_EQ(on_v100({k80, fast}), 1.5 / 0.32);
+  slow.speed = 0.5;
+  EXPECT_EQ(on_v100({fast, slow}), 1) << "none of speed 1: the fastest";
+  EXPECT_EQ(on_v100({slow, fast}), 1);
+}
+
 TEST(SpeedTable, NothingIsKnownOfTiersWithoutLinks) {
   const Profiles profiles = measured();
   Fixture f(profiles);

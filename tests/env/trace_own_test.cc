@@ -230,6 +230,8 @@ TEST(OwnForms, TheEndingOfAFileNamesTheForm) {
   EXPECT_EQ(to_own_text(trace, "a"), to_own_csv(trace));
   EXPECT_THROW(to_own_text(trace, "a.json"), InputError);
   EXPECT_THROW(to_own_text(trace, "a.csv.gz"), InputError);
+  EXPECT_THROW(to_own_text(trace, "a.parquet"), InputError);
+  EXPECT_EQ(to_own_text(trace, "some.folder/a"), to_own_csv(trace));
 }
 
 TEST(OwnForms, QuotedFieldsMaySpanLines) {

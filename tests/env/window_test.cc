@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -149,6 +150,27 @@ TEST(Window, DatesNeedACalendar) {
   EXPECT_EQ(window.to_us, (kDayS + 12 * 3600 + 30 * 60 + 10) * kUsPerS);
   EXPECT_THAT(scored(trace), ElementsAre("1"));
   EXPECT_THAT(error_of(trace, {.from = "2021-02-30"}), HasSubstr("or a date like"));
+}
+
+TEST(Window, CopiesComeAfterCopies) {
+  Trace trace = trace_at({0, 10, 15, 30});
+  trace.jobs[1].after = {"0"};  // of the warm-up: no copy of it
+  trace.jobs[2].after = {"1", "0"};
+  select_window(trace, {.from = "10", .to = "20", .repeats = 2});
+  std::map<std::string, std::vector<std::string>> after;
+  for (const Job& job : trace.jobs) after[job.id] = job.after;
+  EXPECT_THAT(after["2"], ElementsAre("1", "0"));
+  EXPECT_THAT(after["1#1"], ElementsAre("0"));
+  EXPECT_THAT(after["2#1"], ElementsAre("1#1", "0"));
+  EXPECT_THAT(after["2#2"], ElementsAre("1#2", "0"));
+}
+
+TEST(Window, ThereIsNoLoadWhereAllArriveAtOnce) {
+  Trace trace = trace_at({7, 7, 7});
+  const Window window = select_window(trace, {});
+  EXPECT_TRUE(std::isnan(offered_load(trace, window, 8)));
+  Trace later = trace_at({7, 7, 8});
+  EXPECT_GT(offered_load(later, select_window(later, {}), 8), 0);
 }
 
 TEST(Window, WhatComesAfterIsTheTraceAndThenTheWindowAgain) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "env/sim/deadlines.h"
+#include "env/sim/metrics.h"
 #include "env/sim/tenants.h"
 #include "env/sim/workload.h"
 
@@ -38,6 +39,8 @@ struct Case {
     outcome.end_us = end_s * kS;
   }
 
+  std::vector<int64_t> alone() const { return run_alone(trace, fixed); }
+
   Trace trace;
   ClusterSpec cluster;
   SpecTable spec;
@@ -49,7 +52,7 @@ struct Case {
 TEST(Fairness, RhoOfThreeJobsByHand) {
   // a alone to 100; then a, b and c share the system to 200, b and c to 300, c to 400.
   Case it({job("a", 0, 100, 4), job("b", 100, 100, 1), job("c", 100, 50, 4)}, {200, 300, 400}, 400);
-  const Fairness fairness = fairness_of(it.trace, it.fixed, it.outcome);
+  const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
   // a: 2 jobs on the average, so half of 4 GPUs: 100 s become 200, which is what it took.
   // b: 2.5 jobs, 1.6 GPUs are enough for it: 100 s; it took 200.
   // c: (3 + 2 + 1) / 3 = 2 jobs, 2 GPUs of the 4 it wants: 50 s become 100; it took 300.
@@ -88,14 +91,15 @@ TEST(Fairness, WhoWaitsLongerThanOthersIsUnfair) {
     sum += jct_s / (run_s * std::max(1.0, jobs[j].gpus / share));
     ++n;
   }
-  EXPECT_NEAR(fairness_of(it.trace, it.fixed, it.outcome).finish_time->mean, sum / n, 1e-9);
+  EXPECT_NEAR(fairness_of(it.trace, it.fixed, it.alone(), it.outcome).finish_time->mean, sum / n,
+              1e-9);
 }
 
 TEST(Fairness, JainOfUsersByHand) {
   // u waits as long as it runs, v does not wait: x = 0.5 and 1.
   Case it({job("a", 0, 100, 1, "u", "t"), job("b", 0, 50, 2, "v", "t"), job("c", 0, 10, 4)},
           {200, 50, 400}, 400);
-  const Fairness fairness = fairness_of(it.trace, it.fixed, it.outcome);
+  const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
   EXPECT_NEAR(*fairness.jain_users, 1.5 * 1.5 / (2 * 1.25), 1e-12);
   EXPECT_FALSE(fairness.jain_tenants) << "one tenant is never treated unfairly";
 }
@@ -133,7 +137,7 @@ TEST(Tenants, ByHand) {
   used.tenants = {"x", "y"};
   used.tenant_gpu_s = {1800, 3600};
   used.span_s = 400;
-  const auto tenants = tenants_of(it.trace, it.cluster, it.fixed, it.outcome, &used);
+  const auto tenants = tenants_of(it.trace, it.cluster, it.alone(), it.outcome, &used);
   ASSERT_EQ(tenants.size(), 2u);
   EXPECT_EQ(tenants[0].tenant, "x");
   EXPECT_EQ(tenants[0].all.finished, 2);
@@ -146,7 +150,7 @@ TEST(Tenants, ByHand) {
   EXPECT_DOUBLE_EQ(*tenants[0].quota_share, 4.5 / 2);
   EXPECT_EQ(tenants[1].deadlines->missed, 1);
   EXPECT_FALSE(tenants[1].quota_gpus);
-  EXPECT_FALSE(tenants_of(it.trace, it.cluster, it.fixed, it.outcome, nullptr)[0].gpu_hours);
+  EXPECT_FALSE(tenants_of(it.trace, it.cluster, it.alone(), it.outcome, nullptr)[0].gpu_hours);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 
 #include "env/sim/workload.h"
 
@@ -23,8 +24,8 @@ Job job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus, bo
 }
 
 struct Case {
-  explicit Case(std::vector<Job> jobs, const std::string& cluster_text = "1x4")
-      : cluster(load_cluster(cluster_text)), spec(cluster) {
+  explicit Case(std::vector<Job> jobs, ClusterSpec on = load_cluster("1x4"))
+      : cluster(std::move(on)), spec(cluster) {
     trace.jobs = std::move(jobs);
     workload.emplace(trace, cluster);
     fixed = {spec.columns(), workload->jobs().columns(), {}};
@@ -49,7 +50,7 @@ TEST(Metrics, OfFourJobsByHand) {
                   {200 * kS, 360 * kS, 2, 2},  // JCT 160, wait 60
                   {300 * kS, 304 * kS, 0, 0},  // JCT 4, wait 0
                   {kNone, kNone, 1, 0}};       // did not end
-  const Summary s = summarise(it.trace, it.fixed, outcome);
+  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 4);
   EXPECT_EQ(s.all.finished, 3);
   EXPECT_EQ(s.all.sum_jct_us, 184 * kS);
@@ -83,28 +84,32 @@ TEST(Metrics, NearestRankOfAHundred) {
     outcome.jobs.push_back({0, i * kS, 0, 0});
   }
   const Case it(jobs);
-  const Summary s = summarise(it.trace, it.fixed, outcome);
+  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
   EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 50);
   EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 95);
   EXPECT_DOUBLE_EQ(s.all.p99_jct_s, 99);
 }
 
 TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
-  Case it({job("a", 0, 100, 1)}, "1x2:slow+1x4:fast");
-  it.cluster.types[0].speed = 0.5;
-  it.cluster.types[1].speed = 2;
-  const SpecTable spec(it.cluster);
-  const RunAlone run_alone(spec.columns());
-  EXPECT_EQ(run_alone(job("a", 0, 100, 1)), 50 * kS);
-  EXPECT_EQ(run_alone(job("b", 0, 100, 4)), 50 * kS);
-  EXPECT_EQ(run_alone(job("c", 0, 100, 6)), 200 * kS);  // one member sits on a slow GPU
+  ClusterSpec cluster = load_cluster("1x2:slow+1x4:fast");
+  cluster.types[0].speed = 0.5;
+  cluster.types[1].speed = 2;
+  std::vector<Job> jobs = {job("a", 0, 100, 1), job("b", 0, 100, 4), job("c", 0, 100, 6),
+                           job("d", 0, 100, 1), job("e", 0, 100, 0)};
+  jobs[3].gpu_types = {"slow"};
+  const Case it(jobs, cluster);
+  EXPECT_EQ(run_alone(it.trace, it.fixed),
+            (std::vector<int64_t>{50 * kS, 50 * kS,
+                                  200 * kS,     // one member sits on a slow GPU
+                                  200 * kS,     // it runs on no other type
+                                  100 * kS}));  // CPUs are alike
 }
 
 TEST(Metrics, NothingFinishedIsNoNumber) {
   const Case it({job("a", 0, 10, 1)});
   Outcome outcome;
   outcome.jobs = {{}};
-  const Summary s = summarise(it.trace, it.fixed, outcome);
+  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 1);
   EXPECT_EQ(s.all.finished, 0);
   EXPECT_EQ(s.all.sum_jct_us, 0);

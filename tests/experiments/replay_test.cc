@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
+
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 #include "env/base/text.h"
+#include "env/trace/split.h"
 #include "experiments/jobs_csv.h"
 
 namespace yard {
@@ -162,6 +167,35 @@ TEST(JobsCsv, ReadsBackToTheSameNumbers) {
             "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state\n"
             "fifo,a-1,1,0.000001,0.000001,1.500001,0,1.5,0,0,finished\n"
             "fifo,b,4,2,2,9.000001,0,7.000001,0,0,finished\n");
+}
+
+TEST(Replay, ASignalIsSeenAtTheNextEvent) {
+  const auto interrupted = [] {
+    install_interrupt_handler();
+    int events = 0;
+    RunOptions options;
+    options.watch = [&](const Fixed&, const ClusterState&) {
+      if (++events == 1) std::raise(SIGTERM);
+    };
+    try {
+      run_policy(of({job("a", 0, kS, 1), job("b", 5 * kS, kS, 1)}, "1x4"), "fifo", options);
+    } catch (const Interrupted&) {
+      std::exit(events == 1 ? 0 : 1);
+    }
+    std::exit(2);
+  };
+  EXPECT_EXIT(interrupted(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(JobsCsv, AnyIdComesBack) {
+  const std::string id = "a,\"b\"\nc";
+  const Scenario scenario = of({job(id, 0, kS, 1)}, "1x4");
+  std::string row, unquoted;
+  append_jobs(scenario, run_policy(scenario, "fifo", {}), row);
+  std::vector<std::string_view> cells;
+  ASSERT_TRUE(split_quoted(row, ',', unquoted, cells));
+  ASSERT_EQ(cells.size(), 11u);
+  EXPECT_EQ(cells[1], id);
 }
 
 TEST(JobsCsv, RowsAddUpToTheSummary) {

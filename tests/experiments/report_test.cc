@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "env/base/csv.h"
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "experiments/jobs_csv.h"
@@ -264,7 +265,9 @@ TEST_F(Report, EscapesWhatItIsGiven) {
   run.add_metrics(1, {{"validation/<b>&'", 2}});
   write(path, "a.json", document(cell(evil, 1)));
   write(path, "b.json", Json{{"runs", {{{"policy", evil}, {"placement", evil}}}}}.dump());
-  write(path, "c.csv", kJobsHeader + evil + ",j,1,0,0,5,0,5,0,0,finished\n");
+  std::string policy;
+  append_csv_cell(evil, policy);
+  write(path, "c.csv", kJobsHeader + policy + ",\"j,\n1\",1,0,0,5,0,5,0,0,finished\n");
   write(path, "d.json",
         Json{{"series",
               {{{"policy", evil},

@@ -55,6 +55,50 @@ TEST(Scenario, CongestionIsMet) {
   }
 }
 
+// A V100 on which the jobs of `source` run as logged, and a K80 that is ten times slower.
+void add_speeds(Source& source) {
+  const std::string table = testing::written(
+      "throughputs.json", R"json({"v100": {"('LM (batch size 5)', 1)": {"null": 10.0}},
+                                  "k80": {"('LM (batch size 5)', 1)": {"null": 1.0}}})json");
+  source.cluster = load_cluster("1x1:v100+1x1:k80");
+  for (Job& job : source.trace.jobs) {
+    job.gpus = job.id == "2" ? 2 : 1;
+    job.model = "LM";
+    job.batch_size = 5;
+  }
+  source.speeds = std::make_shared<Speeds>(table, source.trace, source.cluster);
+}
+
+TEST(Scenario, CongestionIsMeasuredAtTheSpeedsAndWithTheFaultsThatAreThere) {
+  for (const bool faults : {false, true}) {
+    SCOPED_TRACE(faults);
+    Source source = recorded(60);
+    if (faults) {
+      source.faults.recorded = {{1000 * kS, 4000 * kS, 0, FaultKind::kFail, 0b1111}};
+    } else {
+      add_speeds(source);
+    }
+    const Scenario scenario = make_scenario(std::move(source), {}, 2, 1);
+    const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+    EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
+    EXPECT_DOUBLE_EQ(congestion_of(scenario), scenario.congestion);
+  }
+}
+
+TEST(Scenario, RunTimesAloneGoByWhatTheJobMayUseAndWasMeasuredOn) {
+  Source source = recorded(3);
+  add_speeds(source);
+  source.trace.jobs[1].gpu_types = {"k80"};
+  const auto run_us = [&](size_t j) { return source.trace.jobs[j].run_us; };
+  const Scenario scenario(source.trace, {.to_us = 1000 * kS, .scored = 3}, source.cluster, 1,
+                          source.speeds);
+  EXPECT_EQ(scenario.alone_us[0], run_us(0));
+  EXPECT_EQ(scenario.alone_us[1], 10 * run_us(1));
+  EXPECT_GT(scenario.alone_us[2], run_us(2)) << "one of each, at the pace of the slower";
+  // The last waits for the K80 from 200 to 1200, the others for nobody.
+  EXPECT_DOUBLE_EQ(run_policy(scenario, "fifo", {}).summary.all.mean_wait_s, 1000.0 / 3);
+}
+
 TEST(Scenario, DenserArrivalsAreMoreCongestedAndMoreLoaded) {
   ScenarioOptions options = habits(600);
   options.congestion = 0.5;

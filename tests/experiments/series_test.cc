@@ -86,7 +86,7 @@ TEST(Series, TellsWhatIsFreeOfUseAndWhose) {
   ASSERT_EQ(lines.size(), 242u);
   EXPECT_EQ(lines[0],
             "policy,t_s,held_gpus,free_gpus,waiting,waiting_gpus,running,unusable_gpus,"
-            "held_gpus:large; too,waiting:large; too,held_gpus:small,waiting:small");
+            "\"held_gpus:large, too\",\"waiting:large, too\",held_gpus:small,waiting:small");
   EXPECT_EQ(lines[61], "fifo,60.5,4,0,1,2,3,0,2,1,2,0");
 }
 

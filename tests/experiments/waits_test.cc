@@ -33,6 +33,16 @@ std::map<std::string, std::string> reasons(const Scene& scene, const std::string
   return out;
 }
 
+TEST(WaitsCsv, AnyIdComesBack) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}});
+  jobs[0].id = "a,b";
+  const Scenario scenario = scenario_of(jobs, load_cluster("1x4"));
+  EXPECT_EQ(wait_row(scenario, "p,q", {0, 0, kSecond, WaitReason::kOrder, "behind \"c\""}),
+            "\"p,q\",\"a,b\",0,1," +
+                std::string(kWaitReasonNames[static_cast<size_t>(WaitReason::kOrder)]) +
+                ",\"behind \"\"c\"\"\"\n");
+}
+
 using Reasons = std::map<std::string, std::string>;
 
 TEST(WhyWaiting, TooFewGpusAndOrder) {

@@ -75,6 +75,13 @@ TEST(Easy, EndsAreCountedUntilTheHeadFits) {
       (Starts{0, 0, 0, 100, 150}));
 }
 
+TEST(Easy, WhoHasNoLimitWaitsBehindAHeadThatNobodyCanPlace) {
+  EXPECT_EQ(starts({{0, 3, 100, -1}, {5, 4, 50, -1}, {10, 1, 20, -1}}), (Starts{0, 100, 150}))
+      << "not at 10, as under backfill";
+  EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 3, 50, -1}, {10, 1, 20, -1}}), (Starts{0, 100, 10}))
+      << "one is spare whenever the head goes";
+}
+
 TEST(Easy, WithoutLimitsOnlyTheHeadGoesOn) {
   EXPECT_EQ(starts({{0, 3, 100, -1}, {5, 4, 50, 50}, {10, 1, 20, 20}}), (Starts{0, 100, 10}))
       << "the head may wait for ever, so whoever ends does not delay it";

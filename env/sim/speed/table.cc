@@ -56,7 +56,7 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   return first;
 }
 
-std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile) const {
+std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile, double batch) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& type) {
     if (has_runs(profile, type) && std::find(out.begin(), out.end(), type) == out.end()) {
@@ -64,7 +64,17 @@ std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile)
     }
   };
   add(lower_case(options_.reference_type));
-  for (const GpuType& type : options_.types) add(lower_case(type.name));
+  // Run times were taken on GPUs of speed 1. Among equals the faster, as in measured.h.
+  std::vector<std::tuple<bool, double, double, std::string>> ranked;
+  for (const GpuType& type : options_.types) {
+    const std::string name = lower_case(type.name);
+    const SpeedCurve* curve = curve_of(profile, name);
+    if (curve == nullptr) continue;
+    const SpeedCurve::Rates rates = curve->steps_per_s(batch, options_.max_gpus);
+    ranked.emplace_back(type.speed != 1, -type.speed, -std::ranges::max(rates.front()), name);
+  }
+  std::ranges::sort(ranked);
+  for (const auto& one : ranked) add(std::get<std::string>(one));
   for (const MeasuredRun& run : profile.runs) add(run.gpu_type);
   return out;
 }
@@ -122,7 +132,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
 }
 
 void SpeedTable::add_rates(const Kind& kind) {
-  const std::string reference = measured_types(*kind.profile).front();
+  const std::string reference = measured_types(*kind.profile, kind.batch).front();
   for (const GpuType& type : options_.types) {
     const SpeedCurve* curve = curve_of(*kind.profile, lower_case(type.name));
     const double factor = curve != nullptr ? 1 : type.speed / type_speed(reference);
@@ -175,9 +185,12 @@ std::string SpeedTable::server_reference(const ModelProfile& profile) const {
                                [&](const ServerRun& run) { return run.gpu_type == type; });
   };
   if (measured(lower_case(options_.reference_type))) return lower_case(options_.reference_type);
+  std::vector<std::tuple<bool, double, std::string>> ranked;
   for (const GpuType& type : options_.types) {
-    if (measured(lower_case(type.name))) return lower_case(type.name);
+    const std::string name = lower_case(type.name);
+    if (measured(name)) ranked.emplace_back(type.speed != 1, -type.speed, name);
   }
+  if (!ranked.empty()) return std::get<std::string>(std::ranges::min(ranked));
   return profile.server_runs.front().gpu_type;
 }
 
@@ -212,12 +225,14 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
                              Pattern pattern) {
   YARD_CHECK(gpus >= 0 && gpus <= options_.max_gpus, "more GPUs than the table has room for");
   const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
-  if (profile == nullptr || measured_types(*profile).empty()) return 0;
+  const auto fits = [](const MeasuredRun& run) { return run.iteration_s > 0; };
+  if (profile == nullptr || std::ranges::none_of(profile->runs, fits)) return 0;
   const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
-  for (const std::string& type : measured_types(*profile)) {
-    const double rate = reference_rate(kinds_[static_cast<size_t>(kind)], type, gpus);
+  const Kind& made = kinds_[static_cast<size_t>(kind)];
+  for (const std::string& type : measured_types(*profile, made.batch)) {
+    const double rate = reference_rate(made, type, gpus);
     if (rate <= 0) continue;
     it->second = enter_class(kind, rate);
     break;

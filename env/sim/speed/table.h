@@ -27,7 +27,8 @@ struct SpeedOptions {
   int32_t node_gpus = 8;
   TierLinks links = {};
   // The type that asked-for speeds are those of, where the model fits on it as asked for. Empty, or
-  // else: the cluster's first that was measured.
+  // else: of the cluster's types that were measured one of speed 1, else the fastest; of several
+  // that on which the model was measured to be fastest.
   std::string reference_type = {};
   // Time slices of equal length, and nothing gained or lost.
   double unmeasured_pair = 0.5;
@@ -35,7 +36,7 @@ struct SpeedOptions {
 
 class SpeedTable {
  public:
-  // `profiles` outlives this.
+  // `profiles` outlives this. The order of the types makes no difference to any speed.
   SpeedTable(const Profiles& profiles, SpeedOptions options);
 
   // Returns the class of jobs that ask for so many GPUs; 0, the neutral one, where no profile has
@@ -69,7 +70,7 @@ class SpeedTable {
 
   const ModelProfile* find(const std::string& model, int32_t batch) const;
   // With the one that asked-for speeds are those of in front.
-  std::vector<std::string> measured_types(const ModelProfile& profile) const;
+  std::vector<std::string> measured_types(const ModelProfile& profile, double batch);
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);

@@ -4,8 +4,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "env/base/settings.h"
+#include "env/base/text.h"
 
 namespace yard::sim {
 
@@ -22,5 +26,21 @@ struct Command {
 // Parses the command's arguments into what was added to `app`. Returns false when only the help was
 // asked for, which is then printed. Throws InputError for anything that the command does not know.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
+
+// Takes whole numbers from `least` on that a T holds. CLI11 by itself takes others for the nearest
+// one that fits.
+template <class T>
+CLI::Validator whole_number(T least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    const auto value = parse_number<T>(text);
+    if (value && *value >= least) return {};
+    return "expected a whole number from " + shortest(least) + " to " +
+           shortest(std::numeric_limits<T>::max()) + ", got '" + text + "'";
+  };
+  return {check, ""};
+}
+
+// Settings as `key=value`, or `trace.key=value` as commands have it that set other things, too.
+void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);
 
 }  // namespace yard::sim

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "env/base/nearest_rank.h"
 #include "env/base/text.h"
 #include "experiments/programs/sim/options.h"
 
@@ -31,11 +32,7 @@ double gpus_of(const Job& job) {
 
 Json time_quantiles(std::vector<int64_t> times_us) {
   if (times_us.empty()) return nullptr;
-  std::ranges::sort(times_us);
-  const auto at = [&](double share) {
-    return seconds_json(
-        times_us[static_cast<size_t>(share * static_cast<double>(times_us.size() - 1))]);
-  };
+  const auto at = [&](double share) { return seconds_json(nearest_rank(times_us, share)); };
   double sum_us = 0;
   for (const int64_t us : times_us) sum_us += static_cast<double>(us);
   return {{"mean", sum_us / static_cast<double>(times_us.size()) / 1e6},
@@ -48,10 +45,7 @@ Json time_quantiles(std::vector<int64_t> times_us) {
 
 Json ratio_quantiles(std::vector<double> ratios) {
   if (ratios.empty()) return nullptr;
-  std::ranges::sort(ratios);
-  const auto at = [&](double share) {
-    return ratios[static_cast<size_t>(share * static_cast<double>(ratios.size() - 1))];
-  };
+  const auto at = [&](double share) { return nearest_rank(ratios, share); };
   return {{"min", at(0)}, {"p50", at(0.5)}, {"p90", at(0.9)}, {"max", at(1)}};
 }
 

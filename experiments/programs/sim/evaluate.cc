@@ -118,10 +118,9 @@ void print_cell(const CellResult& cell) {
   std::printf("\n%s on %s, rules %s, %lld jobs scored from %.0f to %.0f s\n", cell.trace.c_str(),
               cell.cluster.c_str(), cell.rules.c_str(), static_cast<long long>(cell.jobs),
               cell.from_s, cell.to_s);
-  std::printf(
-      "congestion %.3f (arrivals x %.4g), load %.3f, costs x %g, %d replicas, %d seed%s\n\n",
-      cell.congestion, cell.factor, cell.load, cell.cost_scale, cell.replicas, cell.seeds,
-      cell.seeds == 1 ? "" : "s");
+  std::printf("congestion %.3f (arrivals x %.4g), load %s, costs x %g, %d replicas, %d seed%s\n\n",
+              cell.congestion, cell.factor, load_text(cell.load).c_str(), cell.cost_scale,
+              cell.replicas, cell.seeds, cell.seeds == 1 ? "" : "s");
   std::printf("  %-28s %-13s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "mean JCT s",
               "p99 s", "max wait s", "preempt", "unfinished", "candidate / it [95 %]");
   for (const Score& score : cell.candidates) {
@@ -240,6 +239,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
+  for (const std::string& policy : result.lack_limits) note_limits(policy);
   Json out;
   out["cells"] = Json::array();
   for (const CellResult& cell : result.cells) {

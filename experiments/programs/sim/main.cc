@@ -77,6 +77,15 @@ bool parse_arguments(CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings) {
+  constexpr std::string_view kOwner = "trace.";
+  for (const std::string& assignment : assignments) {
+    std::string_view bare = assignment;
+    if (bare.starts_with(kOwner)) bare.remove_prefix(kOwner.size());
+    settings.overlay(bare, "--set " + assignment);
+  }
+}
+
 namespace {
 
 int run(int argc, char** argv) {

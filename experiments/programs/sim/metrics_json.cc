@@ -169,11 +169,12 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["events"] = run.outcome.events;
   out["decisions"] = run.outcome.decisions;
   out["wall_s"] = run.wall_s;
-  out["fairness"] = fairness_json(fairness_of(scenario.trace, scenario.fixed, run.outcome));
+  out["fairness"] =
+      fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome));
   out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
   add_metered(scenario, used, out);
-  out["tenants"] =
-      tenants_json(tenants_of(scenario.trace, scenario.cluster, scenario.fixed, run.outcome, used));
+  out["tenants"] = tenants_json(
+      tenants_of(scenario.trace, scenario.cluster, scenario.alone_us, run.outcome, used));
   out["waits"] = waits_json(waits);
   out["classes"] = Json::array();
   for (const ClassSummary& of : s.classes) {

@@ -8,6 +8,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/programs/sim/command.h"
 
 namespace yard::sim {
 namespace {
@@ -51,8 +52,10 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
                  "key=value for the rules")
       ->default_str("");
   WindowOptions& window = scenario.window;
-  app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0");
-  app.add_option("--jobs-count", window.jobs_count, "how many are scored");
+  app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0")
+      ->check(whole_number<int64_t>(0));
+  app.add_option("--jobs-count", window.jobs_count, "how many are scored")
+      ->check(whole_number<int64_t>(1));
   app.add_option("--from", window.from, "start of the scored window: seconds, date, or 60%");
   app.add_option("--to", window.to, "its end");
   app.add_option("--warmup", window.warmup,
@@ -80,9 +83,11 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
                  "noisy-oracle, oracle");
   app.add_flag("--skip-unusable", scenario.skip_unusable,
                "count rows and jobs that cannot be used instead of refusing the trace");
-  app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes");
+  app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes")
+      ->default_str("")
+      ->check(whole_number(1));
   app.add_option("--seed", scenario.seed, "of generators and random draws")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number<uint64_t>(0));
   app.add_flag("--json", json, "print one JSON document");
   app.add_option("--json-out", json_out, "write the same document to a file");
 }
@@ -95,9 +100,6 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     check("--congestion", congestion, kMostCongestion, false);
   }
   if (congestions.size() == 1) scenario.congestion = congestions.front();
-  if (scenario.generate_jobs < 0) {
-    throw InputError("--generate-jobs", "at least 1", std::to_string(scenario.generate_jobs));
-  }
   if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
     throw InputError("--generate-jobs", "--trace synthetic:NAME beside it",
                      "'" + scenario.trace + "'");
@@ -111,8 +113,10 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     if (file->empty() || std::filesystem::exists(*file)) continue;
     throw InputError(option, "a file", "'" + *file + "'");
   }
+  const Pacing::Info& rules = PacingRegistry::info(run.rules);
+  scenario.gpus_needed = !rules.policies.empty();  // the rules are published ones
   // Files of measurements are for the run times that a trace lacks and for rules that go by them.
-  const std::vector<std::string>& needs = PacingRegistry::info(run.rules).needs;
+  const std::vector<std::string>& needs = rules.needs;
   const auto offer_file = [&](const char* key, const std::string& file) {
     if (file.empty() || std::find(needs.begin(), needs.end(), key) == needs.end()) return;
     run.pacing.set(key, file, std::string("--") + key);
@@ -227,14 +231,29 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
   return out;
 }
 
-void note_scenario(const Scenario& scenario) {
+std::string load_text(double load) {
+  if (std::isnan(load)) return "n/a";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", load);
+  return text;
+}
+
+void note_limits(const std::string& policy) {
+  std::fprintf(stderr, "note: %s goes by users' limits, and no job of this trace has one\n",
+               policy.c_str());
+}
+
+void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
   for (const Skipped& what : scenario.trace.skipped) {
     std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
                  static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
   }
   if (scenario.congestion > 0) {
-    std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %.3f\n",
-                 scenario.congestion, scenario.factor, scenario.load);
+    std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %s\n",
+                 scenario.congestion, scenario.factor, load_text(scenario.load).c_str());
+  }
+  for (const Contestant& who : contestants) {
+    if (lacks_limits(who, scenario.trace)) note_limits(who.name);
   }
 }
 

@@ -46,7 +46,14 @@ nlohmann::ordered_json trace_json(const Scenario& scenario);
 // Seconds as a JSON number: whole where they are.
 nlohmann::ordered_json seconds_json(int64_t us);
 
-// Says on stderr what was left out, and how arrivals were scaled.
-void note_scenario(const Scenario& scenario);
+// "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
+std::string load_text(double load);
+
+// Says on stderr that the policy goes by limits that no job has.
+void note_limits(const std::string& policy);
+
+// Says on stderr what was left out, how arrivals were scaled, and which of those who play go by
+// limits that no job has.
+void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants);
 
 }  // namespace yard::sim

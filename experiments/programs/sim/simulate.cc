@@ -26,10 +26,11 @@ void print_rows(const std::vector<Run>& runs, bool bounds) {
 }
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
-  std::printf("%s (%zu jobs, %lld scored) on %s, %d GPUs, rules %s, load %.3f\n\n",
+  std::printf("%s (%zu jobs, %lld scored) on %s, %d GPUs, rules %s, load %s\n\n",
               scenario.trace.source.c_str(), scenario.trace.jobs.size(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
-              scenario.cluster.total_gpus(), runs.front().rules.c_str(), scenario.load);
+              scenario.cluster.total_gpus(), runs.front().rules.c_str(),
+              load_text(scenario.load).c_str());
   std::printf("%-24s %-12s %-12s %7s %10s %12s %11s %11s %11s %12s %5s %7s %8s\n", "policy",
               "placement", "information", "jobs", "unfinished", "mean JCT s", "p50 s", "p99 s",
               "wait s", "makespan s", "util", "preempt", "wall s");
@@ -58,7 +59,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
     contestants.push_back(prepare(policy, options.run_of(policy)));
   }
   const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario);
+  note_scenario(scenario, contestants);
 
   std::vector<Run> runs;
   Recording recording(recorded, scenario);

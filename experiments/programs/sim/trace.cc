@@ -25,13 +25,7 @@ struct Options {
 };
 
 Trace load(Options& options) {
-  // Other commands set them as trace.key=value: that is understood here as well.
-  constexpr std::string_view kOwner = "trace.";
-  for (const std::string& assignment : options.set) {
-    std::string_view bare = assignment;
-    if (bare.starts_with(kOwner)) bare.remove_prefix(kOwner.size());
-    options.load.settings.overlay(bare, "--set " + assignment);
-  }
+  set_trace_keys(options.set, options.load.settings);
   options.load.format = options.format;
   Trace trace = load_trace(options.trace, options.load);
   const bool measured = !options.measured.throughputs.empty() || !options.measured.rates.empty();
@@ -81,8 +75,10 @@ int run_trace(CLI::App& app, int argc, char** argv) {
     command->add_flag("--skip-unusable", options.load.skip_unusable,
                       "count rows that cannot be used instead of refusing the file");
     command->add_option("--seed", options.load.seed, "of the generator")
-        ->check(CLI::NonNegativeNumber);
-    command->add_option("--jobs", options.load.jobs, "how many jobs a generator makes");
+        ->check(whole_number<uint64_t>(0));
+    command->add_option("--jobs", options.load.jobs, "how many jobs a generator makes")
+        ->default_str("")
+        ->check(whole_number(1));
     command->add_option("--cluster-gpus", options.load.cluster_gpus,
                         "GPUs of the cluster that the load refers to");
     command->add_option("--set", options.set, "key=value for the format or generator");

@@ -13,6 +13,7 @@
 #include "env/trace/thin.h"
 #include "experiments/fidelity.h"
 #include "experiments/like_check.h"
+#include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 
 namespace yard::sim {
@@ -236,9 +237,10 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--against-from", later.from,
                      "start of a later part that the report and --check compare with");
   command.add_option("--against-to", later.to, "its end (default: the fitted part itself)");
-  command.add_option("--seed", load.seed, "of what is generated")->check(CLI::NonNegativeNumber);
+  command.add_option("--seed", load.seed, "of what is generated")->check(whole_number<uint64_t>(0));
   command.add_option("--jobs", load.jobs, "how many jobs (default: as in the part)")
-      ->check(CLI::NonNegativeNumber);
+      ->default_str("")
+      ->check(whole_number(1));
   command.add_option("--days", days, "how long instead, with --like");
   command.add_option(
       "--load", offered,
@@ -248,7 +250,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--thin", thin, "keep each batch with this probability");
   command.add_option("--thin-by", thin_by, "batch or job")->check(CLI::IsMember({"batch", "job"}));
   command.add_option("--set", set, "key=value for the generator or the trace's reader");
-  command.add_option("--out", out, "the CSV");
+  command.add_option("--out", out, "the file: .csv or .jsonl");
   command.add_option("--model-out", model_out, "the fitted model, for synthetic:like");
   command.add_option("--samples", samples, "workloads that the report looks at")
       ->check(CLI::Range(1, 100));
@@ -294,8 +296,7 @@ void check_options(const GenerateOptionsOfCli& o) {
 
 int GenerateOptionsOfCli::run() {
   check_options(*this);
-  for (const std::string& assignment : set)
-    load.settings.overlay(assignment, "--set " + assignment);
+  set_trace_keys(set, load.settings);
   std::optional<ClusterSpec> where;
   if (!cluster.empty()) {
     where = load_cluster(cluster);

@@ -83,9 +83,13 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   options.tune.seed = options.scenario.seed;
   options.tune.progress = progress_log();
   for (const std::string& policy : policies) PolicyRegistry::info(policy);
+  std::vector<Contestant> contestants;
+  for (const std::string& policy : policies) {
+    contestants.push_back(prepare(policy, options.run_of(policy)));
+  }
 
   const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario);
+  note_scenario(scenario, contestants);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(scenario, policy, options.run_of(policy), options.tune));

@@ -1,11 +1,11 @@
 // whatif: reads a site's own log, says how well the simulator reproduces the waits in it, and what
 // other policies would have done with the same jobs.
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "env/base/error.h"
+#include "env/base/nearest_rank.h"
 #include "experiments/least_cluster.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
@@ -23,14 +23,15 @@ struct Options {
 };
 
 struct Waits {
-  std::vector<double> s;  // sorted
+  std::vector<double> s;
   double mean() const {
     double sum = 0;
     for (const double wait : s) sum += wait;
     return s.empty() ? 0 : sum / static_cast<double>(s.size());
   }
   double quantile(double share) const {
-    return s.empty() ? 0 : s[static_cast<size_t>(share * static_cast<double>(s.size() - 1))];
+    std::vector<double> by_size = s;
+    return s.empty() ? 0 : nearest_rank(by_size, share);
   }
   Json json() const {
     return {{"mean_wait_s", mean()},
@@ -47,7 +48,6 @@ Waits logged_waits(const Trace& trace) {
     if (!job.scored || job.logged_start_us < 0) continue;
     waits.s.push_back(1e-6 * static_cast<double>(job.logged_start_us - job.submit_us));
   }
-  std::sort(waits.s.begin(), waits.s.end());
   return waits;
 }
 
@@ -59,7 +59,6 @@ Waits simulated_waits(const Trace& trace, const Run& run) {
     if (!job.scored || job.logged_start_us < 0 || what.start_us == kNone) continue;
     waits.s.push_back(1e-6 * static_cast<double>(what.start_us - job.submit_us));
   }
-  std::sort(waits.s.begin(), waits.s.end());
   return waits;
 }
 
@@ -109,7 +108,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     inferred = true;
   }
   const Scenario scenario = load_scenario(common.scenario);
-  note_scenario(scenario);
+  note_scenario(scenario, contestants);
   const Waits logged = logged_waits(scenario.trace);
   if (logged.s.empty()) {
     throw InputError(common.scenario.trace, "jobs whose start is logged", "none");
@@ -147,8 +146,10 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   print_row("logged", logged, nullptr);
   for (const Run& run : runs) print_row(run.policy, simulated_waits(scenario.trace, run), &run);
   const double met = simulated_waits(scenario.trace, runs.front()).mean();
-  std::printf("\n%s in place of the site's own scheduler: mean wait %.2f times the logged one.\n",
-              runs.front().policy.c_str(), logged.mean() > 0 ? met / logged.mean() : 0.0);
+  char ratio[32] = "n/a";  // where nobody waited
+  if (logged.mean() > 0) std::snprintf(ratio, sizeof ratio, "%.2f", met / logged.mean());
+  std::printf("\n%s in place of the site's own scheduler: mean wait %s times the logged one.\n",
+              runs.front().policy.c_str(), ratio);
   std::printf(
       "Where that is far from 1, jobs waited for what the log does not say (limits, holds, "
       "nodes out of\norder): compare policies with %s, not with the log.\n",

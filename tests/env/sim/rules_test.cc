@@ -168,6 +168,27 @@ TEST(Rules, AMicrosecondOfWorkIsRestored) {
   EXPECT_EQ(s.until_us[0], 1 + 40 * kSecond) << "saved, then restored";
 }
 
+// In whatever order the pieces come.
+TEST(Rules, ANodeIsNamedOnce) {
+  const Scene scene("4x2", jobs_of({{0, 3, 100}}));
+  Script script;
+  Player player(scene, script);
+  ASSERT_TRUE(player.advance());
+  const auto legal = [&](std::vector<int32_t> nodes) {
+    std::vector<Piece> pieces;
+    for (const int32_t node : nodes) pieces.push_back({node, 1});
+    return legal_start(scene.fixed(), player.world().state(), 0, pieces.data(), 3);
+  };
+  for (const std::vector<int32_t>& nodes :
+       {std::vector{0, 1, 2}, {2, 1, 0}, {1, 3, 2}, {3, 0, 1}}) {
+    EXPECT_TRUE(legal(nodes)) << nodes[0] << nodes[1] << nodes[2];
+  }
+  for (const std::vector<int32_t>& nodes :
+       {std::vector{1, 1, 2}, {1, 2, 2}, {2, 0, 2}, {2, 0, 0}, {0, 2, 0}, {2, 2, 1}}) {
+    EXPECT_FALSE(legal(nodes)) << nodes[0] << nodes[1] << nodes[2];
+  }
+}
+
 // Sixteen nodes fill a line of the block, so that what lies behind a column is another.
 TEST(Rules, WhatIsNotThereIsNotLegal) {
   const Scene scene("16x8", jobs_of({{0, 1, 100}, {0, 4, 100}}));
