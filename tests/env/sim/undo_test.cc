@@ -24,9 +24,9 @@ std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
     words.push_back(bits);
   };
   const Head& h = *s.head;
-  for (const int64_t w : {h.ready_horizon_us, h.timer_us, *s.next_rank}) add(w);
-  for (const int32_t w : {h.waiting, h.waiting_gpus, h.held, h.free_gpus, h.starts, h.preemptions,
-                          h.queue_head, h.queue_tail, h.down_gpus}) {
+  for (const int64_t w : {h.ready_horizon_us, h.timer_us, h.waiting_gpus, *s.next_rank}) add(w);
+  for (const int32_t w : {h.waiting, h.held, h.free_gpus, h.starts, h.preemptions, h.queue_head,
+                          h.queue_tail, h.down_gpus}) {
     add(w);
   }
   for (int32_t k = 0; k < f.jobs.num_classes; ++k) {
