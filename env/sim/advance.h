@@ -166,7 +166,7 @@ YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, Cluster
 // Moves the clock to `to_us` and the integrals with it. Requires: no event lies before `to_us`.
 YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
   Head& h = *s.head;
-  const int64_t dt_us = to_us - h.now_us;
+  const WideUs dt_us = to_us - h.now_us;
   h.job_time_us += dt_us * h.live;
   h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus - h.down_gpus);
   h.down_time_us += dt_us * h.down_gpus;

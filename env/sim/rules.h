@@ -364,7 +364,7 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
     const int64_t lost_us = (now_us - s.stint_us[slot]) % f.costs.checkpoint_us;
-    s.head->lost_time_us += lost_us * held_gpus(f, s, slot);
+    s.head->lost_time_us += WideUs{lost_us} * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
   release(f, s, slot);

@@ -14,7 +14,7 @@ struct Predictor {
   double gpu_exponent = 0;
   double shrink = 1;
   double spread = 1.2;
-  double sibling_prior = 0.5;
+  double sibling_prior = 4;  // among the best of synthetic:habits, seeds 1 to 10
   void fields(FieldList& f) {
     f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is time x GPUs to this power");
     f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");

@@ -25,7 +25,7 @@ std::string StepChecker::fallen(const ClusterState& s) {
                        b.failures >= a.failures;
   if (!counted) return "a counter fell";
   if (b.moved_bytes < a.moved_bytes || b.lost_time_us < a.lost_time_us) return "an integral fell";
-  const int64_t dt_us = b.now_us - a.now_us;
+  const WideUs dt_us = b.now_us - a.now_us;
   const int32_t held = fixed_.spec.total_gpus - a.free_gpus - a.down_gpus;
   if (b.held_time_us - a.held_time_us != dt_us * held) return "the integral of GPUs held";
   if (b.down_time_us - a.down_time_us != dt_us * a.down_gpus) return "the integral of GPUs down";

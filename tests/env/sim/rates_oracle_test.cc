@@ -116,7 +116,7 @@ class Book {
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       if (s_.part_mask[p] == 0) continue;
       const int32_t node = s_.part_node[p], here = f_.spec.node_type[node];
-      const double speed = kind_of(slot) < 0 ? f_.spec.node_speed[node]
+      const double speed = kind_of(slot) < 0 ? f_.speed_on(s_.job[slot], node)
                                              : f_.speed.steps_per_s[cell(slot, place, here)];
       if (any && speed >= slowest) continue;
       slowest = speed;
