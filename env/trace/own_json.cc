@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr double kMostGib = 1e6;  // of a GPU, as a cluster's YAML has it
-constexpr size_t kShown = 60;  // of a value that may be anything
-constexpr int kDepth = 8;      // in which that is shown
+constexpr size_t kShown = 60;     // of a value that may be anything
+constexpr int kDepth = 8;         // in which that is shown
 
 // dump() calls itself for what is nested, and text can nest deeper than the stack is.
 template <class AnyJson>

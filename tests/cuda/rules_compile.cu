@@ -35,13 +35,10 @@ __device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rn
 // All that a view can be asked.
 __device__ double read_all(const View& view) {
   double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
-               view.num_live() + view.num_classes() + view.num_users() + view.high_water() +
-               view.capacity() + view.costs().restore(8) + static_cast<int>(view.level());
-  for (int32_t k = 0; k < view.num_classes(); ++k) {
-    sum += view.class_gpus(k);
-    for (int32_t slot = view.class_head(k); slot != kNone; slot = view.class_next(slot)) {
-      sum += view.queue_rank(slot) + view.size_class(slot) + view.preemptible(slot);
-    }
+               view.num_live() + view.high_water() + view.capacity() + view.costs().restore(8) +
+               static_cast<int>(view.level());
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    sum += view.queue_rank(slot) + view.size_class(slot) + view.preemptible(slot);
   }
   for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free(node);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
@@ -54,7 +51,6 @@ __device__ double read_all(const View& view) {
       sum += view.part_node(p) + count_bits(view.part_mask(p));
     }
   }
-  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) sum += slot;
   return sum + can_place(view, Placement::kConsolidate, 0);
 }
 
