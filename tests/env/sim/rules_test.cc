@@ -10,6 +10,8 @@
 
 #include "env/sim/advance.h"
 #include "env/sim/digest.h"
+#include "env/sim/plan.h"
+#include "env/sim/world.h"
 #include "env/trace/longest.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
@@ -447,6 +449,51 @@ TEST(Rules, WhatIsNotAllowedIsRefused) {
   EXPECT_TRUE(legal_preempt(s, 0));
   s.pinned[0] = 1;
   EXPECT_FALSE(legal_preempt(s, 0)) << "pinned";
+}
+
+TEST(Rules, ASlotOfAnEpisodeBeforeIsNoJob) {
+  const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}, {0, 1, 100}}));
+  World world(scene.fixed(), 3);
+  world.reset(0, 3);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ASSERT_EQ(world.state().phase[1], Phase::kWaiting);
+  world.reset(0, 1);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  const Piece piece{0, 1};
+  EXPECT_TRUE(legal_start(scene.fixed(), world.state(), 0, &piece, 1));
+  EXPECT_FALSE(legal_start(scene.fixed(), world.state(), 1, &piece, 1));
+}
+
+TEST(Rules, AJobWaitsFromTheEndOfItsSave) {
+  const Scene scene("1x4", jobs_of({{0, 1, 100}}));
+  World world(scene.fixed(), 1);
+  world.reset(0, 1);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const Piece piece{0, 1};
+  start(scene.fixed(), s, 0, &piece, 1);
+  s.head->timer_us = 50 * kSecond;
+  ASSERT_TRUE(world.advance(scene.truth()));
+  preempt(scene.fixed(), s, 0);
+  EXPECT_EQ(s.since_us[0], 50 * kSecond);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ASSERT_EQ(s.phase[0], Phase::kWaiting);
+  EXPECT_EQ(s.since_us[0], 60 * kSecond);
+}
+
+TEST(Rules, APlanCannotNameAJobThatHasEnded) {
+  const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 500}}));
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ClusterState& s = world.state();
+  const Piece piece{0, 1};
+  start(scene.fixed(), s, 0, &piece, 1);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  ASSERT_EQ(s.phase[0], Phase::kDone);
+  Plan plan;
+  plan.edits.push_back({Verb::kPreempt, {0, s.generation[0]}, 0, 0});
+  EXPECT_NE(why_illegal(scene.fixed(), s, plan).find("no such job"), std::string::npos);
 }
 
 }  // namespace
