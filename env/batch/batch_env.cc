@@ -47,17 +47,20 @@ void append(std::string& to, const V* values, int32_t count) {
 }
 
 // Names what saved worlds only make sense with.
-template <class T>
+template <Task T>
 std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
   std::string all;
   for (const int value : {config.worlds, config.group, config.episode_jobs, config.max_decisions,
-                          static_cast<int>(config.wait_at_end)}) {
+                          static_cast<int>(config.wait_at_end), T::kActions, T::kClusterFeatures}) {
     append(all, value);
   }
   append(all, config.seed);
   for (const Course& course : courses) {
     const JobColumns& jobs = course.fixed.jobs;
     const SpecColumns& spec = course.fixed.spec;
+    // What makes a state, and the task's memory, as large as they are.
+    append(all, state_bytes(sizes_for(course.fixed, config.episode_jobs)));
+    append(all, jobs.num_users);
     append(all, jobs.num_jobs);
     append(all, jobs.submit_us, jobs.num_jobs);
     append(all, jobs.gpus, jobs.num_jobs);
@@ -69,9 +72,8 @@ std::string signature_of(const std::vector<Course>& courses, const BasicBatchCon
 }
 
 std::string hash_of(const std::string& signature, std::span<const std::byte> saved) {
-  std::string all = signature;
-  all.append(reinterpret_cast<const char*>(saved.data()), saved.size());
-  return sha256_hex(all);
+  return sha256_hex(signature +
+                    sha256_hex({reinterpret_cast<const char*>(saved.data()), saved.size()}));
 }
 
 }  // namespace

@@ -107,6 +107,10 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   const Scene others("2x8", busy_jobs(301));
   BatchEnv elsewhere(others.fixed(), others.workload(), small(3));
   EXPECT_THROW(elsewhere.restore(a.save()), InputError);
+  Fixed larger = scene.fixed();
+  larger.faults = true;  // the same jobs and nodes, and more to keep of each
+  BatchEnv with_faults(larger, scene.workload(), small(3));
+  EXPECT_THROW(with_faults.restore(a.save()), InputError);
 }
 
 TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {

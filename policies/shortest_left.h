@@ -1,0 +1,48 @@
+// Preemptive orders by what is left of a job: its time alone, or its service, which is time times
+// GPUs. One file each registers them, by the truth or by the user's limit (time_left.h).
+#pragma once
+
+#include "policies/order.h"
+#include "policies/policy.h"
+#include "policies/time_left.h"
+
+namespace yard {
+
+struct ShortestLeftConfig {
+  std::string placement = "first-fit";
+  double margin = 0;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("margin", margin, 0.0, 100.0, "by how much better a job must be to preempt, relative");
+  }
+};
+
+template <class Left, bool kByService>
+class ShortestLeft : public Policy {
+ public:
+  explicit ShortestLeft(const Settings& settings) {
+    const auto config = parse<ShortestLeftConfig>(settings);
+    rule_ = {parse_placement(config.placement), config.margin};
+  }
+
+  Level level() const override { return Left::kLevel; }
+
+  size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    const auto left = [&](int32_t slot) {
+      const FallingLine time = Left::line(view, slot);
+      if (!kByService) return time;
+      const double gpus = view.weight_gpus(slot);
+      return FallingLine{time.at_zero * gpus, time.per_us * gpus};
+    };
+    decide_in_order(
+        view, memory.data(), rule_, [&](int32_t slot) { return left(slot).at(view.now_us()); },
+        left, draft);
+  }
+
+ private:
+  PreemptionRule rule_;
+};
+
+}  // namespace yard
