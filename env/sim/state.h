@@ -1,6 +1,6 @@
 // Where a cluster is now: live jobs and GPUs in one flat block without pointers. Everything in it
 // can be observed on a live cluster; what nobody may know is in `Truth`, what is bound to happen in
-// `Agenda`. `ClusterState` is a set of column addresses into such a block; copying a state copies
+// `Agenda`. `ClusterState` is where the records and columns of a block lie; copying a state copies
 // what is alive. Slots of finished jobs are reused and carry a generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
