@@ -19,7 +19,7 @@ constexpr int64_t kShortestRunUs = 10'000'000;  // of the bounded slowdown
 struct TypeGpus {
   int64_t gpus = 0;
   int32_t node_gpus = 0, island_gpus = 0;  // of the largest
-  double speed = 1;
+  int32_t node = kNone;                    // one that has them
 };
 
 std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
@@ -30,7 +30,7 @@ std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
     out[type].gpus += spec.node_gpus[m];
     out[type].node_gpus = std::max(out[type].node_gpus, spec.node_gpus[m]);
     out[type].island_gpus = std::max(out[type].island_gpus, spec.node_island_gpus[m]);
-    out[type].speed = spec.node_speed[m];
+    out[type].node = m;
   }
   return out;
 }
@@ -38,7 +38,9 @@ std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
 // How fast job `j` runs on as many GPUs of one type as it asks for, on the fewest nodes.
 double speed_on(const Fixed& fixed, int32_t j, int32_t type, const TypeGpus& of) {
   const int32_t job_class = fixed.jobs.speed_class == nullptr ? 0 : fixed.jobs.speed_class[j];
-  if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) return of.speed;
+  if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) {
+    return fixed.speed_on(j, of.node);
+  }
   const int32_t gpus = std::min(fixed.jobs.gpus[j], fixed.speed.max_gpus);
   const int32_t nodes = (gpus + of.node_gpus - 1) / of.node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : gpus > of.island_gpus ? Tier::kNode : Tier::kIsland;

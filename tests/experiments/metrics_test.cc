@@ -105,6 +105,17 @@ TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
                                   100 * kS}));  // CPUs are alike
 }
 
+TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {
+  ClusterSpec cluster = load_cluster("1x2:old+1x2:new");
+  cluster.types[1].speed = 2;
+  cluster.types[1].speed_of_model = {{"bert", 4}, {"lstm", 0.5}};
+  std::vector<Job> jobs = {job("a", 0, 100, 1), job("b", 0, 100, 1), job("c", 0, 100, 1)};
+  jobs[0].model = "bert";
+  jobs[1].model = "lstm";
+  const Case it(jobs, cluster);
+  EXPECT_EQ(run_alone(it.trace, it.fixed), (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
+}
+
 TEST(Metrics, NothingFinishedIsNoNumber) {
   const Case it({job("a", 0, 10, 1)});
   Outcome outcome;

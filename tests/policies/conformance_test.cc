@@ -127,6 +127,33 @@ TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
   }
 }
 
+// A live cluster has jobs that nobody may stop. Others then make no room that is not enough: who
+// is stopped is stopped for a job that starts.
+TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
+  const Scene scene(kCluster, crowd(3), no_costs());
+  Player player(scene, *policy_);
+  while (player.advance()) {
+    ClusterState& state = player.world().state();
+    for (int32_t w = player.view().queue_head(); w != kNone; w = player.view().queue_next(w)) {
+      state.pinned[w] = state.job[w] % 3 != 0;
+    }
+    if (!player.decide()) break;
+    const auto count = [&](Verb verb) {
+      return std::ranges::count_if(player.plan().edits,
+                                   [&](const Edit& e) { return e.verb == verb; });
+    };
+    ASSERT_TRUE(count(Verb::kPreempt) == 0 || count(Verb::kStart) > 0)
+        << "at " << player.view().now_us() << " us";
+  }
+  ASSERT_FALSE(player.failed());
+  for (size_t j = 0; j < player.jobs().size(); ++j) {
+    ASSERT_NE(player.jobs()[j].end_us, kNone);
+    if (j % 3 != 0) {
+      EXPECT_EQ(player.jobs()[j].preemptions, 0);
+    }
+  }
+}
+
 TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
   const Scene scene(kCluster, crowd(2));
   Player player(scene, *policy_);
