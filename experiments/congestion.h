@@ -8,6 +8,8 @@
 
 namespace yard {
 
+constexpr double kMostCongestion = 1000;  // that may be asked for
+
 // Returns the congestion of the scenario's scored jobs as they arrive, at the speeds and with the
 // faults that it has.
 double congestion_of(const Scenario& scenario);

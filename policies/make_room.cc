@@ -119,11 +119,12 @@ bool RoomMaker::list_by_count(const Claim& claim) {
     room.add(stop.slot);
     return room.enough();
   });
+  if (!found) return false;
   // Most of them lie about where there is no room even so.
-  if (found && of_tenant.empty() && rule_.placement == Placement::kConsolidate) {
+  if (of_tenant.empty() && rule_.placement == Placement::kConsolidate) {
     std::erase_if(stops_, [&](const Claim& stop) { return !room.matters(stop.slot); });
   }
-  return found;
+  return true;
 }
 
 // Takes off the list who is not in the way of pieces_ or, where any place will do, of the number.

@@ -23,8 +23,10 @@ class RoomCount {
     if (any_nodes_) return;
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
     // Where the tenant's limit kept the job out, there may be room already.
-    found_ = one_node_ && Placer(view).first_at_least(gpus) != kNone;
-    if (one_node_) return;
+    if (one_node_) {
+      found_ = Placer(view).first_at_least(gpus) != kNone;
+      return;
+    }
     most_nodes_ = least_nodes(view.spec(), gpus);
     const Placer placer(view);
     for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {

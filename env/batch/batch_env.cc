@@ -106,7 +106,7 @@ struct BasicBatchEnv<T>::Player {
   int32_t course = 0;
   int64_t episode = -1;
   int64_t decisions = 0;
-  typename T::Observation sight{};  // its slice of the tensors
+  Observation sight{};  // its slice of the tensors
   double jct_sum_s = 0;
   EpisodeResult result{};
   bool has_result = false;
@@ -227,8 +227,7 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
 
 // `filled`: how many rows there may not be zero.
 template <Task T>
-void BasicBatchEnv<T>::look_at(typename T::Observation& sight, int n, const Tensors& tensors,
-                               int32_t filled) {
+void BasicBatchEnv<T>::look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled) {
   sight.jobs = tensors.jobs + n * kWindow<T>;
   sight.cluster = tensors.cluster + n * T::kClusterFeatures;
   sight.mask = tensors.mask + n * T::kActions;
@@ -293,8 +292,8 @@ bool BasicBatchEnv<T>::go_on(int n) {
 }
 
 template <Task T>
-typename T::Observation BasicBatchEnv<T>::slice(int n) {
-  typename T::Observation out{};
+Observation BasicBatchEnv<T>::slice(int n) {
+  Observation out{};
   look_at(out, n, at_, 0);  // all is zero at first
   if (config_.prior) out.prior = prior_.data() + n * T::kActions;
   out.slots = slots_.data() + n * T::kJobs;

@@ -136,9 +136,8 @@ class BasicBatchEnv {
   void step_world(int n, int32_t action);
   bool go_on(int n);
   void observe(int n);
-  typename T::Observation slice(int n);
-  static void look_at(typename T::Observation& sight, int n, const Tensors& tensors,
-                      int32_t filled);
+  Observation slice(int n);
+  static void look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled);
   void enter(Player& player, int32_t course);
   int32_t draw_course(const Rng& rng) const;
 

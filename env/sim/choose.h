@@ -147,9 +147,8 @@ class Placer {
     Piece best{kNone, 0, g, 0};
     int64_t best_slack = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
-      const bool shares = need.gpu_milli > 0 && s_.shared_mask[m] != 0;
       if (s_.free_count[m] < need.gpus) continue;
-      if (need.gpu_milli > 0 && !shares && s_.free_count[m] == 0) continue;
+      if (need.gpu_milli > 0 && s_.free_count[m] == 0 && s_.shared_mask[m] == 0) continue;
       bool used = false;
       for (int32_t i = begun; i < n; ++i) used = used || out[i].node == m;
       if (used) continue;

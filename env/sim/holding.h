@@ -11,6 +11,12 @@
 
 namespace yard {
 
+// Whether the job's tenant may hold so many GPUs more.
+YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t slot) {
+  const int32_t t = s.tenant[slot];
+  return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
+}
+
 YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
   const FreeMap map(f.spec);
   const int32_t before = s.free_count[node];
@@ -25,7 +31,7 @@ YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint
 
 // GPUs that nobody owns any more: free, unless they are down.
 YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
-  if (f.faults && (mask & s.down_mask[node]) != 0) {
+  if (f.faults) {
     const uint64_t down = mask & s.down_mask[node];
     s.idle_down_mask[node] |= down;
     s.head->down_gpus += count_bits(down);

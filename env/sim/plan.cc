@@ -22,8 +22,7 @@ namespace {
 
 bool live(const ClusterState& s, const JobRef& job) {
   return job.slot >= 0 && job.slot < s.head->high_water &&
-         s.generation[job.slot] == job.generation && s.phase[job.slot] != Phase::kFree &&
-         s.phase[job.slot] != Phase::kDone;
+         s.generation[job.slot] == job.generation && s.phase[job.slot] != Phase::kDone;
 }
 
 std::string about(const Edit& edit) {
@@ -199,7 +198,7 @@ bool Draft::preempt(int32_t slot) {
                       first,
                       parts_.size() - first,
                       plan_.pieces.size()});
-  plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}, 0, 0});
+  plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}});
   yard::preempt(*fixed_, s, slot);
   return true;
 }
@@ -248,9 +247,7 @@ void Draft::undo_to(size_t mark) {
       s.stint_us[u.slot] = u.stint_us;
     }
     s.head->ready_horizon_us = u.ready_horizon_us;
-    if (edit.verb == Verb::kPreempt && u.phase == Phase::kRunning) {
-      begin_run(*fixed_, s, u.slot);
-    }
+    if (u.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
   }

@@ -48,7 +48,7 @@ YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t
   if (at.nodes == 1) {
     const int32_t size = f.spec.node_island_gpus[first_node];
     const int32_t island = lowest_bit(mask) / size * size;
-    const uint64_t inside = size >= 64 ? ~uint64_t{0} : low_mask(size) << island;
+    const uint64_t inside = low_mask(size) << island;
     at.tier = (mask & ~inside) == 0 ? Tier::kIsland : Tier::kNode;
   }
   return at;
@@ -222,7 +222,7 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
   if (f.jobs.shapes.max_loose_tasks > 0 && f.speed.num_classes > 0) {
     double least = 1;  // a gang moves at the pace of its most disturbed member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      if (s.part_mask[p] == 0 || (s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
+      if ((s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
       const double left = left_by_neighbours(f, s, slot, p);
       if (left < least) least = left;
     }

@@ -16,12 +16,6 @@ namespace yard {
 
 // --- starting and stopping --------------------------------------------------------------------
 
-// Whether the job's tenant may hold so many GPUs more.
-YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t slot) {
-  const int32_t t = s.tenant[slot];
-  return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
-}
-
 // May `slot` start on `pieces` now? What a stopping job still vacates counts as free: the start
 // waits for it.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
@@ -151,7 +145,7 @@ YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
           s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
     }
   }
-  if (f.rated && s.traffic[slot] > 0 && ran_us > 0) {
+  if (f.rated && s.traffic[slot] > 0) {
     s.head->moved_bytes += 1e-6 * static_cast<double>(ran_us) *
                            static_cast<double>(s.traffic[slot] * s.span_nodes[slot]) *
                            (s.rate[slot] / s.alone_rate[slot]);
@@ -222,7 +216,6 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   h = Head{};
   h.now_us = now_us;
   h.timer_us = kNever;
-  h.ready_horizon_us = h.now_us;
   h.slots = z.slots;
   h.free_slot = h.free_part = h.queue_head = h.queue_tail = h.blocked_head = h.next_fault = kNone;
   *s.next_rank = 0;
@@ -297,15 +290,9 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = 0;
   s.first_part[slot] = kNone;
-  if (f.rated) {
-    s.traffic[slot] = 0;
-    s.alone_rate[slot] = 1;
-    s.span_nodes[slot] = 0;
-    s.tier[slot] = 0;
-  }
+  if (f.rated) s.traffic[slot] = 0;  // the rest of it means something while it runs
   if (f.faults) {
     s.failed[slot] = 0;
-    s.stint_us[slot] = 0;
     s.kept_us[slot] = 0;
   }
   ++s.head->live;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "env/sim/columns.h"
+#include "env/sim/holding.h"
 #include "env/sim/state.h"
 
 namespace yard {
@@ -155,8 +156,7 @@ class View {
   YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
   // May its tenant hold as many GPUs more as it asks for?
   YARD_HD bool within_limit(int32_t slot) const {
-    const int32_t t = state_->tenant[slot];
-    return t == kNone || state_->tenant_gpus[t] + gpus(slot) <= fixed_->spec.tenant_limit[t];
+    return yard::within_limit(*fixed_, *state_, slot);
   }
 
   // --- what the job's training has measured so far: by the work that it has done, never beyond it

@@ -23,6 +23,7 @@
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
 #include "env/task/candidates.h"
+#include "env/task/observation.h"
 
 namespace yard {
 
@@ -55,19 +56,6 @@ struct Dispatch {
   static constexpr int kJobFeatures = 8;
   static constexpr int kClusterFeatures = 8;
   static constexpr int kHeldRows = 64;  // the most that config.held_rows may be
-
-  // Written by observe(); a batch lends each world its slice of the big tensors.
-  struct Observation {
-    float* jobs;     // (J, F) row-major; rows from `rows` on are zero
-    float* cluster;  // (C)
-    uint8_t* mask;   // (J + 1)
-    float* prior;    // (J + 1) logits; kMasked where the mask is 0; null: not wanted
-    int32_t* slots;  // (J) who stands in each row
-    int32_t rows;    // how many rows of `jobs` exist
-    int32_t filled;  // rows of `jobs` from here on are zero already; kJobs: who knows what they are
-    int32_t choices;    // how many rows may start or stop; 0: nothing to choose
-    int32_t suggested;  // the option that the index would pick
-  };
 
   static constexpr float kMasked = -1e9F;
 
@@ -259,7 +247,7 @@ YARD_HD inline int32_t suggest(const Window& w, float margin) {
 // Every kind of action (start, stop, nothing) shares out its probability by the index: e^-slope per
 // doubling behind the kind's best. Kinds that the index would not pick now weigh prior_other each.
 YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
-                                const Dispatch::Observation& o) {
+                                const Observation& o) {
   constexpr float kLog2E = 1.44269504F, kLn2 = 0.69314718F;
   const float other = log2_coarse(config.prior_other);
   const float slope = config.prior_slope * kLog2E, gap = config.prior_gap * kLog2E;

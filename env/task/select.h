@@ -5,7 +5,8 @@
 //
 // Observation: J = 128 rows x F = 8 features, C = 4 features of the cluster, and a mask of J + 1
 // actions (J: nothing more). A row is a constant of its job plus a constant of the moment, so that
-// rewriting all of them costs little more than the bytes. Needs the level `estimate`.
+// rewriting all of them costs little more than the bytes. It has no prior, and suggests the first
+// job that fits: backfill's choice. Needs the level `estimate`.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "env/base/log2.h"
 #include "env/sim/choose.h"
 #include "env/sim/view.h"
+#include "env/task/observation.h"
 #include "env/task/rows.h"
 
 namespace yard {
@@ -44,19 +46,6 @@ struct Select {
     kNarrow,    // 1 - GPUs of all, squared: small jobs apart from middling ones
   };
   enum ClusterFeature { kFree, kWaiting, kHeld, kDemand };
-
-  // As Dispatch::Observation; `prior` and `filled` are not looked at.
-  struct Observation {
-    float* jobs;
-    float* cluster;
-    uint8_t* mask;
-    float* prior;
-    int32_t* slots;
-    int32_t rows;
-    int32_t filled;
-    int32_t choices;
-    int32_t suggested;  // the first that fits: backfill's choice
-  };
 
   // The window, kept between decisions.
   struct Window {

@@ -7,12 +7,13 @@
 #include <cstdint>
 
 #include "env/sim/view.h"
+#include "env/task/observation.h"
 
 namespace yard {
 
 template <class T>
 concept Task = requires(const View& view, const typename T::Config& config, std::byte* memory,
-                        typename T::Observation& out, int32_t slot, int64_t time_us) {
+                        Observation& out, int32_t slot, int64_t time_us) {
   { T::kActions } -> std::convertible_to<int>;
   { T::memory_bytes(view) } -> std::same_as<size_t>;
   { T::take_in(view, config, memory) } -> std::same_as<bool>;

@@ -78,10 +78,12 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 
 FileHead FileHead::of(std::string name, std::string_view text) {
   FileHead head{std::move(name), text, {}};
-  head.columns = split(head.line(1), ',');
+  head.columns = split(head.is_json() ? std::string_view() : head.line(1), ',');
   for (std::string_view& column : head.columns) column = trim(column);
   return head;
 }
+
+bool FileHead::is_json() const { return trim(text).starts_with('{'); }
 
 bool FileHead::has_columns(Names wanted) const {
   return std::ranges::all_of(

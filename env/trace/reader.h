@@ -24,11 +24,12 @@ struct Layout;
 struct FileHead {
   std::string name;                       // as the caller gave it
   std::string_view text;                  // at most 64 KiB
-  std::vector<std::string_view> columns;  // the first line, split at commas
+  std::vector<std::string_view> columns;  // the first line, split at commas; JSON has none
 
   static FileHead of(std::string name, std::string_view text);
 
   using Names = std::initializer_list<std::string_view>;
+  bool is_json() const;  // begins with an object, whatever stands in its strings
   // Returns whether every one of `wanted` is among the columns, in any order.
   bool has_columns(Names wanted) const;
   // The same, and no column is none of `wanted` and `optional`: two formats may share columns.

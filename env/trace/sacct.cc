@@ -73,7 +73,7 @@ class SacctReader final : public TraceReader {
 
   bool recognises(const FileHead& head) const override {
     const auto names = split(head.line(1), '|');
-    return names.size() > 1 &&
+    return names.size() > 1 && !head.is_json() &&
            std::ranges::count(names, "JobID") + std::ranges::count(names, "JobIDRaw") > 0;
   }
 

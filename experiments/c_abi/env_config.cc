@@ -7,6 +7,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/sim/choose.h"
+#include "experiments/congestion.h"
 
 namespace yard {
 namespace {
@@ -24,8 +25,9 @@ std::string of_course(const char* key, const std::string& values, size_t c, size
 std::optional<double> congestion_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::optional<double> value = parse_number<double>(text);
-  if (!value || !(*value > 0 && *value <= 1000)) {
-    throw InputError("congestion", "more than 0, up to 1000", "'" + text + "'");
+  if (!value || !(*value > 0 && *value <= kMostCongestion)) {
+    throw InputError("congestion", "more than 0, up to " + shortest(kMostCongestion),
+                     "'" + text + "'");
   }
   return value;
 }

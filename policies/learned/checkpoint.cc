@@ -154,8 +154,8 @@ Checkpoint load_checkpoint(const fs::path& folder) {
   }
 }
 
-Dispatch::Observation GoldenState::observation() {
-  Dispatch::Observation o{};
+Observation GoldenState::observation() {
+  Observation o{};
   o.jobs = jobs.data();
   o.cluster = cluster.data();
   o.mask = mask.data();

@@ -45,7 +45,7 @@ struct GoldenState {
   std::vector<int32_t> slots;
   int32_t rows = 0;
 
-  Dispatch::Observation observation();  // points into this
+  Observation observation();  // points into this
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states);

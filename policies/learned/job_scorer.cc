@@ -86,7 +86,7 @@ JobScorer::JobScorer(const Tensors& weights, const std::string& where) {
   b5_ = weights.at("b5").data[0];
 }
 
-void JobScorer::forward(const Dispatch::Observation& o, std::span<float> logits) const {
+void JobScorer::forward(const Observation& o, std::span<float> logits) const {
   using Rows = Eigen::Map<const Matrix>;
   const Eigen::Map<const Vector> raw(o.cluster, kC);
   const Vector cluster = (raw - cluster_mean_).cwiseProduct(cluster_scale_);

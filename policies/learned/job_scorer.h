@@ -24,7 +24,7 @@ class JobScorer {
   JobScorer(const Tensors& weights, const std::string& where);
 
   // Writes logits (J + 1); masked actions get Dispatch::kMasked. Thread-safe.
-  void forward(const Dispatch::Observation& observation, std::span<float> logits) const;
+  void forward(const Observation& observation, std::span<float> logits) const;
 
   int hidden() const { return static_cast<int>(w2_.rows()); }
 

@@ -26,7 +26,7 @@ class Pilot final : public Policy {
     std::array<float, Dispatch::kActions> prior, logits;
     std::array<uint8_t, Dispatch::kActions> mask;
     std::array<int32_t, Dispatch::kJobs> slots;
-    Dispatch::Observation o{};
+    Observation o{};
     o.jobs = jobs.data();
     o.cluster = cluster.data();
     o.prior = prior.data();

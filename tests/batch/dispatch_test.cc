@@ -21,7 +21,7 @@ struct Sight {
   std::array<uint8_t, Dispatch::kActions> mask;
   std::array<float, Dispatch::kActions> prior;
   std::array<int32_t, Dispatch::kJobs> slots;
-  Dispatch::Observation o{};
+  Observation o{};
 
   Sight(const View& view, const DispatchConfig& config, std::byte* memory) {
     o.jobs = jobs.data();

@@ -63,7 +63,7 @@ TEST(Select, TheWindowIsTheHeadOfTheQueue) {
     float jobs[Select::kJobs * Select::kJobFeatures], cluster[Select::kClusterFeatures];
     uint8_t mask[Select::kActions];
     int32_t slots[Select::kJobs];
-    Select::Observation o{jobs, cluster, mask, nullptr, slots, 0, 0, 0, 0};
+    Observation o{jobs, cluster, mask, nullptr, slots, 0, 0, 0, 0};
   } kept_sight, new_sight;
   struct Editor {
     World& world;

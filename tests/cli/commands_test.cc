@@ -92,7 +92,8 @@ TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
     return Json::parse(result.out);
   };
   EXPECT_EQ(describe("")["format"], "gavel");
-  EXPECT_TRUE(describe("")["run_s"].is_null());
+  for (const char* unknown : {"run_s", "gpu_hours"}) EXPECT_TRUE(describe("")[unknown].is_null());
+  EXPECT_EQ(describe("--throughputs thr.json")["gpu_hours"], 50 / 3600.0);
   EXPECT_EQ(describe("--throughputs thr.json")["run_s"]["max"], 50);
   EXPECT_EQ(shell("yardmaster trace convert jobs.trace --throughputs thr.json --out a.csv").code,
             0);

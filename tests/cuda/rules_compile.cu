@@ -79,7 +79,7 @@ __global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* bloc
 // The task's side of a decision point, until nothing more is suggested.
 __global__ void observe(Fixed fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
                         size_t stride, std::byte* memories, size_t memory_bytes, Piece* scratch,
-                        Dispatch::Observation* out, int32_t worlds) {
+                        Observation* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
@@ -105,8 +105,8 @@ __global__ void observe(Fixed fixed, DispatchConfig config, StateSizes sizes, st
 
 // The plainest task: what is seen, and the first legal choice carried out.
 __global__ void select(Fixed fixed, StateSizes sizes, std::byte* blocks, size_t stride,
-                       std::byte* memories, SelectConfig config, Piece* scratch,
-                       Select::Observation* out, int32_t worlds) {
+                       std::byte* memories, SelectConfig config, Piece* scratch, Observation* out,
+                       int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
@@ -135,14 +135,14 @@ void launch(const Fixed& fixed, const Truth& truth, const StateSizes& sizes, std
 
 void launch(const Fixed& fixed, const DispatchConfig& config, const StateSizes& sizes,
             std::byte* blocks, size_t stride, std::byte* memories, size_t memory_bytes,
-            Piece* scratch, Dispatch::Observation* out, int32_t worlds) {
+            Piece* scratch, Observation* out, int32_t worlds) {
   observe<<<(worlds + 127) / 128, 128>>>(fixed, config, sizes, blocks, stride, memories,
                                          memory_bytes, scratch, out, worlds);
 }
 
 void launch(const Fixed& fixed, const SelectConfig& config, const StateSizes& sizes,
-            std::byte* blocks, size_t stride, std::byte* memories, Piece* scratch,
-            Select::Observation* out, int32_t worlds) {
+            std::byte* blocks, size_t stride, std::byte* memories, Piece* scratch, Observation* out,
+            int32_t worlds) {
   select<<<(worlds + 127) / 128, 128>>>(fixed, sizes, blocks, stride, memories, config, scratch,
                                         out, worlds);
 }

@@ -55,7 +55,7 @@ TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
 TEST(DrawnFaults, OnlySpotNodesAreReclaimedAndZonesTogether) {
   ClusterSpec spec = load_cluster("6x2");
   for (const size_t m : {1, 2, 3, 4}) spec.nodes[m].spot = true;
-  for (const size_t m : {0, 1, 2}) spec.nodes[m].zone = 7;
+  for (const size_t m : {0, 1, 2}) spec.nodes[m].zone = 1;
   std::map<int64_t, std::set<int32_t>> at;
   for (const Fault& fault : draw_faults(spec, {.reclaim_mtbf_h = 10}, 0, 1000 * kHourUs, Rng(1))) {
     EXPECT_EQ(fault.kind, FaultKind::kReclaim);

@@ -386,6 +386,7 @@ TEST(SpeedTable, EverySpanHasItsPlace) {
     EXPECT_EQ(span_of(tier, 1000), span_of(tier, 9));
   }
   EXPECT_EQ(seen, std::vector<int>(kSpans, 1));
+  EXPECT_EQ(spread_of(0), spread_of(1)) << "of a job on CPUs alone";
 }
 
 // Rows made of the form come back, and numbers of servers and workers that nobody tried follow it.

@@ -223,6 +223,15 @@ TEST(OwnForms, TheCsvHasColumnsThatSomeJobNeeds) {
             "\n");
 }
 
+TEST(OwnForms, ANameThatLooksLikeColumnsMakesNoOtherFormat) {
+  Trace trace = jobs_of({"a"});
+  trace.jobs[0].name = "x|JobID|,job_id,submit_s,run_s,gpus,name,time,application,num_replicas,";
+  trace.jobs[0].name += "batch_size,num_gpu,submit_time,iterations,model_name";
+  const Trace again = parse_trace(to_own_jsonl(trace), "t", {});
+  EXPECT_EQ(again.format, "yardmaster-jsonl");
+  EXPECT_EQ(again.jobs[0].name, trace.jobs[0].name);
+}
+
 TEST(OwnForms, TheEndingOfAFileNamesTheForm) {
   const Trace trace = jobs_of({"a"});
   EXPECT_EQ(to_own_text(trace, "a.jsonl"), to_own_jsonl(trace));

@@ -64,6 +64,24 @@ TEST_P(HistoryOrder, AJobThatGoesOnForLongSpeaksForItsSiblings) {
   EXPECT_LT(out[3], out[2]);
 }
 
+// When the only job that waits starts: ann's of two GPUs, submitted 500 s into a hog's of 1,000 s,
+// after twelve jobs of hers.
+double start_after(const std::string& policy, double her_run_s) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 12; ++i) lines.push_back({i * her_run_s, 1, her_run_s, "ann"});
+  const double begin_s = 13 * her_run_s;
+  lines.push_back({begin_s, 1, 1000, "hog"});
+  lines.push_back({begin_s + 500, 2, her_run_s, "ann"});
+  return starts(policy, lines).back() - begin_s;
+}
+
+TEST(HistoryOrder, OneThatWaitsAloneStopsWhoIsExpectedToTakeLonger) {
+  for (const char* policy : {"srtf-history", "srsf-history"}) {
+    EXPECT_EQ(start_after(policy, 10), 500) << policy;
+    EXPECT_EQ(start_after(policy, 4000), 1000) << policy;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, HistoryOrder,
                          ::testing::Values("sjf-history", "srtf-history margin_log2=10",
                                            "srsf-history margin_log2=10"),

@@ -136,6 +136,7 @@ TEST_P(Faults, OnTheOnlyNode) {
   player.play();
   ASSERT_FALSE(player.failed());
   EXPECT_EQ(player.jobs()[0].end_us, std::llround(c.end_s * 1e6));
+  EXPECT_EQ(player.state().head->now_us, player.jobs()[0].end_us) << "nothing is played after it";
   EXPECT_EQ(player.state().head->failures, c.failures);
   EXPECT_EQ(player.state().head->preemptions, c.preemptions);
 }

@@ -11,8 +11,8 @@
 
 namespace yard {
 
-// How many nodes take part: one, two, three, four, five to eight, more. Exchanges over two nodes
-// were measured to differ much from those over more.
+// How many nodes take part: at most one, two, three, four, five to eight, more. Exchanges over two
+// nodes were measured to differ much from those over more.
 constexpr int32_t kSpreads = 6;
 YARD_HD inline int32_t spread_of(int32_t nodes) {
   if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;

@@ -24,7 +24,7 @@ void bench_inference(Json& results) {
       cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
       logits(Dispatch::kActions);
   std::vector<uint8_t> mask(Dispatch::kActions, 1);
-  Dispatch::Observation o{};
+  Observation o{};
   o.jobs = jobs.data();
   o.cluster = cluster.data();
   o.prior = prior.data();

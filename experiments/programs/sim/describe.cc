@@ -164,6 +164,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
     skipped += what.count;
     reasons.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
   }
+  const bool known = !run_us.empty();  // else no sum says anything
   const double span_s = static_cast<double>(jobs.back().submit_us - jobs.front().submit_us) / 1e6;
   Json out = {{"source", trace.source},
               {"format", trace.format},
@@ -181,7 +182,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"span_days", span_s / 86400},
               {"run_s", time_quantiles(std::move(run_us))},
               {"run_time_from_profile", count([](const Job& job) { return job.run_us < 0; })},
-              {"gpu_hours", gpu_s / 3600},
+              {"gpu_hours", known ? Json(gpu_s / 3600) : Json(nullptr)},
               {"machine_gpus", trace.machine_gpus > 0 ? Json(trace.machine_gpus) : Json(nullptr)},
               {"mean_gpus_busy", nullptr},
               {"load", nullptr},
@@ -199,7 +200,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
   if (trace.epoch_unix_s) {
     out["begins"] = date_of(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000);
   }
-  if (span_s > 0) {
+  if (span_s > 0 && known) {
     out["mean_gpus_busy"] = gpu_s / span_s;
     const int gpus = cluster_gpus > 0 ? cluster_gpus : trace.machine_gpus;
     if (gpus > 0) out["load"] = gpu_s / span_s / gpus;

@@ -8,13 +8,13 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
 
 namespace yard::sim {
 namespace {
 
 constexpr double kMostCostScale = 1000;
-constexpr double kMostCongestion = 1000;
 
 // Whether `key` belongs to `owner`: "las.limit" to "las". Returns the rest, empty if not.
 std::string_view under(std::string_view key, std::string_view owner) {
