@@ -47,6 +47,7 @@ class Dumper {
             {"blocked", h.blocked},
             {"holding", h.held},
             {"arrived", h.arrived - h.first_job},
+            {"submitted_unseen", unseen()},
             {"finished", h.finished},
             {"nodes", nodes()},
             {"jobs", jobs()}};
@@ -58,6 +59,16 @@ class Dumper {
   }
   const std::string& node_name(int32_t m) const {
     return scenario_.cluster.nodes[static_cast<size_t>(m)].name;
+  }
+
+  // Jobs that the rules have not taken in yet: they do so at rounds, or whole seconds.
+  Json unseen() const {
+    Json out = Json::array();
+    for (int32_t j = s_.head->arrived; j < s_.head->end_job; ++j) {
+      if (scenario_.played().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
+      out.push_back(scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(j))].id);
+    }
+    return out;
   }
 
   Json nodes() const {
@@ -108,7 +119,8 @@ class Dumper {
     Json one = {{"gpu", g}, {"state", free ? "free" : shared ? "shared" : "held"}};
     if (down) one["state"] = holders.empty() ? "down" : "draining";
     if (down && s_.down_until_us[at] != kNever) one["until_s"] = seconds(s_.down_until_us[at]);
-    if (free && s_.gpu_ready_us[at] > at_us_) {  // a job that left it still saves
+    const bool left = free || (down && holders.empty());
+    if (left && s_.gpu_ready_us[at] > at_us_) {  // a job that left it still saves
       one["state"] = "vacated";
       one["until_s"] = seconds(s_.gpu_ready_us[at]);
     }
@@ -187,7 +199,6 @@ nlohmann::ordered_json dump_state(const Scenario& scenario, const Fixed& fixed,
 
 void Moments::begin() {
   look_.assign(at_us_.size(), kNone);
-  first_us_ = kNever;
   looks_ = again_ = 0;
 }
 
@@ -200,12 +211,14 @@ void Moments::note(const ClusterState& state) {
   ++looks_;
 }
 
-void Moments::check(const char* option, int64_t end_us) const {
+void Moments::end(int64_t end_us) { end_us_ = std::max(end_us_, end_us); }
+
+void Moments::check(const char* option) const {
   for (const int64_t at_us : at_us_) {
-    if (at_us >= first_us_ && at_us <= end_us) continue;
+    if (at_us >= first_us_ && at_us <= end_us_) continue;
     throw InputError(option,
                      "times of the replay, " + format_seconds(first_us_) + " to " +
-                         format_seconds(end_us) + " s",
+                         format_seconds(end_us_) + " s",
                      format_seconds(at_us));
   }
 }

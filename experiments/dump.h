@@ -26,12 +26,14 @@ class Moments {
   // Requires: rising times.
   explicit Moments(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
 
-  // Forgets what was counted.
+  // Forgets what was counted, for another policy.
   void begin();
   // Every look of the first replay.
   void note(const ClusterState& state);
-  // Throws InputError, naming `option`, unless the replay that ended at `end_us` had all moments.
-  void check(const char* option, int64_t end_us) const;
+  // The replay is over. Moments after it show what is left then: jobs that have ended.
+  void end(int64_t end_us);
+  // Throws InputError, naming `option`, for a moment that no replay so far has had.
+  void check(const char* option) const;
 
   // Every look of the second; appends to `out` where it is time.
   void dump(const Scenario& scenario, const Fixed& fixed, const ClusterState& state,
@@ -39,8 +41,8 @@ class Moments {
 
  private:
   std::vector<int64_t> at_us_;
-  std::vector<int64_t> look_;  // of each moment: the last one before it
-  int64_t first_us_ = kNever;  // of the first look
+  std::vector<int64_t> look_;               // of each moment: the last one before it
+  int64_t first_us_ = kNever, end_us_ = 0;  // of all replays: the first look, the last end
   int64_t looks_ = 0, again_ = 0;
 };
 

@@ -164,6 +164,12 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   const auto pacing = PacingRegistry::make(options.rules, options.pacing);
   const auto begin = std::chrono::steady_clock::now();
   run.outcome = scenario.of_jobs(pacing->replay(replay));
+  if (run.outcome.end_us > scenario.drawn_until_us) {
+    throw RunError(contestant.name + ": drawn failures end at " +
+                   format_seconds(scenario.drawn_until_us) + " s, the replay at " +
+                   format_seconds(run.outcome.end_us) +
+                   " s; --set faults.until_h=N draws them for longer");
+  }
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.summary = summarise(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome);
   return run;

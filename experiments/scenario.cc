@@ -10,6 +10,7 @@
 #include "env/sim/metrics.h"
 #include "env/trace/checkpoints.h"
 #include "env/trace/curves.h"
+#include "env/trace/longest.h"
 #include "experiments/congestion.h"
 
 namespace yard {
@@ -159,13 +160,27 @@ std::vector<int64_t> Scenario::of_jobs(std::vector<int64_t> stage_us) const {
 void Scenario::befall(const FaultPlan& plan) { befall(plan, Rng(plan.seed).split(kFaultStream)); }
 
 void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
-  constexpr int64_t kMonthUs = int64_t{30} * 24 * 3600 * 1'000'000;
+  constexpr double kMonthS = 30 * 24 * 3600;
   faults = plan;
   std::vector<Fault> all = plan.recorded;
+  drawn_until_us = kNever;
   if (plan.model.any()) {
-    const int64_t first_us = trace.jobs.front().submit_us, last_us = trace.jobs.back().submit_us;
+    const std::vector<Job>& jobs = played().jobs;
+    const int64_t first_us = jobs.front().submit_us;
+    double span_s = 3600 * plan.model.until_h;
+    if (span_s == 0) {
+      double gpu_s = 0, longest_s = 0;
+      for (int32_t j = 0; j < workload.size(); ++j) {
+        const double run_s = 1e-6 * static_cast<double>(workload.truth().work_us[j]);
+        gpu_s += run_s * fixed.jobs.gpus[j];
+        longest_s = std::max(longest_s, run_s);
+      }
+      span_s = 1e-6 * static_cast<double>(jobs.back().submit_us - first_us) + kMonthS +
+               4 * (gpu_s / fixed.spec.total_gpus + longest_s);
+    }
+    drawn_until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
     const std::vector<Fault> drawn =
-        draw_faults(cluster, plan.model, first_us, 2 * last_us - first_us + kMonthUs, rng);
+        draw_faults(cluster, plan.model, first_us, drawn_until_us, rng);
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
   workload.set_faults(std::move(all));

@@ -70,8 +70,8 @@ struct Scenario {
   Scenario(Scenario&&) = default;
   Scenario(const Scenario&) = delete;
 
-  // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and a month
-  // after twice the time to the last. Without an `rng` it is drawn from the plan's own seed.
+  // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and
+  // `drawn_until_us`. Without an `rng` it is drawn from the plan's own seed.
   void befall(const FaultPlan& plan, const Rng& rng);
   void befall(const FaultPlan& plan);
 
@@ -101,6 +101,7 @@ struct Scenario {
   Fixed fixed;
   std::vector<int64_t> alone_us;  // (N) of `trace`: run_alone()
   FaultPlan faults;
+  int64_t drawn_until_us = kNever;  // a replay that goes on for longer would meet too few failures
 };
 
 // Cuts out the window and scales arrivals to the congestion, where one is given. What follows the

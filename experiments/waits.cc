@@ -29,14 +29,24 @@ void Waits::close(Open& open, int64_t now_us) {
   const int32_t job = open.job;
   open.job = kNone;
   if (now_us == open.since_us) return;  // looked at again in the same moment
-  WaitTotal& total = totals_[static_cast<size_t>(open.reason)];
-  const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(open.reason));
-  uint16_t& had = had_[static_cast<size_t>(job)];
+  add({job, open.since_us, now_us, open.reason, std::move(open.detail)});
+}
+
+void Waits::add(const Wait& wait) {
+  WaitTotal& total = totals_[static_cast<size_t>(wait.reason)];
+  const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(wait.reason));
+  uint16_t& had = had_[static_cast<size_t>(wait.job)];
   total.jobs += (had & bit) == 0;
   had |= bit;
   ++total.intervals;
-  total.time_us += now_us - open.since_us;
-  if (ended_) ended_({job, open.since_us, now_us, open.reason, std::move(open.detail)});
+  total.time_us += wait.to_us - wait.from_us;
+  if (ended_) ended_(wait);
+}
+
+void Waits::waited_unseen(int32_t job, int64_t to_us) {
+  const Job& what = scenario_.played().jobs[static_cast<size_t>(job)];
+  if (!what.scored || follows_own(what) || what.submit_us >= to_us) return;
+  add({job, what.submit_us, to_us, WaitReason::kNextRound, ""});
 }
 
 void Waits::meet(const ClusterState& s, int32_t slot) {
@@ -64,6 +74,9 @@ void Waits::watch(const Fixed& fixed, const ClusterState& s) {
   if (!why_) why_.emplace(fixed, placement_);
   why_->renew();
   ++look_;
+  if (next_ == kNone) next_ = s.head->first_job;
+  end_job_ = s.head->end_job;
+  for (; next_ < s.head->arrived; ++next_) waited_unseen(next_, s.head->now_us);
   for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
   for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
     // A stage that comes after another of its own job does not wait: the job runs, or waits there.
@@ -85,6 +98,7 @@ void Waits::watch(const Fixed& fixed, const ClusterState& s) {
 void Waits::end(int64_t end_us) {
   for (const int32_t slot : waiting_) close(open_[static_cast<size_t>(slot)], end_us);
   waiting_.clear();
+  for (int32_t job = next_; job < end_job_; ++job) waited_unseen(job, end_us);
 }
 
 }  // namespace yard

@@ -59,14 +59,18 @@ class Waits {
   };
   void meet(const ClusterState& s, int32_t slot);
   void close(Open& open, int64_t now_us);
+  // Of a job that came into the state, or would have, later than it was submitted.
+  void waited_unseen(int32_t job, int64_t to_us);
+  void add(const Wait& wait);
 
   const Scenario& scenario_;
   Placement placement_;
   std::function<void(const Wait&)> ended_;
   std::optional<WhyWaiting> why_;
-  std::vector<Open> open_;        // by slot
-  std::vector<int32_t> waiting_;  // slots whose interval is open
-  std::vector<uint16_t> had_;     // (N)  reasons that a job has had, as bits
+  std::vector<Open> open_;              // by slot
+  std::vector<int32_t> waiting_;        // slots whose interval is open
+  std::vector<uint16_t> had_;           // (N)  reasons that a job has had, as bits
+  int32_t next_ = kNone, end_job_ = 0;  // the first that has not arrived, and one past the last
   int64_t look_ = 0;
   std::array<WaitTotal, kWaitReasons> totals_{};
 };

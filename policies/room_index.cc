@@ -24,7 +24,7 @@ uint64_t RoomIndex::sizes_of(const View& view) {
   uint64_t sizes = uint64_t{1} << (most - 1);
   for (int32_t k = 0; k < view.num_classes(); ++k) {
     const int32_t gpus = view.class_gpus(k);
-    if (gpus <= most) sizes |= uint64_t{1} << (gpus - 1);
+    if (gpus > 0) sizes |= uint64_t{1} << (std::min(gpus, most) - 1);
   }
   return sizes;
 }

@@ -177,13 +177,32 @@ void AtomicFile::write(std::string_view piece) {
   waiting_ += piece;
 }
 
-void AtomicFile::commit() {
-  YARD_CHECK(fd_ >= 0, "a file is committed once");
+void AtomicFile::seal() {
+  YARD_CHECK(fd_ >= 0, "a file is sealed once");
   write_all(fd_, waiting_, target_);
   if (::fsync(fd_) != 0 || ::close(std::exchange(fd_, -1)) != 0) fail(target_, kWritable, errno);
+}
+
+void AtomicFile::commit() {
+  YARD_CHECK(!temp_.empty(), "a file is committed once");
+  if (fd_ >= 0) seal();
   rename_or_fail(temp_, target_, target_);
   temp_.clear();
   sync(parent_of(target_), target_);
+}
+
+AtomicFile& AtomicFiles::add(const fs::path& target) {
+  return *files_.emplace_back(std::make_unique<AtomicFile>(target));
+}
+
+void AtomicFiles::add(const fs::path& target, std::string_view content) {
+  add(target).write(content);
+}
+
+void AtomicFiles::commit() {
+  for (const auto& file : files_) file->seal();
+  for (const auto& file : files_) file->commit();
+  files_.clear();
 }
 
 AtomicDirectory::AtomicDirectory(const fs::path& target)

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yard {
 
@@ -32,6 +34,9 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view piece);
+  // Everything is on the disk, and nothing more may be written: where several files are to appear
+  // together, all are sealed before the first is committed. commit() seals a file that is not.
+  void seal();
   // Puts the file in the target's place. Call it once, last.
   void commit();
 
@@ -40,6 +45,18 @@ class AtomicFile {
   std::filesystem::path temp_;  // empty once committed
   int fd_ = -1;
   std::string waiting_;  // not yet written
+};
+
+// Files that appear together, or none where the disk is full before all are written.
+class AtomicFiles {
+ public:
+  // The file is there until commit().
+  AtomicFile& add(const std::filesystem::path& target);
+  void add(const std::filesystem::path& target, std::string_view content);
+  void commit();
+
+ private:
+  std::vector<std::unique_ptr<AtomicFile>> files_;
 };
 
 // A folder that appears at once: fill path(), then commit().

@@ -86,14 +86,14 @@ void Meter::pass(int64_t to_us) {
   for (size_t t = 0; t < tenant_gpus_now_.size(); ++t) {
     used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
   }
-  // Counted as idle above; nothing need happen at the moment when a save ends.
+  // Counted as idle or down above; nothing need happen at the moment when a save ends.
   for (const Vacated& gpu : vacated_) {
     const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
     time.saving += saved_s;
-    time.idle -= saved_s;
+    (gpu.down ? time.down : time.idle) -= saved_s;
     TypeTime& type = used_.types[static_cast<size_t>(gpu.type)];
     type.busy_s += saved_s;
-    type.idle_s -= saved_s;
+    (gpu.down ? type.down_s : type.idle_s) -= saved_s;
   }
   at_us_ = to_us;
 }
@@ -102,9 +102,11 @@ void Meter::look_at_vacated(const Fixed& fixed, const ClusterState& s) {
   vacated_.clear();
   if (s.head->ready_horizon_us <= s.head->now_us) return;
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-    for (uint64_t rest = s.free_mask[m]; rest != 0; rest &= rest - 1) {
+    const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
+    for (uint64_t rest = s.free_mask[m] | down; rest != 0; rest &= rest - 1) {
       const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_bit(rest)];
-      if (ready_us > s.head->now_us) vacated_.push_back({ready_us, fixed.spec.node_type[m]});
+      if (ready_us <= s.head->now_us) continue;
+      vacated_.push_back({ready_us, fixed.spec.node_type[m], (down & rest & -rest) != 0});
     }
   }
 }

@@ -77,6 +77,7 @@ class Meter {
   struct Vacated {
     int64_t ready_us;
     int32_t type;
+    bool down;
   };
   void pass(int64_t to_us);
   void look(const Fixed& fixed, const ClusterState& s);
@@ -90,7 +91,7 @@ class Meter {
   Now now_;
   Fragments fragments_;
   std::vector<TypeTime> types_now_;  // [GPUs]
-  std::vector<Vacated> vacated_;     // free GPUs that somebody still saves on
+  std::vector<Vacated> vacated_;     // GPUs that nobody has but somebody still saves on
   std::vector<double> tenant_gpus_now_;
 };
 

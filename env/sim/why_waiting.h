@@ -22,11 +22,12 @@ enum class WaitReason : uint8_t {
   kMemory,        // of host memory beside them
   kFragmented,    // enough are free, but not where its placement can use them
   kOrder,         // there is a place for it: the scheduler keeps it for another, or waits
+  kNextRound,     // submitted, but the rules take jobs in at rounds or whole seconds only
 };
-inline constexpr int kWaitReasons = 11;
+inline constexpr int kWaitReasons = 12;
 inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
     "dependencies", "saving", "tenant-limit", "too-few-gpus", "gpus-down", "gpu-type",
-    "gpu-memory",   "cpu",    "memory",       "fragmented",   "order"};
+    "gpu-memory",   "cpu",    "memory",       "fragmented",   "order",     "next-round"};
 
 // How a scheduler places jobs, by the name that a run has for it; what names nobody counts as
 // best-fit, which is never choosier than it has to be.

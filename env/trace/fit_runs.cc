@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "env/base/interrupt.h"
 #include "env/base/rng.h"
 #include "env/trace/fit_parts.h"
 #include "env/trace/like_parts.h"
@@ -217,6 +218,7 @@ void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool o
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Correlations> got(wanted.size());
     for (uint64_t s = 0; s < kSamples; ++s) {
+      throw_if_interrupted();
       const Rng seed(s);
       LikeRuns runs(model, plan, seed);
       for (size_t b = 0; b < plan.batches.size(); ++b) {
@@ -256,6 +258,7 @@ void fit_runs(const FitData& data, LikeModel& model) {
   for (SizeClass& one : model.classes) one.together.batch = 0.5;
   constexpr int kRounds = 2;  // how many repeat depends on how much alike others are
   for (int round = 0; round < kRounds; ++round) {
+    throw_if_interrupted();
     fit_all_repeats(data, common, model);
     match(plan, wanted, owned, model);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "env/base/interrupt.h"
 #include "env/base/normal.h"
 #include "env/trace/fit_parts.h"
 #include "env/trace/like_parts.h"
@@ -111,6 +112,7 @@ void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
   LikeRuns run(model, plan, seed);
   const Extras extras(model, seed);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
+    throw_if_interrupted();
     const LikeBatch& batch = plan.batches[b];
     Rng rng = stream_of(seed, LikeStream::kJobs).split(b);
     const double common = run.draw(b, rng);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 #include "env/base/normal.h"
 #include "env/trace/fit_parts.h"
 #include "env/trace/like_parts.h"
@@ -112,6 +113,7 @@ LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
   std::map<std::pair<int32_t, int32_t>, int32_t> latest;
   LikePlan plan;
   for (int64_t next = 0; next < jobs;) {
+    throw_if_interrupted();
     const size_t b = plan.batches.size();
     Rng rng = stream_of(seed, LikeStream::kBatch).split(b);
     LikeBatch batch;

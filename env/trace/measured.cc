@@ -75,9 +75,10 @@ void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable)
   const bool steps = first->iterations > 0;
   const std::string& file = steps ? files.throughputs : files.rates;
   if (file.empty()) {
-    throw InputError(trace.source,
-                     steps ? "--throughputs FILE: this trace tells steps instead of run times"
-                           : "--rates FILE: this trace tells no run times",
+    const std::string line = first->line > 0 ? ":" + std::to_string(first->line) : "";
+    throw InputError(trace.source + line,
+                     steps ? "--throughputs FILE, where the trace tells steps instead of run times"
+                           : "a run time, or --rates FILE",
                      "none");
   }
   steps ? from_throughputs(trace, file, skip_unusable) : from_rates(trace, file, skip_unusable);

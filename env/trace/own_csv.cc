@@ -4,6 +4,7 @@
 
 #include "env/base/csv.h"
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/longest.h"
@@ -250,6 +251,7 @@ std::string to_own_csv(const Trace& trace) {
   if (trace.epoch_unix_s) out += std::string(",") + kOwnEpoch;
   out += '\n';
   for (const Job& job : trace.jobs) {
+    throw_if_interrupted();
     visit(job);
     for (size_t i = 0; i < names.size(); ++i) {
       if (!needed[i]) continue;

@@ -130,6 +130,10 @@ std::optional<Flaw> check_own(const Job& job) {
                 format_seconds(due.within_us) + " s for " + shortest(due.value) + " after " +
                     format_seconds(before.within_us) + " s for " + shortest(before.value));
   }
+  if (const std::string& mode = job.batch_mode;
+      !mode.empty() && mode != "static" && mode != "accordion" && mode != "gns") {
+    return flaw("batch_mode", "unknown mode", "static, accordion or gns", "'" + mode + "'");
+  }
   if (std::ranges::count(job.after, job.id) > 0) {
     return flaw("after", "waits for itself", "ids of other jobs", "'" + job.id + "'");
   }

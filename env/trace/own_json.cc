@@ -252,6 +252,9 @@ void JsonTaker::groups(const std::string& place, const Json& value, std::vector<
       });
       if (!known) fail(where, "unknown key", "a key of a group", "'" + key + "'");
     }
+    // One bound alone: the other is the number asked for.
+    if (group.min_count > 0 && group.max_count == 0) group.max_count = group.count;
+    if (group.max_count > 0 && group.min_count == 0) group.min_count = group.count;
     out.push_back(std::move(group));
   }
 }

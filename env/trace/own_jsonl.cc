@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/own.h"
@@ -181,10 +182,11 @@ const Registry<TraceReader>::Add<OwnJsonlReader> kAdd{
 std::string to_own_jsonl(const Trace& trace) {
   std::string out;
   for (const Job& job : trace.jobs) {
+    throw_if_interrupted();
     ToJson fields;
     visit_own_fields(job, fields);
     if (out.empty() && trace.epoch_unix_s) fields.out[kOwnEpoch] = *trace.epoch_unix_s;
-    out += dump_json(fields.out, trace.source);
+    out += dump_json(fields.out, trace.source + ": job " + job.id);
     out += '\n';
   }
   return out;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 #include "env/base/text.h"
 #include "env/trace/split.h"
 
@@ -52,6 +53,10 @@ void sort_by_submission(std::vector<Job>& jobs) {
     jobs[hole] = std::move(held);
     from[hole] = -1;
   }
+}
+
+uint32_t hash_of(const std::string& id) {
+  return static_cast<uint32_t>(std::hash<std::string>{}(id));
 }
 
 }  // namespace
@@ -118,6 +123,7 @@ std::optional<std::string> Rows::header(std::string_view name) const {
 }
 
 bool Rows::next() {
+  throw_if_interrupted();
   while (next_record()) {
     if (row_.empty()) continue;
     if (layout_.comment != '\0' && row_.front() == layout_.comment) {
@@ -174,7 +180,9 @@ std::string Rows::name_of(int column) const {
   return i < columns_.size() ? columns_[i] : "";
 }
 
-void Rows::left_out(const std::string& reason) { count(left_out_, reason, here()); }
+void Rows::left_out(const std::string& reason, int32_t line) {
+  count(left_out_, reason, lines_->name() + ":" + std::to_string(line));
+}
 
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
@@ -184,29 +192,48 @@ void Rows::add(Job job) {
   ++num_jobs_;
 }
 
+bool Rows::replace(Job& job, const std::string& reason, bool (*gives_way)(const Job& before)) {
+  Job* before = with_id(job.id);
+  if (before == nullptr || !gives_way(*before)) return false;
+  left_out(reason, before->line);
+  job.line = line_number();
+  *before = std::move(job);
+  return true;
+}
+
+// The slot of seen_ that tells of the id, or the free one that would.
+size_t Rows::slot_of(const std::string& id) {
+  const auto hash = hash_of(id);
+  size_t slot = hash & (seen_.size() - 1);
+  for (; seen_[slot].job >= 0; slot = (slot + 1) & (seen_.size() - 1)) {
+    if (seen_[slot].hash == hash && job(static_cast<size_t>(seen_[slot].job)).id == id) break;
+  }
+  return slot;
+}
+
+Job* Rows::with_id(const std::string& id) {
+  const int32_t number = seen_[slot_of(id)].job;
+  return number < 0 ? nullptr : &job(static_cast<size_t>(number));
+}
+
 bool Rows::fresh_id(const std::string& id) {
-  const auto slot_of = [this](uint32_t hash) { return hash & (seen_.size() - 1); };
-  const auto after = [this](size_t slot) { return (slot + 1) & (seen_.size() - 1); };
   if (2 * num_jobs_ >= seen_.size()) {
     const std::vector<Seen> before = std::exchange(seen_, std::vector<Seen>(2 * seen_.size()));
     for (const Seen& seen : before) {
       if (seen.job < 0) continue;
-      size_t slot = slot_of(seen.hash);
-      while (seen_[slot].job >= 0) slot = after(slot);
+      size_t slot = seen.hash & (seen_.size() - 1);
+      while (seen_[slot].job >= 0) slot = (slot + 1) & (seen_.size() - 1);
       seen_[slot] = seen;
     }
   }
-  const auto hash = static_cast<uint32_t>(std::hash<std::string>{}(id));
-  size_t slot = slot_of(hash);
-  for (; seen_[slot].job >= 0; slot = after(slot)) {
-    if (seen_[slot].hash != hash) continue;
-    const Job& before = job(static_cast<size_t>(seen_[slot].job));
-    if (before.id != id) continue;
-    unusable("duplicate job id", "a job id that is not used before",
-             in_quotes(id) + " as on line " + std::to_string(before.line));
+  Seen& seen = seen_[slot_of(id)];
+  if (seen.job >= 0) {
+    unusable(
+        "duplicate job id", "a job id that is not used before",
+        in_quotes(id) + " as on line " + std::to_string(job(static_cast<size_t>(seen.job)).line));
     return false;
   }
-  seen_[slot] = {hash, static_cast<int32_t>(num_jobs_)};
+  seen = {hash_of(id), static_cast<int32_t>(num_jobs_)};
   return true;
 }
 

@@ -91,9 +91,12 @@ class Rows {
                    const std::string& got);
 
   // Counts the present row as one that holds no job to replay.
-  void left_out(const std::string& reason);
+  void left_out(const std::string& reason) { left_out(reason, line_number()); }
 
   void add(Job job);
+  // Puts the present row's job in the place of an earlier one of the same id, whose row then counts
+  // as left out; false where there is none that `gives_way`.
+  bool replace(Job& job, const std::string& reason, bool (*gives_way)(const Job& before));
   Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
 
   // The calendar time of the trace's zero, where the format knows it.
@@ -116,6 +119,9 @@ class Rows {
 
   bool next_record();
   std::string name_of(int column) const;
+  void left_out(const std::string& reason, int32_t line);
+  size_t slot_of(const std::string& id);
+  Job* with_id(const std::string& id);
   bool fresh_id(const std::string& id);
   Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }
   bool time(int column, int64_t& out_us, const Unit& unit);

@@ -98,7 +98,9 @@ class SacctReader final : public TraceReader {
       job.status = rows.trimmed(at.state);
       const size_t task = job.id.find('_');  // "5_3" is the third of array 5
       if (task != job.id.npos) job.array = job.id.substr(0, task);
-      rows.add(std::move(job));
+      // sacct --duplicates prints all runs of a job, the last one last.
+      const auto was_cut = [](const Job& run) { return !run.status.starts_with("COMPLETED"); };
+      if (!rows.replace(job, "not the job's last run", was_cut)) rows.add(std::move(job));
     }
   }
 

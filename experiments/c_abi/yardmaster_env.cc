@@ -24,9 +24,13 @@ std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenar
 }
 
 Settings settings_of(const char* text) {
+  if (text == nullptr) throw InputError("settings", "lines of key=value", "a null pointer");
   Settings settings;
   for (const std::string_view line : split(text, '\n')) {
-    if (!trim(line).empty()) settings.overlay(std::string(trim(line)), "settings");
+    if (trim(line).empty()) continue;
+    const std::string key(trim(line.substr(0, line.find('='))));
+    if (settings.find(key) != nullptr) throw InputError(key, "to be set once", "twice");
+    settings.overlay(std::string(trim(line)), "settings");
   }
   return settings;
 }
@@ -70,6 +74,7 @@ struct yardmaster_env {
   std::vector<yard::Scenario> scenarios;
   std::variant<std::unique_ptr<yard::BatchEnv>, std::unique_ptr<yard::SelectEnv>> batch;
   std::string error;
+  bool begun = false;  // there are worlds to step
 };
 
 namespace {
@@ -144,11 +149,15 @@ int32_t yardmaster_env_actions(const yardmaster_env* env) {
 }
 
 int yardmaster_env_reset(yardmaster_env* env) {
-  return env->guarded([](auto& b) { b.reset(); });
+  return env->guarded([env](auto& b) {
+    b.reset();
+    env->begun = true;
+  });
 }
 
 int yardmaster_env_step(yardmaster_env* env, const int32_t* actions) {
-  return env->guarded([actions](auto& b) {
+  return env->guarded([env, actions](auto& b) {
+    if (!env->begun) throw yard::InputError("step", "a reset() or restore() before it", "none");
     check_actions(b, actions);
     b.step({actions, static_cast<size_t>(b.worlds())});
   });
@@ -193,7 +202,7 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
     double sum = 0;
     for (size_t c = 0; c < n; ++c) {
       if (!(weights[c] >= 0) || !std::isfinite(weights[c])) {
-        throw yard::InputError("weights[" + std::to_string(c) + "]", "at least 0",
+        throw yard::InputError("weights[" + std::to_string(c) + "]", "a finite number, at least 0",
                                yard::shortest(weights[c]));
       }
       sum += weights[c];
@@ -222,7 +231,10 @@ size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size) {
 }
 
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size) {
-  return env->guarded([=](auto& b) { b.restore({static_cast<const std::byte*>(from), size}); });
+  return env->guarded([=](auto& b) {
+    b.restore({static_cast<const std::byte*>(from), size});
+    env->begun = true;
+  });
 }
 
 }  // extern "C"

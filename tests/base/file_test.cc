@@ -196,6 +196,27 @@ TEST_F(FileTest, ADiskThatIsFullKeepsTheOldFileAndNoHalf) {
   EXPECT_EQ(listing(), (std::set<std::string>{"a"}));
 }
 
+TEST_F(FileTest, OfSeveralFilesAllAppearOrNone) {
+  put("b", "old");
+  for (const size_t last : {size_t{5000}, size_t{10}}) {
+    AtomicFiles files;
+    files.add(at("a"), "new");
+    files.add(at("b")).write(noise(20));
+    files.add(at("c"), noise(last));
+    const SmallDisk small;
+    if (last > 1000) {
+      EXPECT_TRUE(has(message_of<RunError>([&] { files.commit(); }), at("c").string()));
+      continue;
+    }
+    EXPECT_EQ(read_file(at("b")), "old");
+    EXPECT_FALSE(fs::exists(at("a")));
+    files.commit();
+    EXPECT_EQ(read_file(at("a")), "new");
+    EXPECT_EQ(read_file(at("b")), noise(20));
+  }
+  EXPECT_EQ(listing(), (std::set<std::string>{"a", "b", "c"}));
+}
+
 TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
   put("out", "old");
   std::string all;

@@ -41,6 +41,9 @@ int main(void) {
   EXPECT(strstr(error, "nonsense") != NULL);
   EXPECT(yardmaster_env_open("colour=red\n", error, 8) == NULL);
   EXPECT(strlen(error) == 7);
+  EXPECT(yardmaster_env_open(NULL, error, sizeof error) == NULL);
+  EXPECT(yardmaster_env_open("cluster=8x8\ncluster=4x4\n", error, sizeof error) == NULL);
+  EXPECT(strstr(error, "cluster: expected to be set once") != NULL);
 
   const char* settings =
       "trace=synthetic:habits,synthetic:xv\ncluster=4x8,8x8\nworlds=4\nepisode_jobs=50\n"
@@ -52,6 +55,9 @@ int main(void) {
     return 1;
   }
   EXPECT(yardmaster_env_worlds(a) == kWorlds);
+  const int32_t nothing[kWorlds] = {0};
+  EXPECT(yardmaster_env_step(a, nothing) == -1);
+  EXPECT(strstr(yardmaster_env_error(a), "reset") != NULL);
   EXPECT(yardmaster_env_reset(a) == 0 && yardmaster_env_reset(b) == 0);
   const float* jobs = yardmaster_env_jobs(a);
 

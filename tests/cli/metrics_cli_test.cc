@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "env/base/file.h"
 #include "env/base/text.h"
@@ -38,6 +40,18 @@ void expect_refused(const Result& result, const std::vector<std::string>& said) 
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
+}
+
+// Of a CSV without quotes, its header left out.
+std::vector<std::vector<std::string>> rows_of(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    auto& row = rows.emplace_back();
+    for (const std::string_view field : split(line, ',')) row.emplace_back(field);
+  }
+  rows.erase(rows.begin());
+  return rows;
 }
 
 Json runs_of(const std::string& arguments) {
@@ -154,9 +168,52 @@ TEST(Metrics, AFullDiskLeavesNoHalfFile) {
     EXPECT_EQ(result.code, 1) << result.err;
     EXPECT_THAT(result.err, HasSubstr(file));
   }
+  // The first would fit, the second does not.
+  EXPECT_EQ(shell(command + "--series-out s.csv --waits-out waits.csv").code, 1);
   EXPECT_EQ(read_file("waits.csv"), "old\n");
-  EXPECT_FALSE(folder.has("t.json"));
+  for (const char* file : {"t.json", "s.csv"}) EXPECT_FALSE(folder.has(file));
   EXPECT_EQ(folder.leftovers(), 0);
+}
+
+TEST(Dump, AMomentAfterOnePolicysEndIsShownForTheOther) {
+  const Folder folder;
+  folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,100,4\nb,1,10,4\n");
+  // fifo ends at 110. srtf stops the first job at 1, which costs 40 s, and ends at 150.
+  const std::string play = "yardmaster simulate --trace jobs.csv --cluster 1x4 --dump-out d.json ";
+  ASSERT_EQ(shell(play + "--policy fifo,srtf --dump-at 105,130").code, 0);
+  const Json dumps = Json::parse(read_file("d.json"))["dumps"];
+  ASSERT_EQ(dumps.size(), 2u);
+  for (const Json& dump : dumps) EXPECT_EQ(dump["states"].size(), 2u);
+  EXPECT_EQ(dumps[0]["states"][1]["finished"], 2);
+  EXPECT_TRUE(dumps[0]["states"][1]["jobs"].empty());
+  EXPECT_EQ(dumps[1]["states"][1]["jobs"].size(), 1u);
+  expect_refused(shell(play + "--policy fifo --dump-at 130"), {"--dump-at", "0 to 110", "130"});
+}
+
+// What a job waits before its rules have seen it is told, too.
+TEST(Waits, CoverAllTimeBeforeAStartUnderRulesWithRounds) {
+  const Folder folder;
+  folder.write("jobs.csv",
+               "job_id,submit_s,run_s,gpus\na,0.25,100,8\nb,10.5,500,8\nc,20,300,4\nd,333,50,4\n");
+  for (const char* rules : {"blox", "tiresias", "accasim"}) {
+    ASSERT_EQ(
+        shell(std::string("yardmaster simulate --trace jobs.csv --cluster 1x8 --policy fifo "
+                          "--waits-out w.csv --jobs-out j.csv --dump-at 350 --dump-out d.json "
+                          "--rules ") +
+              rules)
+            .code,
+        0)
+        << rules;
+    std::map<std::string, double> waited, started;
+    for (const auto& row : rows_of(read_file("w.csv"))) {
+      waited[row[1]] += std::stod(row[3]) - std::stod(row[2]);
+      EXPECT_TRUE(row[4] != "next-round" || row[5].empty());
+    }
+    for (const auto& row : rows_of(read_file("j.csv"))) {
+      EXPECT_NEAR(waited[row[1]], std::stod(row[4]) - std::stod(row[3]), 1e-6)
+          << rules << ", job " << row[1];
+    }
+  }
 }
 
 TEST(Dump, SaysWhyAJobWaitsUnderPublishedRulesToo) {

@@ -324,15 +324,67 @@ TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
 // Waits until the handler stands before it sends the signal.
 TEST(Simulate, AnInterruptedRunWritesNothing) {
   const Folder folder;
-  const Result result = shell(
-      "yardmaster tune --policy las --trace synthetic:habits --cluster 8x8 --budget 1000000 "
-      "--out t.yaml & P=$!\n"
-      "while ! { grep -qs yardmaster-sim /proc/$P/comm &&\n"  // no longer the shell that began it
-      "  grep -qs 'SigCgt:.*[2367abef]$' /proc/$P/status; }; do sleep 0.05; done\n"
-      "kill -INT $P; wait $P");
-  EXPECT_EQ(result.code, 130) << result.err;
-  EXPECT_EQ(result.err, "yardmaster: interrupted\n");
-  EXPECT_FALSE(folder.has("t.yaml"));
+  ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 400000 --out big.csv").code,
+            0);
+  for (const char* command :
+       {"tune --policy las --trace synthetic:habits --cluster 8x8 --budget 1000000 --out t.yaml",
+        "trace convert big.csv --out t.csv",
+        "trace generate --like big.csv --to 100% --jobs 4000000 --out t.csv",
+        "trace describe big.csv"}) {
+    const Result result = shell(
+        std::string("yardmaster ") + command +
+        " & P=$!\n"
+        "while kill -0 $P 2>/dev/null && ! { grep -qs yardmaster-sim /proc/$P/comm &&\n"  // no
+                                                                                          // longer
+                                                                                          // the
+                                                                                          // shell
+        "  grep -qs 'SigCgt:.*[2367abef]$' /proc/$P/status; }; do sleep 0.01; done\n"
+        "kill -INT $P; wait $P");
+    EXPECT_EQ(result.code, 130) << command << result.err;
+    EXPECT_EQ(result.err, "yardmaster: interrupted\n") << command;
+    for (const char* file : {"t.csv", "t.yaml"}) EXPECT_FALSE(folder.has(file));
+  }
+}
+
+// However long jobs take: here far beyond the last arrival.
+TEST(Faults, AreDrawnForAsLongAsJobsRun) {
+  const Folder folder;
+  folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,7200000,1\n");
+  const std::string play =
+      "yardmaster simulate --trace jobs.csv --cluster 1x1 --policy fifo --json "
+      "--set faults.gpu_mtbf_h=20 ";
+  int64_t failures = 0;
+  double hours = 0;
+  for (int seed = 1; seed <= 6; ++seed) {
+    const Result result = shell(play + "--seed " + std::to_string(seed));
+    ASSERT_EQ(result.code, 0) << result.err;
+    const Json run = Json::parse(result.out)["runs"][0];
+    failures += run["failures"].get<int64_t>();
+    hours += run["makespan_s"].get<double>() / 3600;
+  }
+  // Twenty hours up and four down, on average; a standard deviation of 3 %.
+  EXPECT_NEAR(static_cast<double>(failures), hours / 24, 0.12 * hours / 24);
+  const Result cut = shell(play + "--set faults.until_h=100");
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_THAT(cut.err, HasSubstr("faults.until_h"));
+}
+
+// A policy that preempts starts everybody early: what they wait afterwards counts.
+TEST(Whatif, AWaitIsAllTimeInWhichAJobDoesNotRun) {
+  const Folder folder;
+  folder.write("log.csv",
+               "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\n"
+               "a,0,1000,4,0,1000\nb,10,100,4,1000,1100\n");
+  const Result result =
+      shell("yardmaster whatif --sacct log.csv --cluster 1x4 --policy fifo,srtf --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json out = Json::parse(result.out);
+  EXPECT_EQ(out["logged"]["mean_wait_s"], 495);
+  EXPECT_EQ(out["logged"]["mean_jct_s"], 495 + 550);
+  EXPECT_EQ(out["runs"][0]["mean_wait_s"], 495);
+  // The second waits 10 s for the save, the first 10 + 100 + 30 s.
+  EXPECT_EQ(out["runs"][1]["mean_wait_s"], (140 + 10) / 2.0);
+  EXPECT_EQ(out["runs"][1]["mean_jct_s"], (140 + 10) / 2.0 + 550);
 }
 
 TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {

@@ -69,6 +69,12 @@ TEST(DrawnFaults, OnlySpotNodesAreReclaimedAndZonesTogether) {
   }
 }
 
+TEST(DrawnFaults, MayBeMoreThanOneAnHour) {
+  const std::vector<Fault> faults = draw_faults(
+      load_cluster("1x1"), {.gpu_mtbf_h = 0.3, .gpu_repair_h = 0.2}, 0, 1000 * kHourUs, Rng(2));
+  EXPECT_NEAR(static_cast<double>(faults.size()), 2000, 150) << "half an hour from one to the next";
+}
+
 TEST(DrawnFaults, AZoneFailsTogether) {
   ClusterSpec spec = load_cluster("4x2");
   for (const size_t m : {0, 3}) spec.nodes[m].zone = 2;

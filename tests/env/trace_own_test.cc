@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -99,7 +100,7 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   if (often()) job.batch_size = static_cast<int32_t>(rng.below(1u << 31));
   if (often()) job.iterations = random_number(rng);
   if (often()) job.iteration_ms = random_number(rng);
-  if (often()) job.batch_mode = random_text(rng, utf8);
+  if (often()) job.batch_mode = std::array{"static", "accordion", "gns"}[rng.below(3)];
   if (often()) job.groups = random_groups(rng, utf8, job.gpus);
   if (often()) job.pattern = static_cast<Pattern>(rng.below(6));
   if (often()) job.gpu_types = {random_text(rng, utf8) + "x", "V100"};
@@ -223,6 +224,19 @@ TEST(OwnForms, TheCsvHasColumnsThatSomeJobNeeds) {
             "\n");
 }
 
+TEST(OwnForms, OneBoundOfAnElasticGroupIsEnough) {
+  const Trace trace = parse_trace(
+      R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":4,"groups":[{"count":4,"gpus":1,"min_count":2}]})"
+      "\n"
+      R"({"job_id":"b","submit_s":0,"run_s":1,"gpus":4,"groups":[{"count":4,"gpus":1,"max_count":9}]})"
+      "\n",
+      "t", {});
+  EXPECT_EQ(trace.jobs[0].groups[0].min_count, 2);
+  EXPECT_EQ(trace.jobs[0].groups[0].max_count, 4);
+  EXPECT_EQ(trace.jobs[1].groups[0].min_count, 4);
+  EXPECT_EQ(trace.jobs[1].groups[0].max_count, 9);
+}
+
 TEST(OwnForms, ANameThatLooksLikeColumnsMakesNoOtherFormat) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].name = "x|JobID|,job_id,submit_s,run_s,gpus,name,time,application,num_replicas,";
@@ -312,7 +326,9 @@ INSTANTIATE_TEST_SUITE_P(
                "column groups: expected groups that end before others begin"},
         Broken{
             "elastic", ",groups", "a,0,1,0,\"[{\"\"count\"\":2,\"\"min_count\"\":3}]\"",
-            "column groups[0].count: expected 1 <= min_count <= count <= max_count, got 3, 2, 0"},
+            "column groups[0].count: expected 1 <= min_count <= count <= max_count, got 3, 2, 2"},
+        Broken{"mode", ",batch_mode", "a,0,1,1,foo",
+               "column batch_mode: expected static, accordion or gns, got 'foo'"},
         Broken{"epoch", ",epoch_unix_s", "a,0,1,1,soon", "column 5 (epoch_unix_s): expected"},
         Broken{"quotes", ",name", "a,0,1,1,\"x\"y", "expected a separator behind closing quotes"},
         Broken{"open", ",name", "a,0,1,1,\"x", "expected quotes that are closed within 1 MiB"}),

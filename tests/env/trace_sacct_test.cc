@@ -126,6 +126,25 @@ TEST(SacctColumns, RunTimeIsAsksOfTheClockWhereThereIsNoOther) {
   EXPECT_EQ(trace.jobs[0].groups.at(0).task.mem_mib, 8192) << "2 GiB of each CPU";
 }
 
+TEST(SacctColumns, OfAJobsRunsTheLastOneCounts) {
+  const std::string head = "JobID|Submit|Start|End|State|AllocTRES\n";
+  const std::string first =
+      "7|2023-03-12T00:00:00|2023-03-12T01:00:00|2023-03-12T02:00:00|NODE_FAIL|gres/gpu=1\n";
+  const std::string other =
+      "8|2023-03-12T00:00:00|2023-03-12T01:00:00|2023-03-12T02:00:00|COMPLETED|gres/gpu=1\n";
+  const std::string last =
+      "7|2023-03-12T00:00:00|2023-03-12T03:00:00|2023-03-12T06:00:00|COMPLETED|gres/gpu=1\n";
+  const Trace trace = parse_trace(head + first + other + last, "log", {});
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[0].run_us, 3 * 3600 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].line, 4);
+  ASSERT_EQ(trace.skipped.size(), 1u);
+  EXPECT_EQ(trace.skipped[0].reason, "not the job's last run");
+  EXPECT_EQ(trace.skipped[0].first, "log:2");
+  // One that was complete has no later run: the file holds a job twice.
+  EXPECT_THROW(parse_trace(head + last + first, "log", {}), InputError);
+}
+
 TEST(SacctColumns, LogsWithoutGpusAreToldHowMany) {
   const std::string text = "JobID|Submit|Elapsed|NNodes\n1|2023-03-12T00:00:00|10:00|4\n";
   EXPECT_THAT(error_of(text), HasSubstr("log:1: expected a column ReqTRES or AllocTRES"));

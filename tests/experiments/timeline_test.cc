@@ -150,7 +150,8 @@ Json dumps(const Scenario& scenario, const std::string& policy, const std::vecto
   RunOptions how;
   how.watch = [&](const Fixed&, const ClusterState& state) { moments.note(state); };
   const yard::Run run = run_policy(scenario, policy, how);
-  moments.check("--dump-at", run.outcome.end_us);
+  moments.end(run.outcome.end_us);
+  moments.check("--dump-at");
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   how.watch = [&](const Fixed& fixed, const ClusterState& state) {
     moments.dump(scenario, fixed, state, Placement::kBestFit, out);

@@ -45,6 +45,20 @@ TEST(Easy, WhoIsOverInTimeGoesAhead) {
       << "without a limit nobody can say";
 }
 
+TEST(Easy, GoesByItsPlacement) {
+  // From 10 on one GPU is free on each of two nodes.
+  const Scene scene("2x2",
+                    jobs_of({{0, 1, 100}, {0, 1, 10}, {0, 1, 300}, {0, 1, 10}, {20, 2, 50}}));
+  for (const auto& [policy, start_s] :
+       {std::pair{"easy", 20}, std::pair{"easy placement=consolidate", 100}}) {
+    const auto easy = make_policy(policy);
+    Player player(scene, *easy);
+    player.play();
+    EXPECT_FALSE(player.failed());
+    EXPECT_EQ(player.jobs()[4].start_us, start_s * kSecond) << policy;
+  }
+}
+
 TEST(Easy, TheReservationIsByLimitsNotByRunTimes) {
   // Who runs may take 200 s: 150 s are over in time. It ends at 50, and the head waits for 10 +
   // 150.

@@ -91,9 +91,12 @@ INSTANTIATE_TEST_SUITE_P(Policies, HistoryOrder,
 
 // --- by users' limits
 
-std::vector<double> ends_by_limits(const std::string& policy) {
-  std::vector<Job> jobs =
-      jobs_of({{0, 2, 100}, {1, 2, 10}, {2, 2, 300}, {3, 2, 50}});  // limits in another order
+// In seconds after the first of them came, at `from_s`.
+std::vector<double> ends_by_limits(const std::string& policy, double from_s = 0) {
+  std::vector<Job> jobs = jobs_of({{from_s, 2, 100},
+                                   {from_s + 1, 2, 10},
+                                   {from_s + 2, 2, 300},
+                                   {from_s + 3, 2, 50}});  // limits in another order
   const std::vector<int64_t> limits_s = {1000, 900, 200, -1};
   for (size_t j = 0; j < jobs.size(); ++j) {
     jobs[j].limit_us = limits_s[j] < 0 ? -1 : limits_s[j] * kSecond;
@@ -105,7 +108,7 @@ std::vector<double> ends_by_limits(const std::string& policy) {
   EXPECT_FALSE(player.failed());
   std::vector<double> out;
   for (const JobOutcome& job : player.jobs()) {
-    out.push_back(static_cast<double>(job.end_us) / kSecond);
+    out.push_back(static_cast<double>(job.end_us) / kSecond - from_s);
   }
   return out;
 }
@@ -117,6 +120,7 @@ TEST(Estimates, ShortLimitsGoFirstAndNoneLast) {
   // At 1 s 999 of the first are left, at 2 s 899 of the second: each stops the one before.
   EXPECT_EQ(ends_by_limits("srtf-estimate"), (Ends{410, 311, 302, 460}));
   EXPECT_EQ(ends_by_limits("srsf-estimate"), (Ends{410, 311, 302, 460}));
+  EXPECT_EQ(ends_by_limits("srtf-estimate", 1e6), (Ends{410, 311, 302, 460}));
 }
 
 }  // namespace

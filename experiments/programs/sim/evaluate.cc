@@ -246,7 +246,8 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     out["cells"].push_back(cell_json(cell, result.test_openings));
   }
   out["summary"] = Json::array({summary_json(result)});
-  if (!options.hand_out(out)) print_evaluation(result);
+  AtomicFiles files;
+  if (!options.hand_out(out, files)) print_evaluation(result);
   return 0;
 }
 

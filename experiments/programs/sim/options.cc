@@ -160,11 +160,12 @@ RunOptions CommonOptions::run_of(const std::string& policy) const {
   return options;
 }
 
-bool CommonOptions::hand_out(const nlohmann::ordered_json& document) const {
-  if (!json && json_out.empty()) return false;
+bool CommonOptions::hand_out(const nlohmann::ordered_json& document, AtomicFiles& files) const {
   using Handler = nlohmann::ordered_json::error_handler_t;
-  const std::string text = document.dump(2, ' ', false, Handler::replace) + "\n";
-  if (!json_out.empty()) write_file_atomic(json_out, text);
+  std::string text;
+  if (json || !json_out.empty()) text = document.dump(2, ' ', false, Handler::replace) + "\n";
+  if (!json_out.empty()) files.add(json_out, text);
+  files.commit();
   if (json) std::fputs(text.c_str(), stdout);
   return json;
 }

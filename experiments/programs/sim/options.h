@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "env/base/file.h"
 #include "experiments/replay.h"
 #include "experiments/scenario.h"
 
@@ -30,8 +31,9 @@ struct CommonOptions {
   // The settings of one policy among those that finish() was told.
   RunOptions run_of(const std::string& policy) const;
 
-  // Writes the document where --json-out says. Returns whether --json had it printed, too.
-  bool hand_out(const nlohmann::ordered_json& document) const;
+  // Puts `files` in their places, and with them the document where --json-out says. Returns whether
+  // --json had it printed, too.
+  bool hand_out(const nlohmann::ordered_json& document, AtomicFiles& files) const;
 
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;

@@ -48,11 +48,11 @@ std::vector<int64_t> RecordingOptions::moments_us() const {
 Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
     : options_(options), scenario_(scenario), rows_(kJobsHeader), series_(scenario) {
   if (!options.timeline.empty()) {
-    timeline_file_ = std::make_unique<AtomicFile>(options.timeline);
+    timeline_file_ = &files_.add(options.timeline);
     timeline_.emplace(scenario, [this](std::string_view text) { timeline_file_->write(text); });
   }
   if (!options.waits_out.empty()) {
-    waits_file_ = std::make_unique<AtomicFile>(options.waits_out);
+    waits_file_ = &files_.add(options.waits_out);
     waits_file_->write(kWaitsHeader);
   }
   if (!options.dump_out.empty()) moments_.emplace(options.moments_us());
@@ -121,7 +121,7 @@ void Recording::end(const Run& run) {
   if (waits_) waits_->end(end_us);
   if (timeline_) timeline_->end(end_us);
   if (meter_) metered_ = meter_->end(end_us);
-  if (moments_) moments_->check("--dump-at", end_us);
+  if (moments_) moments_->end(end_us);
 }
 
 void Recording::dump(const Contestant& contestant, RunOptions how, const Run& run) {
@@ -133,22 +133,21 @@ void Recording::dump(const Contestant& contestant, RunOptions how, const Run& ru
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
 }
 
-void Recording::commit() {
+AtomicFiles& Recording::finish() {
   using Handler = nlohmann::ordered_json::error_handler_t;
-  if (!options_.jobs_out.empty()) write_file_atomic(options_.jobs_out, rows_);
+  if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, rows_);
   if (!options_.series_out.empty()) {
     const bool csv = options_.series_out.ends_with(".csv");
-    const std::string text =
-        csv ? series_.csv() : series_.json().dump(-1, ' ', false, Handler::replace);
-    write_file_atomic(options_.series_out, text);
+    files_.add(options_.series_out,
+               csv ? series_.csv() : series_.json().dump(-1, ' ', false, Handler::replace));
   }
   if (moments_) {
+    moments_->check("--dump-at");
     const nlohmann::ordered_json all = {{"dumps", dumps_}};
-    write_file_atomic(options_.dump_out, all.dump(1, ' ', false, Handler::replace) + "\n");
+    files_.add(options_.dump_out, all.dump(1, ' ', false, Handler::replace) + "\n");
   }
-  if (waits_file_) waits_file_->commit();
   if (timeline_) timeline_->finish();
-  if (timeline_file_) timeline_file_->commit();
+  return files_;
 }
 
 }  // namespace yard::sim

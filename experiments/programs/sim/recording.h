@@ -44,8 +44,8 @@ class Recording {
   const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
-  // Puts all files in their places.
-  void commit();
+  // All files, written and not yet in their places.
+  AtomicFiles& finish();
 
  private:
   void begin(const Contestant& contestant);
@@ -59,7 +59,8 @@ class Recording {
   bool shown_ = false;  // a state, by the present policy
   std::string rows_;
   Series series_;
-  std::unique_ptr<AtomicFile> timeline_file_, waits_file_;
+  AtomicFiles files_;
+  AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // of them
   std::optional<Timeline> timeline_;
   std::optional<Waits> waits_;
   std::optional<Meter> meter_;

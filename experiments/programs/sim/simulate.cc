@@ -71,10 +71,9 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
     if (!wants_json) continue;
     out["runs"].push_back(run_json(scenario, runs.back(), recording.metered(), recording.waits()));
   }
-  recording.commit();
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
-  if (options.hand_out(out)) return 0;
+  if (options.hand_out(out, recording.finish())) return 0;
   print_table(scenario, runs);
   if (recorded.all_metrics()) print_more(out["runs"]);
   return 0;

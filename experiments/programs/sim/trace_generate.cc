@@ -263,11 +263,16 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
 
 namespace {
 
-void write_jobs(Trace trace, const GenerateOptionsOfCli& options) {
+// With `files` that are to appear together with them.
+void write_jobs(Trace trace, const GenerateOptionsOfCli& options, AtomicFiles& files) {
   const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
   yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
-  if (options.out.empty()) return;
-  write_file_atomic(options.out, to_own_text(trace, options.out));
+  if (options.out.empty()) {
+    files.commit();
+    return;
+  }
+  files.add(options.out, to_own_text(trace, options.out));
+  files.commit();
   std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
 }
 
@@ -303,7 +308,8 @@ int GenerateOptionsOfCli::run() {
     load.cluster_gpus = where->total_gpus();
   }
   if (like.empty()) {
-    write_jobs(load_trace(generator, load), *this);
+    AtomicFiles files;
+    write_jobs(load_trace(generator, load), *this, files);
     return 0;
   }
   LoadOptions of_record = load;
@@ -323,8 +329,9 @@ int GenerateOptionsOfCli::run() {
   Trace made;
   made.source = "synthetic:like";
   made.jobs = generate_like(model, how);
-  if (!model_out.empty()) write_file_atomic(model_out, to_text(model));
-  write_jobs(std::move(made), *this);
+  AtomicFiles files;
+  if (!model_out.empty()) files.add(model_out, to_text(model));
+  write_jobs(std::move(made), *this, files);
 
   const FitPart& real = against ? *against : fitted;
   std::vector<std::vector<Job>> likes;

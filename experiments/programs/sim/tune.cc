@@ -97,19 +97,20 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   const auto best = std::min_element(all.begin(), all.end(), [](const Tuned& a, const Tuned& b) {
     return a.mean_jct_s < b.mean_jct_s;
   });
-  std::vector<std::string> files(all.size());
+  std::vector<std::string> paths(all.size());
+  AtomicFiles files;
   if (!options.out.empty()) {
     for (size_t i = 0; i < all.size(); ++i) {
-      files[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
-      write_file_atomic(files[i], tuned_yaml(all[i], scenario, options.tune));
+      paths[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
+      files.add(paths[i], tuned_yaml(all[i], scenario, options.tune));
     }
-    if (all.size() > 1) write_file_atomic(options.out, tuned_yaml(*best, scenario, options.tune));
+    if (all.size() > 1) files.add(options.out, tuned_yaml(*best, scenario, options.tune));
   }
   Json out = {{"tuned", Json::array()}, {"best", best->policy}};
-  for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], files[i]));
+  for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
-  if (options.hand_out(out)) return 0;
+  if (options.hand_out(out, files)) return 0;
   for (const Tuned& tuned : all) print_tuned(tuned);
   return 0;
 }

@@ -1,5 +1,6 @@
 // whatif: reads a site's own log, says how well the simulator reproduces the waits in it, and what
 // other policies would have done with the same jobs.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -22,56 +23,67 @@ struct Options {
   bool json = false;
 };
 
-struct Waits {
-  std::vector<double> s;
-  double mean() const {
-    double sum = 0;
-    for (const double wait : s) sum += wait;
-    return s.empty() ? 0 : sum / static_cast<double>(s.size());
+struct Times {
+  std::vector<double> wait_s, jct_s;
+
+  void add(int64_t wait_us, int64_t jct_us) {
+    wait_s.push_back(1e-6 * static_cast<double>(wait_us));
+    jct_s.push_back(1e-6 * static_cast<double>(jct_us));
   }
-  double quantile(double share) const {
-    std::vector<double> by_size = s;
-    return s.empty() ? 0 : nearest_rank(by_size, share);
+  static double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  }
+  double mean_wait() const { return mean(wait_s); }
+  double mean_jct() const { return mean(jct_s); }
+  double wait(double share) const {
+    std::vector<double> by_size = wait_s;
+    return wait_s.empty() ? 0 : nearest_rank(by_size, share);
   }
   Json json() const {
-    return {{"mean_wait_s", mean()},
-            {"p50_wait_s", quantile(0.5)},
-            {"p90_wait_s", quantile(0.9)},
-            {"p99_wait_s", quantile(0.99)}};
+    return {{"mean_wait_s", mean_wait()},
+            {"p50_wait_s", wait(0.5)},
+            {"p90_wait_s", wait(0.9)},
+            {"p99_wait_s", wait(0.99)},
+            {"mean_jct_s", mean_jct()}};
   }
 };
 
-// Time from submission to the first start, of jobs whose real start the log has.
-Waits logged_waits(const Trace& trace) {
-  Waits waits;
+// Of jobs whose real start the log has. They ran from it to their end: what they waited is the time
+// before it.
+Times logged_times(const Trace& trace) {
+  Times times;
   for (const Job& job : trace.jobs) {
     if (!job.scored || job.logged_start_us < 0) continue;
-    waits.s.push_back(1e-6 * static_cast<double>(job.logged_start_us - job.submit_us));
+    const int64_t wait_us = job.logged_start_us - job.submit_us;
+    times.add(wait_us, wait_us + job.run_us);
   }
-  return waits;
+  return times;
 }
 
-Waits simulated_waits(const Trace& trace, const Run& run) {
-  Waits waits;
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    const Job& job = trace.jobs[j];
+// Of the same jobs. A preempted job waits again, and saves and restores: all of it counts, or
+// policies that preempt would seem to make nobody wait.
+Times simulated_times(const Scenario& scenario, const Run& run) {
+  Times times;
+  for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
+    const Job& job = scenario.trace.jobs[j];
     const JobOutcome& what = run.outcome.jobs[j];
-    if (!job.scored || job.logged_start_us < 0 || what.start_us == kNone) continue;
-    waits.s.push_back(1e-6 * static_cast<double>(what.start_us - job.submit_us));
+    if (!job.scored || job.logged_start_us < 0 || what.end_us == kNone) continue;
+    times.add(wait_us(job, what, scenario.alone_us[j]), what.end_us - job.submit_us);
   }
-  return waits;
+  return times;
 }
 
-void print_row(const std::string& name, const Waits& waits, const Run* run) {
-  std::printf("%-20s %12.0f %10.0f %12.0f %12.0f", name.c_str(), waits.mean(), waits.quantile(0.5),
-              waits.quantile(0.9), waits.quantile(0.99));
-  if (run == nullptr) {
-    std::printf(" %14s %6s %8s\n", "-", "-", "-");
-    return;
-  }
-  std::printf(" %14.0f %6.3f %8lld%s\n", run->summary.all.mean_jct_s, run->summary.utilisation,
-              static_cast<long long>(run->summary.preemptions),
-              is_bound(run->level) ? "  (bound: knows run times)" : "");
+void print_row(const std::string& name, const Times& times) {
+  std::printf("%-20s %12.0f %10.0f %12.0f %12.0f %14.0f", name.c_str(), times.mean_wait(),
+              times.wait(0.5), times.wait(0.9), times.wait(0.99), times.mean_jct());
+}
+
+void need_starts(const Trace& log) {
+  const auto starts = [](const Job& job) { return job.scored && job.logged_start_us >= 0; };
+  if (std::ranges::any_of(log.jobs, starts)) return;
+  throw InputError(log.source, "jobs whose start is logged (columns Start and End)", "none");
 }
 
 int run_whatif(CLI::App& app, int argc, char** argv) {
@@ -104,15 +116,14 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     const Trace log =
         load_trace(common.scenario.trace, {.skip_unusable = common.scenario.skip_unusable,
                                            .settings = common.scenario.trace_settings});
+    need_starts(log);
     common.scenario.cluster = least_cluster(log);
     inferred = true;
   }
   const Scenario scenario = load_scenario(common.scenario);
   note_scenario(scenario, contestants);
-  const Waits logged = logged_waits(scenario.trace);
-  if (logged.s.empty()) {
-    throw InputError(common.scenario.trace, "jobs whose start is logged", "none");
-  }
+  const Times logged = logged_times(scenario.trace);
+  need_starts(scenario.trace);
 
   Json out = {{"trace", trace_json(scenario)},
               {"cluster", cluster_json(scenario.cluster)},
@@ -124,14 +135,13 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     runs.push_back(run_prepared(scenario, contestant, common.run_of(contestant.name)));
   }
   for (const Run& run : runs) {
-    const Waits waits = simulated_waits(scenario.trace, run);
+    const Times times = simulated_times(scenario, run);
     Json one = {{"policy", run.policy}, {"information", level_name(run.level)}};
-    one.update(waits.json());
-    one["mean_jct_s"] = run.summary.all.mean_jct_s;
+    one.update(times.json());
     one["utilisation"] = run.summary.utilisation;
     one["preemptions"] = run.summary.preemptions;
     one["wait_ratio_to_logged"] =
-        logged.mean() > 0 ? Json(waits.mean() / logged.mean()) : Json(nullptr);
+        logged.mean_wait() > 0 ? Json(times.mean_wait() / logged.mean_wait()) : Json(nullptr);
     out["runs"].push_back(one);
   }
   if (options.json) {
@@ -139,19 +149,30 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     return 0;
   }
   std::printf("%s: %zu jobs with a logged start, on %s%s\n\n", scenario.trace.source.c_str(),
-              logged.s.size(), scenario.cluster.text.c_str(),
+              logged.wait_s.size(), scenario.cluster.text.c_str(),
               inferred ? " (inferred: the most that was held at once)" : "");
   std::printf("%-20s %12s %10s %12s %12s %14s %6s %8s\n", "", "mean wait s", "p50 s", "p90 s",
               "p99 s", "mean JCT s", "util", "preempt");
-  print_row("logged", logged, nullptr);
-  for (const Run& run : runs) print_row(run.policy, simulated_waits(scenario.trace, run), &run);
-  const double met = simulated_waits(scenario.trace, runs.front()).mean();
+  print_row("logged", logged);
+  std::printf(" %6s %8s\n", "-", "-");
+  for (const Run& run : runs) {
+    print_row(run.policy, simulated_times(scenario, run));
+    std::printf(" %6.3f %8lld%s\n", run.summary.utilisation,
+                static_cast<long long>(run.summary.preemptions),
+                is_bound(run.level) ? "  (bound: knows run times)" : "");
+  }
+  const double met = simulated_times(scenario, runs.front()).mean_wait();
   char ratio[32] = "n/a";  // where nobody waited
-  if (logged.mean() > 0) std::snprintf(ratio, sizeof ratio, "%.2f", met / logged.mean());
+  if (logged.mean_wait() > 0) {
+    std::snprintf(ratio, sizeof ratio, "%.2f", met / logged.mean_wait());
+  }
   std::printf("\n%s in place of the site's own scheduler: mean wait %s times the logged one.\n",
               runs.front().policy.c_str(), ratio);
   std::printf(
-      "Where that is far from 1, jobs waited for what the log does not say (limits, holds, "
+      "A wait is the time in which a job does not run: also what a preempted one waits again, "
+      "saves "
+      "and\nrestores. Where the ratio is far from 1, jobs waited for what the log does not say "
+      "(limits, holds, "
       "nodes out of\norder): compare policies with %s, not with the log.\n",
       runs.front().policy.c_str());
   return 0;

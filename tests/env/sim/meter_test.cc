@@ -45,7 +45,7 @@ TEST(Meter, CountsSavingAndRestoringByHand) {
   EXPECT_DOUBLE_EQ(cost_of(cluster, used)->all, 2 * 1090 * 0.001);
 }
 
-TEST(Meter, ReclaimedGpusAreDownWhileTheirJobSaves) {
+TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
   ClusterSpec cluster = load_cluster("1x2:v100+1x2:k80");
   std::vector<Job> jobs = jobs_of({{0, 2, 100}});
   Scene scene(cluster, jobs);
@@ -60,7 +60,8 @@ TEST(Meter, ReclaimedGpusAreDownWhileTheirJobSaves) {
   EXPECT_DOUBLE_EQ(used.span_s, 140);
   EXPECT_DOUBLE_EQ(used.time.running, 2 * 100);
   EXPECT_DOUBLE_EQ(used.time.starting, 2 * 30);
-  EXPECT_DOUBLE_EQ(used.time.down, 2 * 60);
+  EXPECT_DOUBLE_EQ(used.time.saving, 2 * 10);
+  EXPECT_DOUBLE_EQ(used.time.down, 2 * 50);
   EXPECT_DOUBLE_EQ(used.time.idle, 2 * 140 * 2 - 2 * 100 - 2 * 30 - 2 * 60);
   EXPECT_FALSE(energy_kwh(cluster, used)) << "nobody said what the GPUs draw";
   EXPECT_FALSE(cost_of(cluster, used));
@@ -68,13 +69,15 @@ TEST(Meter, ReclaimedGpusAreDownWhileTheirJobSaves) {
 
 // Integrates GPU by GPU and microsecond interval by interval, from the state alone.
 struct Slow {
-  double running = 0, starting = 0, saving = 0, down = 0, free = 0, unusable = 0, last_s = -1;
+  double running = 0, starting = 0, down = 0, free = 0, unusable = 0, last_s = -1;
+  double saving = 0, saving_down = 0;  // on GPUs that are free, or have been taken back
 
   void watch(const Scene& scene, const ClusterState& s) {
     pass(static_cast<double>(s.head->now_us) / 1e6);
     const Fixed& f = scene.fixed();
     running_now = starting_now = down_now = free_now = 0;
     ready_s.clear();
+    down_ready_s.clear();
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] != Phase::kRunning && s.phase[slot] != Phase::kStarting) continue;
       for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -88,10 +91,14 @@ struct Slow {
     }
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
       for (int32_t g = 0; g < f.spec.node_gpus[m]; ++g) {
-        if (f.faults && (s.idle_down_mask[m] >> g & 1)) ++down_now;
+        const double at_s = static_cast<double>(s.gpu_ready_us[f.spec.node_gpu0[m] + g]) / 1e6;
+        if (f.faults && (s.idle_down_mask[m] >> g & 1)) {
+          ++down_now;
+          down_ready_s.push_back(at_s);
+        }
         if (!(s.free_mask[m] >> g & 1)) continue;
         ++free_now;
-        ready_s.push_back(static_cast<double>(s.gpu_ready_us[f.spec.node_gpu0[m] + g]) / 1e6);
+        ready_s.push_back(at_s);
       }
     }
     unusable_now = Fragmentation(f).of(s).unusable;
@@ -104,16 +111,18 @@ struct Slow {
     down += dt * down_now;
     free += dt * free_now;
     unusable += dt * unusable_now;
-    for (const double at_s : ready_s) saving += std::max(0.0, std::min(at_s, to_s) - last_s);
+    const auto saved = [&](double at_s) { return std::max(0.0, std::min(at_s, to_s) - last_s); };
+    for (const double at_s : ready_s) saving += saved(at_s);
+    for (const double at_s : down_ready_s) saving_down += saved(at_s);
     last_s = to_s;
   }
 
   double running_now = 0, starting_now = 0, down_now = 0, free_now = 0, unusable_now = 0;
-  std::vector<double> ready_s;
+  std::vector<double> ready_s, down_ready_s;
 };
 
 TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
-  double saving = 0, lost = 0;
+  double saving = 0, saving_down = 0, lost = 0;
   for (const std::string policy : {"las", "srtf", "backfill"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const RandomWorld made = random_world(Rng(seed));
@@ -138,21 +147,24 @@ TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
       EXPECT_NEAR(used.time.total(), all, near);
       EXPECT_NEAR(used.time.running, slow.running, near);
       EXPECT_NEAR(used.time.starting, slow.starting, near);
-      EXPECT_NEAR(used.time.saving, slow.saving, near);
-      EXPECT_NEAR(used.time.down, slow.down, near);
+      EXPECT_NEAR(used.time.saving, slow.saving + slow.saving_down, near);
+      EXPECT_NEAR(used.time.down, slow.down - slow.saving_down, near);
       EXPECT_NEAR(used.time.idle, slow.free - slow.saving, near);
       EXPECT_NEAR(used.fragments.unusable, slow.unusable, near);
       EXPECT_NEAR(used.time.running + used.time.starting + used.time.unshared,
                   static_cast<double>(head.held_time_us) / 1e6, near);
-      EXPECT_NEAR(used.time.down, static_cast<double>(head.down_time_us) / 1e6, near);
+      EXPECT_NEAR(used.time.down + slow.saving_down, static_cast<double>(head.down_time_us) / 1e6,
+                  near);
       double busy = 0;
       for (const TypeTime& type : used.types) busy += type.busy_s;
-      EXPECT_NEAR(busy, static_cast<double>(head.held_time_us) / 1e6 + slow.saving, near);
+      EXPECT_NEAR(busy, static_cast<double>(head.held_time_us) / 1e6 + used.time.saving, near);
+      saving_down += slow.saving_down;
       saving += used.time.saving;
       lost += used.time.lost;
     }
   }
   EXPECT_GT(saving, 0);
+  EXPECT_GT(saving_down, 0);
   EXPECT_GT(lost, 0);
 }
 

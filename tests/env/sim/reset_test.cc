@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "env/sim/digest.h"
 #include "tests/support/futures.h"
@@ -36,6 +37,39 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
     EXPECT_FALSE(used.step());
   }
   EXPECT_GT(events, 1000);
+}
+
+// Starts who fits after each event; returns a digest of each state.
+std::vector<uint64_t> play(const Scene& scene, World& world, int events) {
+  std::vector<uint64_t> digests;
+  std::vector<Piece> pieces(static_cast<size_t>(scene.fixed().spec.num_nodes));
+  while (events-- > 0 && !all_done(world.state()) && world.advance(scene.truth())) {
+    ClusterState& s = world.state();
+    const View view(scene.fixed(), s, Level::kBlind);
+    for (int32_t slot = s.head->queue_head; slot != kNone;) {
+      const int32_t next = s.queue_next[slot];
+      const int32_t n = place(view, Placement::kFirstFit, slot, pieces.data());
+      if (n > 0) start(scene.fixed(), s, slot, pieces.data(), n);
+      slot = next;
+    }
+    digests.push_back(digest(scene.fixed(), s));
+  }
+  return digests;
+}
+
+TEST(Reset, NothingStaysOfAnEpisodeThatWasCutOff) {
+  const Scene scene("3x4", random_jobs(Rng(72), {.count = 60, .mean_gap_s = 60}));
+  World fresh(scene.fixed(), scene.size()), used(scene.fixed(), scene.size());
+  fresh.reset(0, scene.size());
+  const std::vector<uint64_t> expected = play(scene, fresh, 1000);
+  EXPECT_GT(expected.size(), 100u);
+  for (const int events : {1, 17, 50}) {
+    used.reset(0, scene.size());
+    play(scene, used, events);
+    EXPECT_GT(used.state().head->live, 0);
+    used.reset(0, scene.size());
+    EXPECT_EQ(play(scene, used, 1000), expected) << "after " << events;
+  }
 }
 
 TEST(Reset, AWorldBeginsWithItsFirstJobOrAtZero) {
