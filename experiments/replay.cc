@@ -117,6 +117,27 @@ struct PlainScenario {
   Fixed fixed;
 };
 
+// Plays until failures are drawn for as long as the replay takes: for how long that is nobody knows
+// before.
+template <class Play>
+Outcome play_out(const Scenario& scenario, const std::string& policy, const Play& play,
+                 std::vector<Fault>& longer) {
+  constexpr size_t kMost = 20'000'000;  // 800 MB
+  const int64_t first_us = scenario.played().jobs.front().submit_us;
+  int64_t span_us = scenario.drawn_until_us - first_us;
+  for (;;) {
+    Outcome outcome = play(false);
+    if (outcome.end_us - first_us <= span_us) return outcome;
+    span_us = std::max(2 * span_us, outcome.end_us - first_us);
+    longer = scenario.faults_until(first_us + span_us);
+    if (longer.size() > kMost) {
+      throw RunError(policy + ": jobs do not end for failures, " + std::to_string(longer.size()) +
+                     " until " + format_seconds(first_us + span_us) +
+                     " s; --set faults.until_h=N " + "lets them cease");
+    }
+  }
+}
+
 }  // namespace
 
 Run run_prepared(const Scenario& scenario, const Contestant& contestant,
@@ -138,38 +159,44 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   const bool told_more =
       jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr || jobs.model_row != nullptr;
   if (!contestant.policy && told_more) plain.emplace(scenario);
-  std::optional<Granted> decider;
-  if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
   const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
-  std::function<void(const ClusterState&)> watch;
-  if (options.watch) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
-  const Replay replay{.fixed = fixed,
-                      .workload = plain ? plain->workload : scenario.workload,
-                      .first_job = 0,
-                      .end_job = scenario.workload.size(),
-                      .policy = contestant.name,
-                      .placement = contestant.placement,
-                      .settings = options.policy,
-                      .decider = decider ? &*decider : nullptr,
-                      .oracle_noise = options.oracle_noise,
-                      .seed = options.seed,
-                      .trace = &scenario.played(),
-                      .cluster = &scenario.cluster,
-                      .watch = watch};
+  std::vector<Fault> longer;
+  const auto pacing = PacingRegistry::make(options.rules, options.pacing);
+  const auto play = [&](bool watched) {
+    std::optional<Granted> decider;
+    if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
+    std::function<void(const ClusterState&)> watch;
+    if (watched) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
+    return pacing->replay({.fixed = fixed,
+                           .workload = plain ? plain->workload : scenario.workload,
+                           .first_job = 0,
+                           .end_job = scenario.workload.size(),
+                           .policy = contestant.name,
+                           .placement = contestant.placement,
+                           .settings = options.policy,
+                           .decider = decider ? &*decider : nullptr,
+                           .oracle_noise = options.oracle_noise,
+                           .seed = options.seed,
+                           .trace = &scenario.played(),
+                           .cluster = &scenario.cluster,
+                           .faults = longer.empty() ? nullptr : &longer,
+                           .watch = watch});
+  };
   Run run;
   run.policy = contestant.name;
   run.rules = options.rules;
   run.placement = contestant.placement;
   run.level = contestant.level;
-  const auto pacing = PacingRegistry::make(options.rules, options.pacing);
   const auto begin = std::chrono::steady_clock::now();
-  run.outcome = scenario.of_jobs(pacing->replay(replay));
-  if (run.outcome.end_us > scenario.drawn_until_us) {
-    throw RunError(contestant.name + ": drawn failures end at " +
-                   format_seconds(scenario.drawn_until_us) + " s, the replay at " +
-                   format_seconds(run.outcome.end_us) +
-                   " s; --set faults.until_h=N draws them for longer");
+  Outcome outcome;
+  const bool watched = static_cast<bool>(options.watch);
+  if (scenario.drawn_until_us == kNever) {
+    outcome = play(watched);
+  } else {
+    outcome = play_out(scenario, contestant.name, play, longer);
+    if (watched) outcome = play(true);  // those before may have been too short
   }
+  run.outcome = scenario.of_jobs(std::move(outcome));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.summary = summarise(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome);
   return run;

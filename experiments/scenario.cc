@@ -162,29 +162,34 @@ void Scenario::befall(const FaultPlan& plan) { befall(plan, Rng(plan.seed).split
 void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   constexpr double kMonthS = 30 * 24 * 3600;
   faults = plan;
-  std::vector<Fault> all = plan.recorded;
-  drawn_until_us = kNever;
-  if (plan.model.any()) {
-    const std::vector<Job>& jobs = played().jobs;
-    const int64_t first_us = jobs.front().submit_us;
-    double span_s = 3600 * plan.model.until_h;
-    if (span_s == 0) {
-      double gpu_s = 0, longest_s = 0;
-      for (int32_t j = 0; j < workload.size(); ++j) {
-        const double run_s = 1e-6 * static_cast<double>(workload.truth().work_us[j]);
-        gpu_s += run_s * fixed.jobs.gpus[j];
-        longest_s = std::max(longest_s, run_s);
-      }
-      span_s = 1e-6 * static_cast<double>(jobs.back().submit_us - first_us) + kMonthS +
-               4 * (gpu_s / fixed.spec.total_gpus + longest_s);
+  fault_rng = rng;
+  const int64_t first_us = played().jobs.front().submit_us;
+  double span_s = 3600 * plan.model.until_h;
+  if (span_s == 0) {
+    // As long as the jobs will take, most often.
+    double gpu_s = 0, longest_s = 0;
+    for (int32_t j = 0; j < workload.size(); ++j) {
+      const double run_s = 1e-6 * static_cast<double>(workload.truth().work_us[j]);
+      gpu_s += run_s * fixed.jobs.gpus[j];
+      longest_s = std::max(longest_s, run_s);
     }
-    drawn_until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
+    span_s = 1e-6 * static_cast<double>(played().jobs.back().submit_us - first_us) + kMonthS +
+             2 * (gpu_s / fixed.spec.total_gpus + longest_s);
+  }
+  const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
+  drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
+  workload.set_faults(all_faults(until_us));
+  fixed.faults = workload.has_faults();
+}
+
+std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
+  std::vector<Fault> all = faults.recorded;
+  if (faults.model.any()) {
     const std::vector<Fault> drawn =
-        draw_faults(cluster, plan.model, first_us, drawn_until_us, rng);
+        draw_faults(cluster, faults.model, played().jobs.front().submit_us, until_us, fault_rng);
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
-  workload.set_faults(std::move(all));
-  fixed.faults = workload.has_faults();
+  return all;
 }
 
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,

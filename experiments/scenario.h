@@ -74,6 +74,11 @@ struct Scenario {
   // `drawn_until_us`. Without an `rng` it is drawn from the plan's own seed.
   void befall(const FaultPlan& plan, const Rng& rng);
   void befall(const FaultPlan& plan);
+  // What befalls GPUs, in_course(), where failures are drawn until then: the same as before as far
+  // as that went.
+  std::vector<Fault> faults_until(int64_t until_us) const {
+    return in_course(all_faults(until_us));
+  }
 
   // The jobs as worlds play them: where some have stages, each of these is one.
   const Trace& played() const { return apart ? *apart : trace; }
@@ -84,6 +89,8 @@ struct Scenario {
   Outcome of_jobs(Outcome outcome) const;
   // The same for run times alone: each stage begins when those before it have ended.
   std::vector<int64_t> of_jobs(std::vector<int64_t> stage_us) const;
+
+  std::vector<Fault> all_faults(int64_t until_us) const;  // in any order
 
   Trace trace;
   Window window;
@@ -101,7 +108,10 @@ struct Scenario {
   Fixed fixed;
   std::vector<int64_t> alone_us;  // (N) of `trace`: run_alone()
   FaultPlan faults;
-  int64_t drawn_until_us = kNever;  // a replay that goes on for longer would meet too few failures
+  Rng fault_rng{0};
+  // A replay that goes on for longer needs more of them; kNever: there are none to draw, or the
+  // plan says for how long.
+  int64_t drawn_until_us = kNever;
 };
 
 // Cuts out the window and scales arrivals to the congestion, where one is given. What follows the

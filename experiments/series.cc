@@ -59,7 +59,7 @@ void Series::count(const Fixed& fixed, const ClusterState& s, float* row) {
   row[kUnusable] = static_cast<float>(fragments.unusable);
   if (tenants_.empty()) return;
   const auto column = [&](int32_t slot) -> float* {
-    const int32_t tenant = tenant_of_[static_cast<size_t>(s.job[slot])];
+    const int32_t tenant = tenant_of_[static_cast<size_t>(scenario_.job_of(s.job[slot]))];
     return tenant == kNone ? nullptr : row + kColumns + 2 * tenant;
   };
   for (int32_t i = 0; i < head.held; ++i) {

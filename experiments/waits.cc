@@ -35,7 +35,7 @@ void Waits::close(Open& open, int64_t now_us) {
 void Waits::add(const Wait& wait) {
   WaitTotal& total = totals_[static_cast<size_t>(wait.reason)];
   const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(wait.reason));
-  uint16_t& had = had_[static_cast<size_t>(wait.job)];
+  uint16_t& had = had_[static_cast<size_t>(scenario_.job_of(wait.job))];
   total.jobs += (had & bit) == 0;
   had |= bit;
   ++total.intervals;

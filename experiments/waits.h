@@ -19,7 +19,7 @@
 namespace yard {
 
 struct Wait {
-  int32_t job;  // of the trace
+  int32_t job;  // as played: a stage, where jobs have several
   int64_t from_us, to_us;
   WaitReason reason;
   std::string detail;  // at the beginning

@@ -22,20 +22,22 @@ struct Agenda {
     }
   };
 
+  // The first entry stands alone, so that four children share a line of an aligned block.
+  static constexpr size_t kLine = 64, kHeap = kLine - sizeof(Entry);
+
   int32_t* size = nullptr;  // (1)
   Entry* heap = nullptr;    // (S)
   int32_t* pos = nullptr;   // (S)  by slot, kNone when not in the heap
 
   YARD_HD static size_t bytes(int32_t slots) {
-    return 64 + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t)) + 4;
+    return kHeap + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t));
   }
 
   // Requires: `block` holds bytes(slots) bytes, aligned to 8.
   YARD_HD static Agenda at(std::byte* block, int32_t slots) {
     Agenda a;
     a.size = reinterpret_cast<int32_t*>(block);
-    // The first entry stands alone, so that four children share a line of an aligned block.
-    a.heap = reinterpret_cast<Entry*>(block + 48);
+    a.heap = reinterpret_cast<Entry*>(block + kHeap);
     a.pos = reinterpret_cast<int32_t*>(a.heap + slots);
     return a;
   }

@@ -85,7 +85,7 @@ class Placer {
   // On how few nodes could `gpus` go now? Requires: that many are free.
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
-    for (int32_t c = spec.max_node_gpus; c > 0 && gpus > 0; --c) {
+    for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
       for (int32_t m = map_.first(s_, c); m != kNone && gpus > 0; m = map_.first(s_, c, m + 1)) {
         gpus -= c;
         ++n;
@@ -184,7 +184,7 @@ class Placer {
 // many.
 YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
-  for (int32_t c = spec.max_node_gpus; c > 0 && gpus > 0; --c) {
+  for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
     const int32_t full = (gpus + c - 1) / c;
     const int32_t take = full < spec.nodes_of_size[c] ? full : spec.nodes_of_size[c];
     gpus -= take * c;

@@ -56,7 +56,7 @@ class Default final : public Pacing {
     std::vector<int64_t> told;
     if (level >= Level::kNoisyOracle) told = told_work(replay, level);
     const View view(world.fixed(), s, level, told.empty() ? nullptr : told.data());
-    const Truth truth = replay.workload.truth();
+    const Truth truth = replay.truth();
     Draft draft(world.fixed(), s);
 
     Outcome out;

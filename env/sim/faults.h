@@ -30,7 +30,7 @@ struct FaultModel {
   double zone_repair_h = 1;
   double reclaim_repair_h = 2;
   double reclaim_notice_s = 120;  // what Amazon EC2 gives spot instances; others give 30
-  double until_h = 0;             // after the first arrival; 0: longer than jobs should take
+  double until_h = 0;             // after the first arrival; 0: for as long as jobs take
 
   void fields(FieldList& f) {
     f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
@@ -48,9 +48,8 @@ struct FaultModel {
     f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "the same of a reclaimed node");
     f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
       "seconds between the notice of a reclaim, read or drawn, and the end of its jobs");
-    f("until_h", until_h, 0, 1e7,
-      "hours after the first arrival for which failures are drawn; 0: a month and four times what "
-      "the jobs' work would take after the last one");
+    f("until_h", until_h, 0, 1e6,
+      "hours after the first arrival in which any of these happen; 0: as long as jobs take");
   }
   bool any() const {
     return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;

@@ -55,10 +55,20 @@ struct Replay {
   uint64_t seed = 1;
   // The workload's jobs in full, for rule sets that go by more than GPUs and run times.
   const Trace* trace = nullptr;
-  const ClusterSpec* cluster = nullptr;  // for those that go by the names of GPU types
+  const ClusterSpec* cluster = nullptr;        // for those that go by the names of GPU types
+  const std::vector<Fault>* faults = nullptr;  // in_course(), in place of the workload's
   // Called after every decision, and where jobs end between decisions; for time series, timelines
   // and tests.
   std::function<void(const ClusterState&)> watch;
+
+  Truth truth() const {
+    Truth truth = workload.truth();
+    if (faults != nullptr) {
+      truth.faults = faults->data();
+      truth.num_faults = static_cast<int32_t>(faults->size());
+    }
+    return truth;
+  }
 };
 
 class Pacing {

@@ -253,18 +253,14 @@ void Draft::undo_to(size_t mark) {
   }
 }
 
-// Links the job into the queue where it stood: edits are taken back in reverse, so its former
-// neighbours are neighbours again.
+// Links the job into the queue where it stood: it still knows its former neighbours, and edits are
+// taken back in reverse, so that they are neighbours again.
 void Draft::undo_start(const Undo& u) {
   ClusterState& s = *state_;
   begun_[static_cast<size_t>(u.slot)] = 0;
   release(*fixed_, s, u.slot);
   --s.started[u.slot];
   --s.head->starts;
-  s.queue_prev[u.slot] = u.queue_prev;
-  s.queue_next[u.slot] = u.queue_next;
-  s.class_prev[u.slot] = u.class_prev;
-  s.class_next[u.slot] = u.class_next;
   if (u.phase == Phase::kWaiting) queue_link(s, u.slot);
 }
 

@@ -141,7 +141,6 @@ YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
   const AloneRate alone = rate_alone(f, s, slot, at);
   s.alone_rate[slot] = alone.rate;
   s.tier[slot] = static_cast<uint8_t>(at.tier);
-  s.traffic[slot] = 0;
   if (f.speed.num_classes > 0 && at.gpus <= f.speed.max_gpus) {
     s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
                                        at.gpus, at.tier, at.nodes);

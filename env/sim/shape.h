@@ -168,12 +168,12 @@ YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLed
   // Tasks without a share are all alike: a division says how many fit.
   if (need.gpu_milli == 0) {
     int64_t n = most;
-    if (need.gpus > 0 && count_bits(ledger.free) / need.gpus < n)
-      n = count_bits(ledger.free) / need.gpus;
-    if (need.cpu_milli > 0 && ledger.cpu_milli_left / need.cpu_milli < n)
-      n = ledger.cpu_milli_left / need.cpu_milli;
-    if (need.mem_mib > 0 && ledger.mem_mib_left / need.mem_mib < n)
-      n = ledger.mem_mib_left / need.mem_mib;
+    const auto at_most = [&n](int64_t left, int64_t each) {
+      if (each > 0 && left / each < n) n = left / each;
+    };
+    at_most(count_bits(ledger.free), need.gpus);
+    at_most(ledger.cpu_milli_left, need.cpu_milli);
+    at_most(ledger.mem_mib_left, need.mem_mib);
     if (n <= 0) return 0;
     const auto taken = static_cast<int32_t>(n);
     ledger.free &= ~PickLowest{}(ledger.free, taken * need.gpus);

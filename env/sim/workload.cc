@@ -16,7 +16,7 @@ Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars)
   }
 }
 
-void Workload::set_faults(std::vector<Fault> faults) {
+std::vector<Fault> in_course(std::vector<Fault> faults) {
   const size_t given = faults.size();
   for (size_t i = 0; i < given; ++i) {
     const Fault down = faults[i];
@@ -39,7 +39,7 @@ void Workload::set_faults(std::vector<Fault> faults) {
   };
   std::sort(faults.begin(), faults.end(),
             [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
-  faults_ = std::move(faults);
+  return faults;
 }
 
 }  // namespace yard

@@ -12,6 +12,10 @@
 
 namespace yard {
 
+// What befalls GPUs, in any order, as the truth has it: by time, and with what follows from it, the
+// repairs and the ends of reclaims.
+std::vector<Fault> in_course(std::vector<Fault> faults);
+
 class Workload {
  public:
   Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars = {});
@@ -24,9 +28,8 @@ class Workload {
   void set_speed_classes(std::vector<int32_t> classes) {
     jobs_.set_speed_classes(std::move(classes));
   }
-  // Takes what will befall GPUs, in any order; repairs follow from it. Then worlds need
-  // Fixed::faults.
-  void set_faults(std::vector<Fault> faults);
+  // Takes what will befall GPUs, in any order. Then worlds need Fixed::faults.
+  void set_faults(std::vector<Fault> faults) { faults_ = in_course(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
   // Whether job `j` counts. The others keep the cluster busy.

@@ -192,9 +192,10 @@ void Rows::add(Job job) {
   ++num_jobs_;
 }
 
-bool Rows::replace(Job& job, const std::string& reason, bool (*gives_way)(const Job& before)) {
+bool Rows::replace(Job& job, const std::string& reason,
+                   bool (*gives_way)(const Job& before, const Job& job)) {
   Job* before = with_id(job.id);
-  if (before == nullptr || !gives_way(*before)) return false;
+  if (before == nullptr || !gives_way(*before, job)) return false;
   left_out(reason, before->line);
   job.line = line_number();
   *before = std::move(job);

@@ -95,8 +95,9 @@ class Rows {
 
   void add(Job job);
   // Puts the present row's job in the place of an earlier one of the same id, whose row then counts
-  // as left out; false where there is none that `gives_way`.
-  bool replace(Job& job, const std::string& reason, bool (*gives_way)(const Job& before));
+  // as left out; false where there is none that gives way to it.
+  bool replace(Job& job, const std::string& reason,
+               bool (*gives_way)(const Job& before, const Job& job));
   Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
 
   // The calendar time of the trace's zero, where the format knows it.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+
 #include "env/base/file.h"
 #include "tests/cli/program.h"
 
@@ -68,6 +71,30 @@ TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
   const Result result = shell(std::string(kRun) + "--waits-out waits.csv");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(read_file("waits.csv"), "policy,job_id,from_s,to_s,reason,detail\n");
+}
+
+// Stages are more than jobs: whatever looks on counts them by themselves.
+TEST(Outputs, LookOnAtJobsOfManyStages) {
+  const Folder folder;
+  std::string jobs;
+  for (int i = 0; i < 60; ++i) {
+    jobs += R"({"job_id":"j)" + std::to_string(i) + R"(","submit_s":)" + std::to_string(i) +
+            R"(,"run_s":90,"gpus":3,"tenant":"t","groups":[)";
+    for (int stage = 0; stage < 3; ++stage) {
+      jobs += R"({"role":"s)" + std::to_string(stage) + R"(","gpus":1,"run_s":30)" +
+              (stage > 0 ? R"(,"after":[)" + std::to_string(stage - 1) + "]" : "") +
+              (stage < 2 ? "}," : "}]}\n");
+    }
+  }
+  folder.write("jobs.jsonl", jobs);
+  const Result result = shell(
+      "yardmaster simulate --trace jobs.jsonl --cluster 1x4 --policy fifo,las --waits-out w.csv "
+      "--timeline t.json --series-out s.csv --dump-at 100 --dump-out d.json --metrics all --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const auto& run : nlohmann::json::parse(result.out)["runs"]) {
+    EXPECT_EQ(run["finished"], 60);
+    for (const auto& wait : run["waits"]) EXPECT_LE(wait["jobs"], 60);
+  }
 }
 
 }  // namespace

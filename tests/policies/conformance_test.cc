@@ -127,8 +127,8 @@ TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
   }
 }
 
-// A live cluster has jobs that nobody may stop. Others then make no room that is not enough: who
-// is stopped is stopped for a job that starts.
+// A live cluster has jobs that nobody may stop. Where others make no room that is enough, nobody is
+// stopped: no decision stops jobs and starts none.
 TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
   const Scene scene(kCluster, crowd(3), no_costs());
   Player player(scene, *policy_);

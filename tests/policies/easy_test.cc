@@ -71,6 +71,12 @@ TEST(Easy, WhatTheHeadLeavesFreeIsSpareForAnybody) {
   EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {10, 1, 500, 500}, {11, 1, 500, 500}}),
             (Starts{0, 100, 10, 150}))
       << "it is spare once";
+  EXPECT_EQ(starts({{0, 1, 100, 100}, {5, 4, 50, 50}, {10, 1, 95, 95}, {10, 1, 95, 95}}),
+            (Starts{0, 100, 150, 150}))
+      << "nothing is";
+  EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {5, 1, 500, 500}, {5, 1, 500, 500}}),
+            (Starts{0, 100, 5, 150}))
+      << "once in a decision, too";
 }
 
 TEST(Easy, WhoIsOverInTimeTakesNothingOfWhatIsSpare) {

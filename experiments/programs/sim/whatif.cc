@@ -42,22 +42,20 @@ struct Times {
     return wait_s.empty() ? 0 : nearest_rank(by_size, share);
   }
   Json json() const {
-    return {{"mean_wait_s", mean_wait()},
-            {"p50_wait_s", wait(0.5)},
-            {"p90_wait_s", wait(0.9)},
-            {"p99_wait_s", wait(0.99)},
-            {"mean_jct_s", mean_jct()}};
+    return {{"jobs", wait_s.size()},   {"mean_wait_s", mean_wait()}, {"p50_wait_s", wait(0.5)},
+            {"p90_wait_s", wait(0.9)}, {"p99_wait_s", wait(0.99)},   {"mean_jct_s", mean_jct()}};
   }
 };
 
-// Of jobs whose real start the log has. They ran from it to their end: what they waited is the time
-// before it.
+// Of jobs whose real start the log has. What they did not run of the time to their end they waited:
+// a suspended job does. Where no end is logged, they ran from their start on.
 Times logged_times(const Trace& trace) {
   Times times;
   for (const Job& job : trace.jobs) {
     if (!job.scored || job.logged_start_us < 0) continue;
-    const int64_t wait_us = job.logged_start_us - job.submit_us;
-    times.add(wait_us, wait_us + job.run_us);
+    int64_t jct_us = job.logged_start_us - job.submit_us + job.run_us;
+    if (job.logged_end_us >= 0) jct_us = job.logged_end_us - job.submit_us;
+    times.add(std::max<int64_t>(0, jct_us - job.run_us), jct_us);
   }
   return times;
 }
@@ -169,10 +167,9 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   std::printf("\n%s in place of the site's own scheduler: mean wait %s times the logged one.\n",
               runs.front().policy.c_str(), ratio);
   std::printf(
-      "A wait is the time in which a job does not run: also what a preempted one waits again, "
-      "saves "
-      "and\nrestores. Where the ratio is far from 1, jobs waited for what the log does not say "
-      "(limits, holds, "
+      "A wait is the time to a job's end less its run time: also what a preempted or suspended one "
+      "waits\nagain, saves and restores, and what it loses on GPUs slower than the fastest.\n"
+      "Where the ratio is far from 1, jobs waited for what the log does not say (limits, holds, "
       "nodes out of\norder): compare policies with %s, not with the log.\n",
       runs.front().policy.c_str());
   return 0;
