@@ -238,13 +238,15 @@ TEST(Dump, SaysWhyAJobWaitsUnderPublishedRulesToo) {
   EXPECT_GT(waiting, 0);
   // All waiting together is all JCT less all running: nothing costs anything there.
   double waited_s = 0, jct_s = 0;
-  for (const std::string_view line : split(read_file("w.csv"), '\n')) {
+  const std::string waits_csv = read_file("w.csv");
+  for (const std::string_view line : split(waits_csv, '\n')) {
     const auto fields = split(line, ',');
     if (fields.size() < 6 || fields[0] == "policy") continue;
     waited_s +=
         static_cast<double>(*parse_seconds_us(fields[3]) - *parse_seconds_us(fields[2])) / 1e6;
   }
-  for (const std::string_view line : split(read_file("j.csv"), '\n')) {
+  const std::string jobs_csv = read_file("j.csv");
+  for (const std::string_view line : split(jobs_csv, '\n')) {
     const auto fields = split(line, ',');
     if (fields.size() < 11 || fields[0] == "policy") continue;
     jct_s += static_cast<double>(*parse_seconds_us(fields[7])) / 1e6;

@@ -91,7 +91,8 @@ TEST(Outputs, LookOnAtJobsOfManyStages) {
       "yardmaster simulate --trace jobs.jsonl --cluster 1x4 --policy fifo,las --waits-out w.csv "
       "--timeline t.json --series-out s.csv --dump-at 100 --dump-out d.json --metrics all --json");
   ASSERT_EQ(result.code, 0) << result.err;
-  for (const auto& run : nlohmann::json::parse(result.out)["runs"]) {
+  const auto out = nlohmann::json::parse(result.out);
+  for (const auto& run : out["runs"]) {
     EXPECT_EQ(run["finished"], 60);
     for (const auto& wait : run["waits"]) EXPECT_LE(wait["jobs"], 60);
   }

@@ -58,7 +58,8 @@ TEST(Simulate, PrintsOneJsonDocument) {
   EXPECT_EQ(json["cluster"]["gpus"], 4);
   EXPECT_EQ(json["trace"]["skipped"], 0);
 
-  const auto lines = split(read_file("jobs-out.csv"), '\n');
+  const std::string csv = read_file("jobs-out.csv");
+  const auto lines = split(csv, '\n');
   ASSERT_EQ(lines.size(), 8u);  // a header, two runs of three jobs, the end
   EXPECT_EQ(lines[2], "fifo,b,4,10,100,150,90,140,0,0,finished");
 }
@@ -307,7 +308,8 @@ TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
         placement);
     ASSERT_EQ(result.code, 0) << result.err;
     int64_t asked_us = 0, held_us = 0;
-    for (const std::string_view line : split(read_file("out.csv"), '\n')) {
+    const std::string csv = read_file("out.csv");
+    for (const std::string_view line : split(csv, '\n')) {
       const auto fields = split(line, ',');
       if (fields[0] != "fifo") continue;
       asked_us +=

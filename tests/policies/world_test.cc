@@ -182,6 +182,25 @@ TEST(Faults, LostWorkIsCounted) {
   EXPECT_EQ(player.state().head->lost_time_us, 4 * 400 * kSecond);
 }
 
+// --- jobs after others
+
+TEST(Dependencies, AChainIsAsLongAsItsJobs) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < 300; ++i) {
+    jobs.push_back(jobs_of({{0, 1, 10}})[0]);
+    jobs.back().id = std::to_string(i);
+    if (i > 0) jobs.back().after = {std::to_string(i - 1)};
+  }
+  const Scene scene("1x8", jobs);
+  const auto policy = make_policy("backfill");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    ASSERT_EQ(player.jobs()[j].start_us, static_cast<int64_t>(j) * 10 * kSecond);
+  }
+}
+
 // --- nodes that go as a whole
 
 Job on_cpus(const std::string& id, double run_s) {
