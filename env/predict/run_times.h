@@ -108,7 +108,7 @@ struct RunTimes {
   // Which of `life` fits a job, from how much of each part is unknown, 0 to 1.
   YARD_HD int32_t width(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
-    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);
+    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: never below 0
   }
 
  private:
