@@ -133,7 +133,7 @@ Outcome play_out(const Scenario& scenario, const std::string& policy, const Play
     if (longer.size() > kMost) {
       throw RunError(policy + ": jobs do not end for failures, " + std::to_string(longer.size()) +
                      " until " + format_seconds(first_us + span_us) +
-                     " s; --set faults.until_h=N " + "lets them cease");
+                     " s; --set faults.until_h=N lets them cease");
     }
   }
 }

@@ -179,7 +179,7 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
   drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
   workload.set_faults(all_faults(until_us));
-  fixed.faults = workload.has_faults();
+  fixed.faults = workload.has_faults() || plan.model.any();  // none yet, but perhaps later
 }
 
 std::vector<Fault> Scenario::all_faults(int64_t until_us) const {

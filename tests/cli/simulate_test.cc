@@ -376,6 +376,15 @@ TEST(Faults, AreDrawnForAsLongAsJobsRun) {
   const Json run = Json::parse(slow.out)["runs"][0];
   EXPECT_NEAR(run["failures"], run["makespan_s"].get<double>() / 3600 / 2004, 60);
   EXPECT_NEAR(run["gpu_hours"]["all"].get<double>(), run["makespan_s"].get<double>() / 3600, 1e-3);
+  // Most seeds draw none within the time that was foreseen, and some ten within what it takes.
+  for (int seed = 1; seed <= 5; ++seed) {
+    const Result rare = shell(
+        "yardmaster simulate --trace jobs.csv --cluster slow.yaml --policy fifo --json "
+        "--set faults.gpu_mtbf_h=20000 --seed " +
+        std::to_string(seed));
+    ASSERT_EQ(rare.code, 0) << rare.err;
+    EXPECT_GT(Json::parse(rare.out)["runs"][0]["failures"], 0) << "seed " << seed;
+  }
 }
 
 // A policy that preempts starts everybody early: what they wait afterwards counts.

@@ -8,6 +8,7 @@
 #include "env/base/error.h"
 #include "env/base/nearest_rank.h"
 #include "experiments/least_cluster.h"
+#include "experiments/moments.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 
@@ -30,13 +31,8 @@ struct Times {
     wait_s.push_back(1e-6 * static_cast<double>(wait_us));
     jct_s.push_back(1e-6 * static_cast<double>(jct_us));
   }
-  static double mean(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return values.empty() ? 0 : sum / static_cast<double>(values.size());
-  }
-  double mean_wait() const { return mean(wait_s); }
-  double mean_jct() const { return mean(jct_s); }
+  double mean_wait() const { return yard::mean(wait_s); }
+  double mean_jct() const { return yard::mean(jct_s); }
   double wait(double share) const {
     std::vector<double> by_size = wait_s;
     return wait_s.empty() ? 0 : nearest_rank(by_size, share);
