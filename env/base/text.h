@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@ namespace yard {
 // Returns the parts between separators, empty ones too; an empty text is one empty part.
 // The parts point into `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
+template <std::same_as<std::string> Temporary>
+std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 

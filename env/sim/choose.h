@@ -61,15 +61,6 @@ class Placer {
     return map_.first_of(s_, gpus, spec.max_node_gpus);
   }
 
-  // The node with the fewest free GPUs that suffice, the lowest among equals.
-  YARD_HD int32_t tightest(int32_t gpus) const {
-    for (int32_t c = gpus; c <= spec.max_node_gpus; ++c) {
-      const int32_t node = map_.first(s_, c);
-      if (node != kNone) return node;
-    }
-    return kNone;
-  }
-
   // How many nodes have exactly so many free GPUs.
   YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
 
@@ -106,7 +97,8 @@ class Placer {
     return n;
   }
 
-  // Emptiest nodes first (the fewest nodes), the last piece on the tightest node that still fits.
+  // Emptiest nodes first (the fewest nodes), the last piece on the tightest node that still fits,
+  // the lowest among equals.
   YARD_HD int32_t fewest_nodes(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     int32_t from = 0;
@@ -203,15 +195,12 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
 YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
   const Placer placer(view);
-  if (gpus <= placer.spec.max_node_gpus) {
-    const int32_t node =
-        placement == Placement::kFirstFit ? placer.first_at_least(gpus) : placer.tightest(gpus);
-    if (node != kNone) {
-      out[0] = {node, gpus};
-      return 1;
-    }
+  if (placement == Placement::kFirstFit) {
+    const int32_t node = gpus <= placer.spec.max_node_gpus ? placer.first_at_least(gpus) : kNone;
+    if (node == kNone) return placer.scatter(gpus, out);
+    out[0] = {node, gpus};
+    return 1;
   }
-  if (placement == Placement::kFirstFit) return placer.scatter(gpus, out);
   const int32_t n = placer.fewest_nodes(gpus, out);
   if (placement == Placement::kConsolidate && n > least_nodes(placer.spec, gpus)) return 0;
   return n;

@@ -169,6 +169,32 @@ TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
   EXPECT_EQ(begins_s(2), 15);
 }
 
+TEST_F(Vacating, AKindThatHasLeftBarsNobody) {
+  make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});
+  start_on(0, 1);
+  preempt(fixed(), s(), 0);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  while (s().head->now_us < 10 * kSecond) ASSERT_TRUE(world_->advance(scene_->truth()));
+  start_on(1, 1);
+  preempt(fixed(), s(), 1);
+  ASSERT_EQ(s().gpu_ready_us[0], 20 * kSecond);
+  start_on(2, 1);
+  EXPECT_EQ(s().phase[2], Phase::kRunning) << "who saves now is of no kind";
+}
+
+TEST_F(Vacating, OfSeveralSaversEachKindBars) {
+  make({{100}, {100}, {100}, {100}}, {{0, 1, 2, 1, kNone}, {0b100, 0, 0b1}, 3});
+  start_on(0, 1);
+  start_on(1, 1);
+  ASSERT_TRUE(world_->advance(scene_->truth()));
+  preempt(fixed(), s(), 0);
+  preempt(fixed(), s(), 1);
+  start_on(2, 1);
+  EXPECT_EQ(begins_s(2), 15);
+  start_on(3, 1);
+  EXPECT_EQ(s().phase[3], Phase::kRunning) << "its kind lies beside all";
+}
+
 TEST_F(Vacating, OfAWholeGpuNothingIsLeft) {
   make({{500, 4}, {0}, {1}}, {{0, kNone, 0, kNone}, {0b1}, 1});
   start_on(0, 1);

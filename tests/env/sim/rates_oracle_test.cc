@@ -112,13 +112,13 @@ class Book {
     double slowest = 1;
     int32_t type = 0;
     bool any = false;
-    // In the order of its parts: of types that are as slow, the first counts.
+    // Of types that are as slow, the first of the cluster counts.
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       if (s_.part_mask[p] == 0) continue;
       const int32_t node = s_.part_node[p], here = f_.spec.node_type[node];
       const double speed = kind_of(slot) < 0 ? f_.speed_on(s_.job[slot], node)
                                              : f_.speed.steps_per_s[cell(slot, place, here)];
-      if (any && speed >= slowest) continue;
+      if (any && (speed > slowest || (speed == slowest && here > type))) continue;
       slowest = speed;
       type = here;
       any = true;
