@@ -47,7 +47,8 @@ int32_t yardmaster_env_cluster_features(const yardmaster_env* env);
 int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows, and one for "nothing" */
 
 int yardmaster_env_reset(yardmaster_env* env);
-/* One legal action a world; an illegal one changes nothing anywhere. */
+/* One legal action a world; an illegal one changes nothing anywhere. Like fork, refused before the
+ * first reset or restore. */
 int yardmaster_env_step(yardmaster_env* env, const int32_t* actions);
 
 /* Of the present decision. */

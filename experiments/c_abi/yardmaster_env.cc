@@ -97,6 +97,10 @@ void check_actions(const Batch& batch, const int32_t* actions) {
   }
 }
 
+void check_begun(const yardmaster_env& env, const char* what) {
+  if (!env.begun) throw yard::InputError(what, "a reset() or restore() before it", "none");
+}
+
 }  // namespace
 
 extern "C" {
@@ -157,7 +161,7 @@ int yardmaster_env_reset(yardmaster_env* env) {
 
 int yardmaster_env_step(yardmaster_env* env, const int32_t* actions) {
   return env->guarded([env, actions](auto& b) {
-    if (!env->begun) throw yard::InputError("step", "a reset() or restore() before it", "none");
+    check_begun(*env, "step");
     check_actions(b, actions);
     b.step({actions, static_cast<size_t>(b.worlds())});
   });
@@ -214,6 +218,7 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
 
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to) {
   return env->guarded([=](auto& b) {
+    check_begun(*env, "fork");
     for (const int32_t world : {from, to}) {
       if (world < 0 || world >= b.worlds() || from == to) {
         throw yard::InputError("fork", "two of the worlds 0 to " + std::to_string(b.worlds() - 1),
