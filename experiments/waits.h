@@ -28,7 +28,7 @@ struct Wait {
 struct WaitTotal {
   int64_t jobs = 0;  // that waited for this reason at some time
   int64_t intervals = 0;
-  int64_t time_us = 0;  // summed over jobs
+  WideUs time_us = 0;  // summed over jobs
 };
 
 inline constexpr const char* kWaitsHeader = "policy,job_id,from_s,to_s,reason,detail\n";

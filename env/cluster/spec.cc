@@ -58,9 +58,11 @@ ClusterSpec from_name_or_path(const std::string& text) {
   std::string path = find_ready_cluster(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
   if (path.empty()) {
+    const auto ready = ready_cluster_names();
     throw InputError("cluster",
-                     "NODESxGPUS[:TYPE], such parts joined by '+', or a YAML file, or one of: " +
-                         join(ready_cluster_names()),
+                     "NODESxGPUS[:TYPE], such parts joined by '+', or a YAML file, or " +
+                         (ready.empty() ? "a ready-made spec (YARD_CLUSTERS names no folder of any)"
+                                        : "one of: " + join(ready)),
                      "'" + text + "', which is none of them");
   }
   ClusterSpec spec = from_yaml(path);

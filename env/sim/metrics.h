@@ -15,7 +15,7 @@ namespace yard {
 struct JctSummary {
   int64_t jobs = 0;        // scored
   int64_t finished = 0;    // of these, those that ended
-  int64_t sum_jct_us = 0;  // [us] exact; JCT = end - submission
+  WideUs sum_jct_us = 0;   // [us] exact; JCT = end - submission
   double mean_jct_s = 0;   // [s]
   double p50_jct_s = 0;    // [s] the least JCT that at least half of the jobs do not exceed
   double p95_jct_s = 0;    // [s]
@@ -27,7 +27,8 @@ struct JctSummary {
 
 // The same while it is collected.
 struct JctGroup {
-  int64_t jobs = 0, sum_wait_us = 0, max_wait_us = 0, sum_run_us = 0;
+  int64_t jobs = 0, max_wait_us = 0;
+  WideUs sum_wait_us = 0, sum_run_us = 0;
   std::vector<int64_t> jct_us;  // of those that ended
 
   void add(int64_t jct, int64_t wait, int64_t run);

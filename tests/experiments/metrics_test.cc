@@ -76,6 +76,18 @@ TEST(Metrics, OfFourJobsByHand) {
   EXPECT_DOUBLE_EQ(s.classes[1].all.mean_jct_s, 4);
 }
 
+TEST(Metrics, SumsBeyondSixtyFourBits) {
+  const Case it({job("a", 0, 10, 1), job("b", 0, 10, 1), job("c", 0, 10, 1)});
+  const int64_t age_us = 4'000'000'000'000 * kS;
+  Outcome outcome;
+  outcome.end_us = age_us + 10 * kS;
+  for (int i = 0; i < 3; ++i) outcome.jobs.push_back({age_us, age_us + 10 * kS, 0, 0});
+  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  EXPECT_EQ(s.all.sum_jct_us, WideUs{3} * (age_us + 10 * kS));
+  EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 4e12 + 10);
+  EXPECT_DOUBLE_EQ(s.all.mean_wait_s, 4e12);
+}
+
 TEST(Metrics, NearestRankOfAHundred) {
   std::vector<Job> jobs;
   Outcome outcome;

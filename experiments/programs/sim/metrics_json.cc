@@ -111,7 +111,7 @@ Json fragmentation_json(const FragmentTime& time) {
 // By reason; reasons that nobody had are left out.
 Json waits_json(const Waits* waits) {
   if (waits == nullptr) return nullptr;
-  int64_t all_us = 0;
+  WideUs all_us = 0;
   for (const WaitTotal& total : waits->totals()) all_us += total.time_us;
   Json out = Json::array();
   for (size_t r = 0; r < waits->totals().size(); ++r) {

@@ -183,9 +183,9 @@ std::vector<std::string> list_of(const std::string& text, const std::string& opt
   return out;
 }
 
-nlohmann::ordered_json seconds_json(int64_t us) {
+nlohmann::ordered_json seconds_json(WideUs us) {
   constexpr int64_t kUsPerS = 1'000'000;
-  if (us % kUsPerS == 0) return us / kUsPerS;
+  if (us % kUsPerS == 0) return static_cast<int64_t>(us / kUsPerS);
   return static_cast<double>(us) / 1e6;
 }
 

@@ -46,7 +46,7 @@ nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
 nlohmann::ordered_json trace_json(const Scenario& scenario);
 
 // Seconds as a JSON number: whole where they are.
-nlohmann::ordered_json seconds_json(int64_t us);
+nlohmann::ordered_json seconds_json(WideUs us);
 
 // "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
 std::string load_text(double load);
