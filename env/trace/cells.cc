@@ -8,8 +8,14 @@
 namespace yard {
 
 Cells::Cells(Lines& lines) : lines_(&lines) {
-  if (lines.next(row_)) {
-    for (const std::string_view name : split(row_, ',')) columns_.emplace_back(trim(name));
+  if (!lines.next(row_)) return;
+  for (const std::string_view field : split(row_, ',')) {
+    const std::string_view name = trim(field);
+    if (std::find(columns_.begin(), columns_.end(), name) != columns_.end()) {
+      throw InputError(lines.name() + ":1", "each column once",
+                       "'" + std::string(name) + "' twice");
+    }
+    columns_.emplace_back(name);
   }
 }
 

@@ -21,7 +21,7 @@ class Cells {
   static constexpr double kLeast = 1e-18, kMost = 1e18;
   static constexpr int32_t kMostGpus = 1 << 16;
 
-  // The first line names the columns. `lines` outlives this.
+  // The first line names the columns, each once. `lines` outlives this.
   explicit Cells(Lines& lines);
 
   // Throws InputError where there is no such column.

@@ -80,7 +80,11 @@ Rows::Rows(Lines& lines, const Layout& layout) : lines_(&lines), layout_(layout)
 
 int Rows::optional_column(std::string_view name) const {
   const auto it = std::find(columns_.begin(), columns_.end(), name);
-  return it == columns_.end() ? -1 : static_cast<int>(it - columns_.begin());
+  if (it == columns_.end()) return -1;
+  if (std::find(it + 1, columns_.end(), name) != columns_.end()) {
+    throw InputError(where_names(), "each column once", in_quotes(name) + " twice");
+  }
+  return static_cast<int>(it - columns_.begin());
 }
 
 std::string Rows::where_names() const {

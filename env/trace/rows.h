@@ -43,7 +43,8 @@ class Rows {
   // `lines` outlives this. Empty lines are passed over.
   Rows(Lines& lines, const Layout& layout);
 
-  // Returns the column of that name, -1 for an optional one that is not there. Throws InputError.
+  // Returns the column of that name, -1 for an optional one that is not there. Throws InputError,
+  // also where it is there twice.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
   const std::vector<std::string>& columns() const { return columns_; }

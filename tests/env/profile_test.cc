@@ -136,6 +136,8 @@ TEST(Profile, ErrorsNameFileLineAndColumn) {
               HasSubstr("throughputs_TYPE"));
   EXPECT_THAT(error_of("global_batch_size,one\n8,1\n", "throughputs_T4/bert.csv"),
               StartsWith("throughputs_T4/bert.csv:1:"));
+  EXPECT_THAT(error_of("global_batch_size,1, 1\n8,1,2\n", "throughputs_T4/bert.csv"),
+              StartsWith("throughputs_T4/bert.csv:1: expected each column once, got '1' twice"));
   EXPECT_THAT(error_of("exec_plan,placement,iter_time\nga,11,-1\n", "bert/p.csv"),
               StartsWith("bert/p.csv:2:7:"));
   EXPECT_THAT(error_of("node1 -- ReLU() -- parameter_size=1\nnode2 -- ReLU()\n", "m.graph.txt"),

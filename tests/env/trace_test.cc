@@ -243,6 +243,8 @@ TEST(Trace, FilesWithoutJobsOrFormatSaySo) {
               AllOf(HasSubstr("trace format: expected one of: "), HasSubstr("'slurm'")));
   EXPECT_THAT(error_of(kItpHeader, {.format = "tiresias"}),
               HasSubstr("jobs.csv:1: expected a column 'submit_time'"));
+  EXPECT_THAT(error_of("num_gpus,timestamp,duration,cluster,num_gpus\n", {.format = "philly"}),
+              HasSubstr("jobs.csv:1: expected each column once, got 'num_gpus' twice"));
   EXPECT_THROW(load_trace("no/such/jobs.csv", {}), InputError);
   EXPECT_THROW(load_trace("synthetic:nonesuch", {}), InputError);
   EXPECT_THROW(load_trace("synthetic:xv", {.format = "itp"}), InputError);
