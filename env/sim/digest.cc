@@ -204,9 +204,9 @@ std::string broken_link(const Fixed& fixed, const ClusterState& s) {
 
 std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
   const Head& h = *s.head;
-  if (const std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
+  if (std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
   if (fixed.rated) {
-    if (const std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
+    if (std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
   }
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
   std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);

@@ -129,8 +129,9 @@ class Kind {
     for (int32_t i = 0; i < n; ++i) {
       const int32_t unit =
           gpus % what_.least == 0 ? what_.least : 1;  // large jobs are mostly of whole nodes
+      const int32_t units = gpus / unit;
       const int32_t share =
-          unit * static_cast<int32_t>(std::lround(static_cast<double>(gpus / unit) / (n - i)));
+          unit * static_cast<int32_t>(std::lround(static_cast<double>(units) / (n - i)));
       Job job;
       job.id = what_.prefix + std::to_string(++number_);
       job.gpus = std::clamp(share, what_.least, what_.most);

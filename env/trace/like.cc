@@ -55,7 +55,7 @@ std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& option
   }
   const auto fill = [&] {
     const LikeTimes times(model, std::max(span_s, 1.0), seed);
-    const LikePlan plan =
+    LikePlan plan =
         plan_batches(model, static_cast<int64_t>(jobs.size()), options.cluster_gpus, times, seed);
     fill_jobs(model, plan, seed, jobs);
     return plan;

@@ -140,7 +140,7 @@ class Out {
 std::string lines_of(const Json& json, int indent) {
   constexpr size_t kShort = 96;
   const auto structured = [](const Json& item) { return item.is_structured(); };
-  const std::string whole = json.dump();
+  std::string whole = json.dump();
   const bool plain = json.is_array() && std::none_of(json.begin(), json.end(), structured);
   if (!json.is_structured() || plain || whole.size() + static_cast<size_t>(indent) <= kShort) {
     return whole;
