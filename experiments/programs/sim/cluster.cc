@@ -44,7 +44,8 @@ void print_table(const Json& rows, const std::vector<std::pair<const char*, cons
 
 void print_text(const Json& c) {
   const auto text = [&](const char* key) { return cell(c[key]); };
-  fmt::print("{}{}{}\n\n", text("text"), c["about"] == "" ? "" : ": ", text("about"));
+  fmt::print("{}{}{}\n\n", text("text"), c["about"].get<std::string>().empty() ? "" : ": ",
+             text("about"));
   fmt::print("{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} a node\n", text("nodes"),
              text("nodes_without_gpus"), text("spot_nodes"), text("gpus"),
              text("max_gpus_per_node"));

@@ -99,8 +99,7 @@ Json list_clusters() {
   for (char** argument = argv; *argument != nullptr; ++argument) arguments.push_back(*argument);
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());
-  throw RunError("list " + std::string(argv[1]) + ": cannot start " + program + ": " +
-                 std::strerror(errno));
+  throw RunError("list: cannot start " + program + ": " + std::strerror(errno));
 }
 
 int run_list(CLI::App& app, int argc, char** argv) {
