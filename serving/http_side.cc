@@ -43,7 +43,7 @@ struct HttpSide::Impl {
   std::thread thread;
 };
 
-HttpSide::HttpSide(const std::string& address, size_t most_bytes, HttpAnswers answers)
+HttpSide::HttpSide(const std::string& address, size_t most_bytes, const HttpAnswers& answers)
     : impl_(std::make_unique<Impl>()) {
   HostPort at = parse_address("--http", address);
   httplib::Server& server = impl_->server;

@@ -23,7 +23,7 @@ struct HttpAnswers {
 class HttpSide {
  public:
   // Throws InputError where the address cannot be listened on. Answers until destroyed.
-  HttpSide(const std::string& address, size_t most_bytes, HttpAnswers answers);
+  HttpSide(const std::string& address, size_t most_bytes, const HttpAnswers& answers);
   ~HttpSide();
 
   const std::string& address() const;  // with the port that was chosen for port 0
