@@ -191,10 +191,7 @@ class OwnCsvReader final : public TraceReader {
       columns.push_back(required ? rows.column(name) : rows.optional_column(name));
     }
     for (const std::string& name : rows.columns()) {
-      if (std::ranges::count(rows.columns(), name) == 1 &&
-          (name == kOwnEpoch || std::ranges::count(names, name) > 0)) {
-        continue;
-      }
+      if (name == kOwnEpoch || std::ranges::count(names, name) > 0) continue;
       throw InputError(rows.where_names(), "each column once, of: " + join(names),
                        "'" + name + "'");
     }

@@ -57,8 +57,9 @@ int main(void) {
   EXPECT(yardmaster_env_worlds(a) == kWorlds);
   const int32_t nothing[kWorlds] = {0};
   EXPECT(yardmaster_env_step(a, nothing) == -1);
+  EXPECT(strstr(yardmaster_env_error(a), "step: expected a reset") != NULL);
   EXPECT(yardmaster_env_fork(a, 0, 1) == -1);
-  EXPECT(strstr(yardmaster_env_error(a), "reset") != NULL);
+  EXPECT(strstr(yardmaster_env_error(a), "fork: expected a reset") != NULL);
   EXPECT(yardmaster_env_reset(a) == 0 && yardmaster_env_reset(b) == 0);
   const float* jobs = yardmaster_env_jobs(a);
 
