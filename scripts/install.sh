@@ -7,7 +7,7 @@ packages="cmake g++ git make ninja-build ccache pkg-config
   libtorch-dev libgloo-dev libopenblas0-pthread
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
-  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libspdlog-dev libfmt-dev
+  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev
   libgtest-dev libgmock-dev"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

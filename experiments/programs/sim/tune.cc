@@ -1,9 +1,11 @@
 // tune: searches the declared constants of policies, with the same budget for each.
-#include "experiments/tune.h"
+#include "experiments/search/tune.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
+#include <optional>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
@@ -36,34 +38,59 @@ std::string file_of(const std::string& out, const std::string& policy) {
   return path.replace_extension().string() + "." + policy + extension;
 }
 
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 Json tuned_json(const Tuned& tuned, const std::string& file) {
   Json settings = Json::object();
   for (const Setting& setting : tuned.fixed.entries()) settings[setting.key] = setting.value;
   for (const auto& [key, value] : tuned.settings) settings[key] = *parse_double(value);
+  Json cells = Json::array();
+  for (size_t c = 0; c < tuned.jct_s.size(); ++c) {
+    cells.push_back(
+        {{"default_mean_jct_s", tuned.default_jct_s[c]}, {"mean_jct_s", tuned.jct_s[c]}});
+  }
   return {{"policy", tuned.policy},
           {"information", level_name(tuned.level)},
           {"settings", settings},
           {"evaluated", tuned.evaluated},
           {"refused", tuned.refused},
-          {"default_mean_jct_s", tuned.default_jct_s},
-          {"mean_jct_s", tuned.mean_jct_s},
-          {"ratio", tuned.mean_jct_s / tuned.default_jct_s},
+          {"default_mean_jct_s", mean(tuned.default_jct_s)},
+          {"mean_jct_s", mean(tuned.jct_s)},
+          {"ratio", tuned.ratio},
+          {"cells", cells},
           {"file", file.empty() ? Json(nullptr) : Json(file)}};
 }
 
 void print_tuned(const Tuned& tuned) {
   std::printf("%-16s %-13s %12.1f -> %12.1f s (x %.3f)", tuned.policy.c_str(),
-              level_name(tuned.level), tuned.default_jct_s, tuned.mean_jct_s,
-              tuned.mean_jct_s / tuned.default_jct_s);
+              level_name(tuned.level), mean(tuned.default_jct_s), mean(tuned.jct_s), tuned.ratio);
   for (const auto& [key, value] : tuned.settings) {
     std::printf("  %s=%s", key.c_str(), value.c_str());
   }
   std::putchar('\n');
 }
 
+// The window at each congestion that was asked for.
+std::vector<Scenario> load_cells(const Options& options,
+                                 const std::vector<Contestant>& contestants) {
+  const Source source = load_source(options.scenario);
+  std::vector<std::optional<double>> congestions(options.congestions.begin(),
+                                                 options.congestions.end());
+  if (congestions.empty()) congestions.emplace_back(std::nullopt);
+  std::vector<Scenario> cells;
+  for (const std::optional<double> congestion : congestions) {
+    cells.push_back(
+        make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale));
+    note_scenario(cells.back(), contestants);
+  }
+  return cells;
+}
+
 int run_tune(CLI::App& app, int argc, char** argv) {
   Options options;
-  options.add_to(app);
+  options.add_to(app, true);
   app.add_option("--policy", options.policies, "registered policies, separated by commas")
       ->required();
   app.add_option("--budget", options.tune.budget, "candidates for each policy");
@@ -88,28 +115,26 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     contestants.push_back(prepare(policy, options.run_of(policy)));
   }
 
-  const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario, contestants);
+  const std::vector<Scenario> cells = load_cells(options, contestants);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
-    all.push_back(tune(scenario, policy, options.run_of(policy), options.tune));
+    all.push_back(tune(cells, policy, options.run_of(policy), options.tune));
   }
-  const auto best = std::min_element(all.begin(), all.end(), [](const Tuned& a, const Tuned& b) {
-    return a.mean_jct_s < b.mean_jct_s;
-  });
+  const Tuned& best = all[best_of(all)];
   std::vector<std::string> paths(all.size());
   AtomicFiles files;
   if (!options.out.empty()) {
     for (size_t i = 0; i < all.size(); ++i) {
       paths[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
-      files.add(paths[i], tuned_yaml(all[i], scenario, options.tune));
+      files.add(paths[i], tuned_yaml(all[i], cells, options.tune));
     }
-    if (all.size() > 1) files.add(options.out, tuned_yaml(*best, scenario, options.tune));
+    if (all.size() > 1) files.add(options.out, tuned_yaml(best, cells, options.tune));
   }
-  Json out = {{"tuned", Json::array()}, {"best", best->policy}};
+  Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
-  out["cluster"] = cluster_json(scenario.cluster);
-  out["trace"] = trace_json(scenario);
+  out["cluster"] = cluster_json(cells.front().cluster);
+  out["cells"] = Json::array();
+  for (const Scenario& cell : cells) out["cells"].push_back(trace_json(cell));
   if (options.hand_out(out, files)) return 0;
   for (const Tuned& tuned : all) print_tuned(tuned);
   return 0;

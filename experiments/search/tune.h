@@ -1,6 +1,6 @@
-// Searches the numbers that a policy declares, on one workload: first at random over their whole
-// ranges and around their defaults, then around the best found in shrinking steps. Every candidate
-// meets the same arrivals, every policy gets the same number of candidates.
+// Searches the numbers that a policy declares, on one cell or a pool of them: CMA-ES over their
+// ranges, from the policy's defaults (cma_es.h). Every candidate meets the same arrivals, every
+// policy gets the same number of candidates.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "experiments/replay.h"
 #include "experiments/scenario.h"
+#include "experiments/search/cma_es.h"
 
 namespace yard {
 
@@ -28,14 +29,18 @@ struct Tuned {
   Settings fixed;                                             // what was given and not searched
   int evaluated = 0;  // candidates, of which the policy refused some
   int refused = 0;
-  double default_jct_s = 0;  // mean JCT over replicas, with its defaults
-  double mean_jct_s = 0;     // with the settings found
+  std::vector<double> default_jct_s;  // by cell: mean JCT over replicas, with its defaults
+  std::vector<double> jct_s;          // with the settings found
+  double ratio = 1;                   // of these two, geometric mean over cells: what is searched
 };
 
 // Numbers already set in `run.policy` are kept. Throws InputError for a policy that is not
-// registered, or that declares no number; Interrupted.
-Tuned tune(const Scenario& scenario, const std::string& policy, const RunOptions& run,
+// registered, or that declares no number; Interrupted. Requires: a cell.
+Tuned tune(const std::vector<Scenario>& cells, const std::string& policy, const RunOptions& run,
            const TuneOptions& options);
+
+// The index of the one with the least JCT, geometric mean over cells.
+size_t best_of(const std::vector<Tuned>& tuned);
 
 // Where between the ends of its range a value lies, and back. Ranges over two decades or more are
 // searched by logarithm; one that begins at 0 as if it began three decades below its end, with 0
@@ -44,6 +49,7 @@ double to_unit(const Field& field, double value);
 double from_unit(const Field& field, double unit);
 
 // Returns a policy's file: its name, its settings, and where they come from.
-std::string tuned_yaml(const Tuned& tuned, const Scenario& scenario, const TuneOptions& options);
+std::string tuned_yaml(const Tuned& tuned, const std::vector<Scenario>& cells,
+                       const TuneOptions& options);
 
 }  // namespace yard

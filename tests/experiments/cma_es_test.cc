@@ -1,0 +1,81 @@
+// CMA-ES finds a minimum that is known, inside the cube and at its faces, within its budget.
+#include "experiments/search/cma_es.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace yard {
+namespace {
+
+// A long narrow valley, turned against the axes.
+double valley(const Point& x, double at) {
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double here = x[i] - at, before = i > 0 ? x[i - 1] - at : 0;
+    sum += here * here + 10 * (here - before) * (here - before);
+  }
+  return sum;
+}
+
+TEST(CmaEs, FindsAPlantedMinimum) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto f = [](const Point& x) { return valley(x, 0.3); };
+    const Found found = minimise(Point(6, 0.9), f, 1200, seed);
+    EXPECT_LT(found.value, 1e-3) << seed;
+    for (const double x : found.point) EXPECT_NEAR(x, 0.3, 0.03) << seed;
+  }
+}
+
+TEST(CmaEs, FindsOneAtAFaceAndStaysInside) {
+  const auto f = [](const Point& x) {
+    double sum = 0;
+    for (const double v : x) {
+      EXPECT_GE(v, 0);
+      EXPECT_LE(v, 1);
+      sum += v;
+    }
+    return sum;
+  };
+  EXPECT_LT(minimise(Point(4, 0.5), f, 400, 3).value, 0.05);
+}
+
+TEST(CmaEs, SpendsTheBudgetAndNoMore) {
+  for (const int budget : {1, 3, 10, 57}) {
+    int calls = 0;
+    const Found found = minimise(
+        Point(3, 0.5), [&](const Point& x) { return ++calls, valley(x, 0.2); }, budget, 1);
+    EXPECT_EQ(calls, budget);
+    EXPECT_EQ(found.evaluated, budget);
+  }
+}
+
+TEST(CmaEs, StartIsTheFirstAndTheLeastIsKept) {
+  bool first = true;
+  const Point start = {0.25, 0.75};
+  const Found found = minimise(
+      start,
+      [&](const Point& x) {
+        EXPECT_TRUE(!first || x == start);
+        const double value = first ? -1 : valley(x, 0.5);
+        first = false;
+        return value;
+      },
+      40, 1);
+  EXPECT_EQ(found.point, start);
+  EXPECT_EQ(found.value, -1);
+}
+
+TEST(CmaEs, SameSeedSameSearchAndInfinityIsPassedOver) {
+  const auto f = [](const Point& x) {
+    return x[0] > 0.6 ? std::numeric_limits<double>::infinity() : valley(x, 0.5);
+  };
+  const Found a = minimise(Point(3, 0.1), f, 200, 9), b = minimise(Point(3, 0.1), f, 200, 9);
+  EXPECT_EQ(a.point, b.point);
+  EXPECT_LT(a.value, 0.01);
+  EXPECT_NE(a.point, minimise(Point(3, 0.1), f, 200, 10).point);
+}
+
+}  // namespace
+}  // namespace yard
