@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "env/base/check.h"
+#include "env/base/carver.h"
 
 namespace yard {
 
@@ -24,27 +24,6 @@ class Memory {
 
  private:
   std::vector<uint64_t> words_;
-};
-
-// Hands out the columns of a memory one after the other, in the same order every time.
-class Carver {
- public:
-  explicit Carver(std::byte* at) : at_(at) {}
-
-  template <class T>
-  T* take(int64_t length) {
-    auto* column = reinterpret_cast<T*>(at_);
-    at_ += bytes<T>(length);
-    return column;
-  }
-
-  template <class T>
-  static size_t bytes(int64_t length) {
-    return (static_cast<size_t>(length) * sizeof(T) + 7) / 8 * 8;
-  }
-
- private:
-  std::byte* at_;
 };
 
 }  // namespace yard

@@ -103,6 +103,7 @@ struct JobColumns {
   int32_t num_jobs = 0;
   int32_t num_classes = 0;
   int32_t num_users = 0;
+  int32_t num_names = 0;
   const int32_t* gpus = nullptr;         // (N)
   const int32_t* size_class = nullptr;   // (N)  jobs of one class ask for the same
   const int32_t* tenant = nullptr;       // (N)  of the spec's, kNone; null where it has none
@@ -121,6 +122,8 @@ struct JobColumns {
   const int64_t* priority = nullptr;    // (N)  higher goes first; null where all are 0
   const double* weight = nullptr;       // (N)  null where all are 1
   const int64_t* due_us = nullptr;      // (N)  first deadline, kNone; null where nobody has one
+  // (N) jobs that one user calls alike, digits aside; kNone without a name, null where none has one.
+  const int32_t* name = nullptr;
   // Models that the cluster's types run at speeds of their own.
   int32_t num_types = 0;
   const int32_t* model_row = nullptr;   // (N)  kNone: as fast as others; null where all are

@@ -227,6 +227,21 @@ void JobTable::add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec&
   if (std::all_of(model_row_.begin(), model_row_.end(), plain)) model_row_.clear();
 }
 
+void JobTable::add_names(const std::vector<Job>& jobs) {
+  std::map<std::pair<std::string, std::string>, int32_t> names;
+  for (const Job& job : jobs) {
+    std::string kind;  // "train-12" and "train-13" are runs of one thing
+    for (const char c : job.name) {
+      if (c < '0' || c > '9') kind += c;
+    }
+    const auto next = static_cast<int32_t>(names.size());
+    name_.push_back(kind.empty() ? kNone
+                                 : names.try_emplace({job.user, kind}, next).first->second);
+  }
+  num_names_ = static_cast<int32_t>(names.size());
+  if (num_names_ == 0) name_.clear();
+}
+
 void JobTable::add_loose_tasks() {
   std::vector<int64_t> of_jobs;
   for (const int32_t shape : shape_) {
@@ -278,6 +293,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBa
   link_after(jobs);
   add_curves(jobs);
   add_worth(jobs);
+  add_names(jobs);
   add_model_speeds(jobs, spec);
   add_loose_tasks();
   num_users_ = static_cast<int32_t>(users.size());
@@ -297,6 +313,7 @@ JobColumns JobTable::columns() const {
       static_cast<int32_t>(gpus_.size()),
       static_cast<int32_t>(class_gpus_.size()),
       num_users_,
+      num_names_,
       gpus_.data(),
       size_class_.data(),
       tenant_.empty() ? nullptr : tenant_.data(),
@@ -315,6 +332,7 @@ JobColumns JobTable::columns() const {
       or_null(priority_),
       or_null(weight_),
       or_null(due_us_),
+      or_null(name_),
       num_types_,
       or_null(model_row_),
       model_speed_.data(),

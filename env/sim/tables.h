@@ -52,13 +52,14 @@ class JobTable {
   int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind);
   void link_after(const std::vector<Job>& jobs);
   void add_curves(const std::vector<Job>& jobs);
+  void add_names(const std::vector<Job>& jobs);
   void add_worth(const std::vector<Job>& jobs);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
   void add_loose_tasks();
 
-  std::vector<int32_t> gpus_, size_class_, user_, class_gpus_, shape_;
+  std::vector<int32_t> gpus_, size_class_, user_, name_, class_gpus_, shape_;
   std::vector<int64_t> submit_us_, limit_us_, save_us_, restore_us_;
-  int32_t num_users_ = 0;
+  int32_t num_users_ = 0, num_names_ = 0;
   std::vector<int32_t> speed_class_, tenant_, shape_tenant_;
   std::vector<int32_t> first_after_, after_job_, parent_;
   int32_t num_parents_ = 0;

@@ -138,6 +138,10 @@ class View {
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
+  // What its user calls it, digits aside; kNone without a name.
+  YARD_HD int32_t name(int32_t slot) const {
+    return fixed_->jobs.name == nullptr ? kNone : fixed_->jobs.name[state_->job[slot]];
+  }
 
   // Time that the job has run so far, its restores not counted.
   YARD_HD int64_t attained_us(int32_t slot) const {
@@ -206,6 +210,8 @@ class View {
   friend class Ranked;
   friend class RoomIndex;
   friend class RoomMaker;
+  friend class RollingEstimate;
+  friend class Survival;
   friend class UserHistory;
   friend struct Select;
 
@@ -214,6 +220,7 @@ class View {
   // Whether any job asks for a share of a GPU.
   YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
+  YARD_HD int32_t num_names() const { return fixed_->jobs.num_names; }
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
   // Whole free GPUs without which no job of the class can start; it rises with k.
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }

@@ -1,0 +1,30 @@
+// A flat block of memory as columns: handed out one after the other, each on an 8-byte boundary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace yard {
+
+// Hands out the columns of a memory one after the other, in the same order every time.
+class Carver {
+ public:
+  explicit Carver(std::byte* at) : at_(at) {}
+
+  template <class T>
+  T* take(int64_t length) {
+    auto* column = reinterpret_cast<T*>(at_);
+    at_ += bytes<T>(length);
+    return column;
+  }
+
+  template <class T>
+  static size_t bytes(int64_t length) {
+    return (static_cast<size_t>(length) * sizeof(T) + 7) / 8 * 8;
+  }
+
+ private:
+  std::byte* at_;
+};
+
+}  // namespace yard

@@ -1,0 +1,93 @@
+// The rolling estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep
+// Learning Workloads in Large-Scale GPU Datacenters", SC 2021): what jobs of the same user and name
+// took, the latest counting most; without any, what her jobs of that many GPUs took on the average;
+// without these, what all jobs of that many GPUs took. Names are alike here if they differ in
+// digits alone; the original asks for an edit distance, and adds the answer of boosted trees. Dims:
+// U users, A names, G size classes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "env/base/carver.h"
+#include "env/predict/job_size.h"
+
+namespace yard {
+
+class RollingEstimate {
+ public:
+  // `View`: env/sim/view.h.
+  template <class View>
+  static size_t bytes(const View& view) {
+    return Carver::bytes<Mean>(rows(view));
+  }
+
+  // Requires: the same place in the memory every time, zero at first.
+  template <class View>
+  RollingEstimate(const View& view, Carver& carver)
+      : means_(carver.take<Mean>(rows(view))), num_users_(view.num_users()) {}
+
+  // Learns from the jobs that have ended since the last decision.
+  template <class View>
+  void follow(const View& view) {
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      if (!view.finished(slot)) continue;
+      const float ran_s = static_cast<float>(view.attained_us(slot)) * 1e-6F;
+      add(of_size(view, slot), ran_s, 0);
+      if (Mean* mean = of_user(view, slot)) add(*mean, ran_s, 0);
+      if (Mean* mean = of_name(view, slot)) add(*mean, ran_s, kLatest);
+    }
+  }
+
+  // Seconds that the job will have run when it ends; what has run longer already is expected to run
+  // as long again. Requires: the slot is live.
+  template <class View>
+  float total_s(const View& view, int32_t slot) const {
+    const Mean* mean = of_name(view, slot);
+    if (mean == nullptr || mean->jobs == 0) mean = of_user(view, slot);
+    if (mean == nullptr || mean->jobs == 0) mean = &of_size(view, slot);
+    const float total_s = mean->jobs > 0 ? mean->seconds : kFirst;
+    const float ran_s = static_cast<float>(view.attained_us(slot)) * 1e-6F;
+    return total_s > ran_s ? total_s : 2 * ran_s;
+  }
+
+ private:
+  static constexpr float kLatest = 0.2F;  // what the latest job of a name counts
+  static constexpr float kFirst = 3600;   // before anything has ended
+
+  struct Mean {
+    float jobs, seconds;
+  };
+
+  template <class View>
+  static int64_t rows(const View& view) {
+    return kJobSizes * (1 + int64_t{view.num_users()}) + view.num_names();
+  }
+
+  static void add(Mean& mean, float ran_s, float least) {
+    mean.jobs += 1;
+    const float part = 1 / mean.jobs;
+    mean.seconds += (part > least ? part : least) * (ran_s - mean.seconds);
+  }
+
+  template <class View>
+  Mean& of_size(const View& view, int32_t slot) const {
+    return means_[job_size(view.gpus(slot))];
+  }
+  template <class View>
+  Mean* of_user(const View& view, int32_t slot) const {
+    if (view.user(slot) < 0) return nullptr;
+    return &means_[kJobSizes * (1 + view.user(slot)) + job_size(view.gpus(slot))];
+  }
+  template <class View>
+  Mean* of_name(const View& view, int32_t slot) const {
+    if (view.name(slot) < 0) return nullptr;
+    return &means_[kJobSizes * (1 + num_users_) + view.name(slot)];
+  }
+
+  Mean* means_;  // (G (1 + U) + A)
+  int32_t num_users_;
+};
+
+}  // namespace yard

@@ -1,0 +1,105 @@
+// Schedulers by an index: every job has a number of seconds, which moves as it runs and as others
+// end; the lowest, times GPUs, goes first. What all of them share: how much GPUs weigh, and what
+// keeps two jobs from stopping each other in turn: a margin, and what a preemption costs.
+//
+// A source of indices is a struct with
+//   struct Config : IndexConfig        its settings;
+//   static constexpr Level kLevel;     what it goes by;
+//   Source(const Config&)
+//   size_t bytes(const View&) const    of its memory;
+//   class Now                          at one decision: Now(const Source&, const View&, Carver&)
+//                                      learns, and seconds(slot) is the index of a live job.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/base/log2.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+
+struct IndexConfig {
+  std::string placement = "first-fit";
+  bool preempt = true;
+  double gpu_exponent = 1;
+  double margin_log2 = 1;
+  double cost_weight = 1;
+  double timer_s = 300;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("preempt", preempt, "whether running jobs may be stopped for others");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is seconds x GPUs to this power");
+    f("margin_log2", margin_log2, 0.0, 10.0,
+      "by how many doublings better a job must be to preempt");
+    f("cost_weight", cost_weight, 0.0, 100.0,
+      "how many times what its preemption costs is taken off a running job's index");
+    f("timer_s", timer_s, 10.0, 86400.0, "how often running jobs are looked at anew");
+  }
+};
+
+template <class Source>
+class IndexPolicy final : public Policy {
+ public:
+  explicit IndexPolicy(const Settings& settings)
+      : config_(parse<typename Source::Config>(settings)),
+        source_(config_),
+        placement_(parse_placement(config_.placement)) {}
+
+  Level level() const override { return Source::kLevel; }
+
+  size_t memory_bytes(const View& view) const override {
+    return source_.bytes(view) + Ranked::bytes(view);
+  }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    typename Source::Now now(source_, view, carver);
+    Ranked ranked(view, carver);
+    if (view.num_waiting() == 0) return;
+    const auto waiting_key = [&](int32_t slot) { return key(view, slot, now.seconds(slot)); };
+    ranked.clear();
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      ranked.push(view.size_class(slot), slot, {waiting_key(slot), view.serial(slot)});
+    }
+    if (!config_.preempt) {
+      start_in_order(view, ranked, placement_, draft);
+      return;
+    }
+    std::vector<Claim> held;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      if (!view.preemptible(slot)) continue;
+      const double left_s = now.seconds(slot) - config_.cost_weight * cost_s(view, slot);
+      held.push_back({{key(view, slot, left_s) - config_.margin_log2, view.serial(slot)}, slot});
+    }
+    ListedHolders holders(std::move(held));
+    run_first_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
+    // What runs moves along while nothing happens.
+    if (view.num_waiting() > 0 && view.num_held() > 0) {
+      draft.wake_at(view.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
+    }
+  }
+
+ private:
+  // In log2 of seconds x GPUs.
+  double key(const View& view, int32_t slot, double seconds) const {
+    return log2_coarse(std::max(seconds, 1.0)) +
+           config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
+  }
+
+  // For how long a preemption keeps its GPUs from working, now and when it goes on.
+  static double cost_s(const View& view, int32_t slot) {
+    const Costs& costs = view.costs();
+    return static_cast<double>(costs.save_us + costs.restore(view.gpus(slot))) * 1e-6;
+  }
+
+  typename Source::Config config_;
+  Source source_;
+  Placement placement_;
+};
+
+}  // namespace yard
