@@ -122,7 +122,8 @@ struct JobColumns {
   const int64_t* priority = nullptr;    // (N)  higher goes first; null where all are 0
   const double* weight = nullptr;       // (N)  null where all are 1
   const int64_t* due_us = nullptr;      // (N)  first deadline, kNone; null where nobody has one
-  // (N) jobs that one user calls alike, digits aside; kNone without a name, null where none has one.
+  // (N) jobs that one user calls alike, digits aside; kNone without a name, null where none has
+  // one.
   const int32_t* name = nullptr;
   // Models that the cluster's types run at speeds of their own.
   int32_t num_types = 0;

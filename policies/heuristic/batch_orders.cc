@@ -1,0 +1,107 @@
+// Orders of batch systems that weigh a job's expected run time r, its number of GPUs n, when it was
+// submitted, s, and how long it has waited, w; the lowest score starts first, nobody is stopped:
+//   saf     r n                           smallest area first
+//   f1      log10(r) n + 870 log10(s)     Carastan-Santos and de Camargo, SC 2017
+//   wfp3    -(w / r)^3 n                  Tang et al., CLUSTER 2009
+//   unicep  -w / (log2(n) r)              Tang et al.
+// r is the user's limit; where she set none, Helios' rolling estimate.
+
+#include <cmath>
+
+#include "env/predict/rolling_estimate.h"
+#include "policies/expected_time.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+};
+
+struct Asked {
+  double run_s, gpus, submit_s, waited_s;
+};
+
+double saf(const Asked& a) { return a.run_s * a.gpus; }
+double f1(const Asked& a) {
+  return std::log10(a.run_s) * a.gpus + 870 * std::log10(std::max(a.submit_s, 1.0));
+}
+double wfp3(const Asked& a) {
+  const double x = a.waited_s / a.run_s;
+  return -x * x * x * a.gpus;
+}
+// One GPU counts as two: its logarithm is 0.
+double unicep(const Asked& a) { return -a.waited_s / (std::log2(std::max(a.gpus, 2.0)) * a.run_s); }
+
+template <double (*kScore)(const Asked&)>
+class BatchOrder final : public Policy {
+ public:
+  explicit BatchOrder(const Settings& settings)
+      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+
+  Level level() const override { return Level::kEstimate; }
+  Level least_level() const override { return Level::kHistory; }
+
+  size_t memory_bytes(const View& view) const override {
+    return RollingEstimate::bytes(view) + Ranked::bytes(view);
+  }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    ExpectedTime expected(view, carver);
+    Ranked ranked(view, carver);
+    ranked.clear();
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      const double submit_s = static_cast<double>(view.submit_us(slot)) * 1e-6;
+      const double now_s = static_cast<double>(view.now_us()) * 1e-6;
+      const double score =
+          kScore({std::max(expected.total_s(slot), 1.0),
+                  static_cast<double>(view.weight_gpus(slot)), submit_s, now_s - submit_s});
+      ranked.push(view.size_class(slot), slot, {score, view.serial(slot)});
+    }
+    start_in_order(view, ranked, placement_, draft);
+  }
+
+ private:
+  Placement placement_;
+};
+
+const PolicyRegistry::Add<BatchOrder<saf>> kSaf{
+    "saf",
+    {.about = "smallest area (time x GPUs) first, by limits or else a rolling estimate",
+     .source = "Carastan-Santos et al., CCGrid 2019",
+     .fidelity = "exact where users set limits; skips what does not fit",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
+
+// Its score depends on when the log began, which no live cluster can tell.
+const PolicyRegistry::Add<BatchOrder<f1>> kF1{
+    "f1",
+    {.about = "small and early first, weighed by a fitted formula",
+     .source = "Carastan-Santos and de Camargo, SC 2017",
+     .fidelity = "exact where users set limits; skips what does not fit",
+     .level = Level::kEstimate,
+     .servable = false,
+     .fields = describe<Config>}};
+
+const PolicyRegistry::Add<BatchOrder<wfp3>> kWfp3{
+    "wfp3",
+    {.about = "who has waited long for its length first, large ones before small ones",
+     .source = "Tang et al., CLUSTER 2009",
+     .fidelity = "exact where users set limits; skips what does not fit",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
+
+const PolicyRegistry::Add<BatchOrder<unicep>> kUnicep{
+    "unicep",
+    {.about = "who has waited long for its length first, small ones before large ones",
+     .source = "Tang et al., CLUSTER 2009",
+     .fidelity = "exact where users set limits; skips what does not fit",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,134 @@
+// Conservative backfilling (Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and
+// User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS 2001): every waiting
+// job, first come first, has a reservation at the earliest time at which enough GPUs are free for
+// as long as it is expected to run; a job starts when its time has come, so none delays another
+// that came before it. Reservations are made anew at every decision, so that they move forward when
+// somebody ends early; none comes due without that somebody ends.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "policies/expected_time.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  int64_t depth = 500;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("depth", depth, 1, 1'000'000, "how many waiting jobs have reservations; others have to wait");
+  }
+};
+
+// GPUs that are free from now on, as steps.
+class FreeGpus {
+ public:
+  // `ends`: when how many GPUs become free, not before `now_us`, by rising time.
+  FreeGpus(int64_t now_us, int32_t gpus, const std::vector<std::pair<int64_t, int32_t>>& ends)
+      : steps_{{now_us, gpus}} {
+    for (const auto& [at_us, more] : ends) {
+      if (steps_.back().at_us < at_us) steps_.push_back({at_us, gpus});
+      steps_.back().gpus = gpus += more;
+    }
+  }
+
+  // The first time from which `gpus` are free for so long; kNever where they never are.
+  int64_t earliest(int32_t gpus, int64_t for_us) const {
+    size_t from = 0;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].gpus < gpus) {
+        from = i + 1;
+      } else if (i + 1 == steps_.size() || steps_[i + 1].at_us - steps_[from].at_us >= for_us) {
+        return steps_[from].at_us;
+      }
+    }
+    return kNever;
+  }
+
+  void take(int64_t from_us, int64_t to_us, int32_t gpus) {
+    const size_t first = step_at(from_us), last = step_at(to_us);
+    for (size_t i = first; i < last; ++i) steps_[i].gpus -= gpus;
+  }
+
+ private:
+  struct Step {
+    int64_t at_us;
+    int32_t gpus;
+  };
+
+  // The step that begins then, made where there is none.
+  size_t step_at(int64_t at_us) {
+    const auto later = [](int64_t us, const Step& step) { return us < step.at_us; };
+    const auto it = std::upper_bound(steps_.begin(), steps_.end(), at_us, later);
+    const auto i = static_cast<size_t>(it - steps_.begin());
+    if (i > 0 && steps_[i - 1].at_us == at_us) return i - 1;
+    steps_.insert(it, {at_us, steps_[i - 1].gpus});
+    return i;
+  }
+
+  std::vector<Step> steps_;  // by rising time
+};
+
+class Conservative final : public Policy {
+ public:
+  explicit Conservative(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    placement_ = parse_placement(config.placement);
+    depth_ = config.depth;
+  }
+
+  Level level() const override { return Level::kEstimate; }
+  Level least_level() const override { return Level::kHistory; }
+
+  size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    const ExpectedTime expected(view, carver);
+    if (view.num_waiting() == 0) return;
+    const int64_t now_us = view.now_us();
+    std::vector<std::pair<int64_t, int32_t>> ends;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      const bool starts = view.phase(slot) == Phase::kStarting;
+      const int64_t from_us = starts ? view.until_us(slot) : now_us;
+      ends.emplace_back(from_us + expected.left_us(slot), view.gpus(slot));
+    }
+    std::sort(ends.begin(), ends.end());
+    FreeGpus free(now_us, view.free_gpus(), ends);
+    int64_t left = depth_;
+    for (int32_t slot = view.queue_head(); slot != kNone && left > 0; --left) {
+      const int32_t next = view.queue_next(slot);
+      const int64_t for_us = expected.left_us(slot);
+      const int32_t gpus = view.gpus(slot);
+      const int64_t at_us = free.earliest(gpus, for_us);
+      if (at_us == now_us) {
+        const int32_t n = place(view, placement_, slot, draft.scratch());
+        if (n > 0) draft.start(slot, draft.scratch(), n);
+      }
+      // Who finds no place though there are enough GPUs keeps its claim to them.
+      if (at_us != kNever) free.take(at_us, at_us + for_us, gpus);
+      slot = next;
+    }
+  }
+
+ private:
+  Placement placement_ = Placement::kFirstFit;
+  int64_t depth_ = 0;
+};
+
+const PolicyRegistry::Add<Conservative> kConservative{
+    "conservative",
+    {.about = "first come; others go ahead where that delays nobody, by limits or else estimates",
+     .source = "Mu'alem and Feitelson, TPDS 2001",
+     .fidelity = "exact where users set limits; reservations count GPUs, not nodes",
+     .level = Level::kEstimate,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

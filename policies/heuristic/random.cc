@@ -1,0 +1,56 @@
+// Waiting jobs in an order that was drawn for each when it came, skipping what does not fit: the
+// floor, which any scheduler that knows something should pass.
+
+#include "env/base/rng.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "first-fit";
+  int64_t draw = 1;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("draw", draw, 0, INT64_MAX, "which of the orders");
+  }
+};
+
+class Random final : public Policy {
+ public:
+  explicit Random(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    placement_ = parse_placement(config.placement);
+    draw_ = static_cast<uint64_t>(config.draw);
+  }
+
+  Level level() const override { return Level::kBlind; }
+
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    take_in_changed(view, ranked, [&](int32_t slot) {
+      return Rng(draw_).split(static_cast<uint64_t>(view.serial(slot))).uniform();
+    });
+    start_in_order(view, ranked, placement_, draft);
+  }
+
+ private:
+  Placement placement_ = Placement::kFirstFit;
+  uint64_t draw_ = 1;
+};
+
+const PolicyRegistry::Add<Random> kRandom{
+    "random",
+    {.about = "waiting jobs in a random order, skipping what does not fit",
+     .source = "folklore",
+     .fidelity = "exact",
+     .level = Level::kBlind,
+     .servable = false,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard
