@@ -21,8 +21,8 @@ namespace yard {
 struct SurvivalWeights {
   float size_worth = 3;         // jobs of its size, beside its user's
   float user_worth = 2;         // these together, beside its siblings
-  float sibling = 2;            // what one sibling submitted at the same moment counts
-  float sibling_apart_s = 300;  // at this distance half as much
+  float sibling = 8;            // what one sibling submitted at the same moment counts
+  float sibling_apart_s = 120;  // at this distance half as much
 };
 
 class Survival {

@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},
     {"whatif", "yardmaster-sim", "a site's own log under other policies"},
+    {"predict", "yardmaster-sim", "how far the predictor of run times can be trusted"},
     {"trace", "yardmaster-sim", "look at, convert and make workloads"},
     {"cluster", "yardmaster-sim", "look at clusters"},
     {"report", "yardmaster-sim", "write a static report of one run or a comparison"},

@@ -40,7 +40,8 @@ struct ByAll {
   struct Config : IndexConfig {
     Config() { margin_log2 = 0.5; }
     double gittins = 1;
-    double size_worth = 3, user_worth = 2, sibling = 8, sibling_apart_s = 120;
+    double size_worth = SurvivalWeights().size_worth, user_worth = SurvivalWeights().user_worth;
+    double sibling = SurvivalWeights().sibling, sibling_apart_s = SurvivalWeights().sibling_apart_s;
     double keep_s = 0;
     void fields(FieldList& f) {
       IndexConfig::fields(f);

@@ -283,6 +283,32 @@ TEST(Tune, WritesAPolicyForEachAndTheBest) {
       2);
 }
 
+TEST(Tune, PoolsSeveralCongestions) {
+  const Result result = shell(
+      "yardmaster tune --policy las --budget 6 --replicas 1 --congestion 0.5,2 --json "
+      "--trace synthetic:habits --generate-jobs 300 --cluster 2x8");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  ASSERT_EQ(json["cells"].size(), 2u);
+  EXPECT_LT(json["cells"][0]["congestion"].get<double>(),
+            json["cells"][1]["congestion"].get<double>());
+  EXPECT_EQ(json["tuned"][0]["cells"].size(), 2u);
+}
+
+TEST(Predict, TellsHowOftenIntervalsHold) {
+  const std::string workload = " --trace synthetic:habits --generate-jobs 400 --cluster 2x8";
+  const Result result = shell("yardmaster predict --every 600 --json" + workload);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json all = Json::parse(result.out)["coverage"][0];
+  EXPECT_EQ(all["jobs"], "all");
+  EXPECT_GT(all["asked"].get<int>(), 100);
+  EXPECT_LT(all["within_50"].get<double>(), all["within_90"].get<double>());
+  EXPECT_THAT(shell("yardmaster predict" + workload).out, ::testing::HasSubstr("in 90 %"));
+  EXPECT_EQ(shell("yardmaster predict --every 0" + workload).code, 2);
+  EXPECT_EQ(shell("yardmaster predict --policy fifo --rules tiresias" + workload).code, 2);
+  EXPECT_EQ(shell("yardmaster predict --policy nobody" + workload).code, 2);
+}
+
 // An unset shell variable must not make output disappear.
 TEST(Commands, AnEmptyArgumentIsRefused) {
   for (const std::string command :

@@ -1,0 +1,71 @@
+// predict: how often a job's time left lay within the intervals that the predictor told.
+#include <cstdio>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "experiments/coverage.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json group_json(const char* name, const CoverageGroup& group) {
+  Json out = {{"jobs", name}, {"asked", group.asked}};
+  for (size_t k = 0; k < kNominal.size(); ++k) {
+    out["within_" + shortest(100 * kNominal[k])] =
+        group.asked > 0 ? Json(group.share(k)) : Json(nullptr);
+  }
+  out["median_error_log2"] = group.asked > 0 ? Json(group.median_error_log2) : Json(nullptr);
+  return out;
+}
+
+void print_group(const char* name, const CoverageGroup& group) {
+  if (group.asked == 0) return;
+  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name, static_cast<long long>(group.asked),
+              group.share(0), group.share(1), group.share(2), group.median_error_log2);
+}
+
+int run_predict(CLI::App& app, int argc, char** argv) {
+  CommonOptions options;
+  std::string policy = "gittins";
+  double every_s = 3600;
+  options.add_to(app);
+  app.add_option("--policy", policy, "who schedules meanwhile");
+  app.add_option("--every", every_s, "simulated seconds between two looks at all jobs");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  options.finish({policy});
+  if (!(every_s >= 1 && every_s <= 1e9)) {
+    throw InputError("--every", "1 to 1e9 seconds", shortest(every_s));
+  }
+  const RunOptions how = options.run_of(policy);
+  if (how.rules != "default") throw InputError("--rules", "'default'", "'" + how.rules + "'");
+  Contestant contestant = prepare(policy, how);
+  const Scenario scenario = load_scenario(options.scenario);
+  note_scenario(scenario, {});
+  const Coverage found = coverage(scenario, std::move(contestant), how, every_s);
+  Json out = {{"coverage",
+               {group_json("all", found.all), group_json("waiting", found.waiting),
+                group_json("begun", found.begun)}},
+              {"policy", policy},
+              {"every_s", every_s},
+              {"cluster", cluster_json(scenario.cluster)},
+              {"trace", trace_json(scenario)}};
+  AtomicFiles files;
+  if (options.hand_out(out, files)) return 0;
+  std::printf("%-10s %9s %8s %8s %8s %14s\n", "jobs", "asked", "in 50 %", "in 80 %", "in 90 %",
+              "|error| log2");
+  print_group("all", found.all);
+  print_group("waiting", found.waiting);
+  print_group("begun", found.begun);
+  return 0;
+}
+
+const Command kPredict{"predict",
+                       "How often a job's time left lies within the intervals that are foretold.",
+                       run_predict};
+
+}  // namespace
+}  // namespace yard::sim

@@ -1,0 +1,41 @@
+// What the predictor tells of jobs' remaining times holds about as often as it says.
+#include "experiments/coverage.h"
+
+#include <gtest/gtest.h>
+
+namespace yard {
+namespace {
+
+Scenario habits(double congestion) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = "4x8";
+  options.generate_jobs = 2000;
+  options.window.from = "15%";
+  options.window.to = "85%";
+  options.congestion = congestion;
+  return load_scenario(options);
+}
+
+TEST(Coverage, OfIntervalsIsWhatTheySay) {
+  const Scenario scenario = habits(1);
+  const Coverage found = coverage(scenario, prepare("gittins", {}), {}, 1800);
+  EXPECT_GT(found.all.asked, 5000);
+  EXPECT_EQ(found.all.asked, found.waiting.asked + found.begun.asked);
+  for (size_t k = 0; k < kNominal.size(); ++k) {
+    // Jobs are few and depend on each other, so that the shares themselves are not exact.
+    EXPECT_NEAR(found.all.share(k), kNominal[k], 0.08) << kNominal[k];
+  }
+  EXPECT_LT(found.all.median_error_log2, 2.5);
+}
+
+TEST(Coverage, DoesNotHangOnHowOftenJobsAreLookedAt) {
+  const Scenario scenario = habits(2);
+  const Coverage often = coverage(scenario, prepare("las", {}), {}, 900);
+  const Coverage seldom = coverage(scenario, prepare("las", {}), {}, 9000);
+  EXPECT_GT(often.all.asked, 3 * seldom.all.asked);
+  EXPECT_NEAR(often.all.share(1), seldom.all.share(1), 0.1);
+}
+
+}  // namespace
+}  // namespace yard
