@@ -1,9 +1,9 @@
 // How long will a job still run? Learned online from what was observed alone: jobs that ended, and
-// jobs that go on, which say that a job like them lasts at least so long. Three layers, each the
-// prior of the next: jobs of about its size, its user's jobs, and its siblings, jobs of its user
-// and size that were submitted about when it was: in recorded traces those end alike (correlation
-// of log run times .8 to .96 within a minute). Dims: U users, S slots, G size classes, B bins, R
-// jobs of a ring.
+// jobs that go on, which say that a job like them lasts at least so long. Four layers, each the
+// prior of the next: jobs of about its size, the last ones of these, its user's jobs, and its
+// siblings, jobs of its user and size that were submitted about when it was: in recorded traces
+// those end alike (correlation of log run times .8 to .96 within a minute).
+// Dims: U users, S slots, G size classes, B bins.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace yard {
 
 // How many jobs a layer counts for beside the one that is nearer to the job, bin by bin.
 struct SurvivalWeights {
-  float size_worth = 3;         // jobs of its size, beside its user's
+  float size_worth = 20;        // jobs of its size, beside the last ones of them
+  float recent_worth = 3;       // these together, beside its user's
   float user_worth = 2;         // these together, beside its siblings
   float sibling = 8;            // what one sibling submitted at the same moment counts
   float sibling_apart_s = 120;  // at this distance half as much
@@ -31,7 +32,7 @@ class Survival {
   template <class View>
   static size_t bytes(const View& view) {
     const int32_t slots = view.capacity(), users = view.num_users();
-    return 2 * Carver::bytes<HazardRow>(1 + kJobSizes + users) +
+    return 2 * Carver::bytes<HazardRow>(1 + 2 * kJobSizes + users) +
            Carver::bytes<float>(kJobSizes * TimeBins::kBins) +
            Carver::bytes<Siblings>(kJobSizes + users) + Carver::bytes<Followed>(slots) +
            Carver::bytes<int32_t>(1);
@@ -40,8 +41,8 @@ class Survival {
   // Requires: the same place in the memory every time, zero at first.
   template <class View>
   Survival(const View& view, Carver& carver)
-      : over_(carver.take<HazardRow>(1 + kJobSizes + view.num_users())),
-        alive_(carver.take<HazardRow>(1 + kJobSizes + view.num_users())),
+      : over_(carver.take<HazardRow>(1 + 2 * kJobSizes + view.num_users())),
+        alive_(carver.take<HazardRow>(1 + 2 * kJobSizes + view.num_users())),
         by_size_(carver.take<float>(kJobSizes * TimeBins::kBins)),
         siblings_(carver.take<Siblings>(kJobSizes + view.num_users())),
         followed_(carver.take<Followed>(view.capacity())),
@@ -98,10 +99,12 @@ class Survival {
     look_at_siblings(view, slot, from, weights, exposed, ended);
     const int32_t user = view.user(slot);
     const float* size = size_hazards(view, slot);
-    const int32_t own = 1 + kJobSizes + user;
+    const int32_t own = 1 + 2 * kJobSizes + user;
+    const int32_t recent = 1 + kJobSizes + job_size(view.gpus(slot));
     float at_risk = 0;
     for (int32_t b = from; b < TimeBins::kBins; ++b) {
-      const float prior = user >= 0 ? blended(own, b, weights.size_worth, size[b]) : size[b];
+      float prior = blended(recent, b, weights.size_worth, size[b]);
+      if (user >= 0) prior = blended(own, b, weights.recent_worth, prior);
       at_risk += exposed[b];
       out[b] = (ended[b] + weights.user_worth * prior) / (at_risk + weights.user_worth);
     }
@@ -113,7 +116,7 @@ class Survival {
   static constexpr float kAllWorth = 10;        // jobs of all sizes, beside those of one size
   // What a job that ends leaves of what was there before it: habits drift.
   static constexpr float kKeepAll = 1 - 1.0F / 8192, kKeepSize = 1 - 1.0F / 2048,
-                         kKeepUser = 1 - 1.0F / 64;
+                         kKeepRecent = 1 - 1.0F / 32, kKeepUser = 1 - 1.0F / 64;
 
   // Beyond this distance siblings do not count: less than 1/50 of what those beside it do.
   static int64_t far_us_of(const SurvivalWeights& weights) {
@@ -145,7 +148,8 @@ class Survival {
   static void for_rows(const View& view, int32_t slot, Does does) {
     does(0, kKeepAll);
     does(1 + job_size(view.gpus(slot)), kKeepSize);
-    if (view.user(slot) >= 0) does(1 + kJobSizes + view.user(slot), kKeepUser);
+    does(1 + kJobSizes + job_size(view.gpus(slot)), kKeepRecent);
+    if (view.user(slot) >= 0) does(1 + 2 * kJobSizes + view.user(slot), kKeepUser);
   }
 
   // Counts the bins that a job has passed since it was last looked at, its first start too.
@@ -222,8 +226,8 @@ class Survival {
     });
   }
 
-  HazardRow* over_;         // (1 + G + U)  jobs that have ended: all, by size, by user
-  HazardRow* alive_;        // (1 + G + U)  bins that the others have passed
+  HazardRow* over_;  // (1 + 2 G + U)  jobs that have ended: all, by size, the last by size, by user
+  HazardRow* alive_;        // (1 + 2 G + U)  bins that the others have passed
   float* by_size_;          // (G, B)       hazards that a job's size lets expect
   Siblings* siblings_;      // (G + U)      by user, or by size where the trace names none
   Followed* followed_;      // (S)

@@ -38,16 +38,23 @@ struct BySize {
 
 struct ByAll {
   struct Config : IndexConfig {
-    Config() { margin_log2 = 0.5; }
-    double gittins = 1;
-    double size_worth = SurvivalWeights().size_worth, user_worth = SurvivalWeights().user_worth;
+    Config() { margin_log2 = 1; }
+    double gittins = 0.5, blind = 0, blind_s = 3600;
+    double size_worth = SurvivalWeights().size_worth;
+    double recent_worth = SurvivalWeights().recent_worth, user_worth = SurvivalWeights().user_worth;
     double sibling = SurvivalWeights().sibling, sibling_apart_s = SurvivalWeights().sibling_apart_s;
     double keep_s = 0;
     void fields(FieldList& f) {
       IndexConfig::fields(f);
       f("gittins", gittins, 0.0, 1.0,
         "1: Gittins' index; 0: the mean time left; between: a geometric mean of both");
-      f("size_worth", size_worth, 0.01, 1000.0, "jobs of a user that all jobs of a size are worth");
+      f("blind", blind, 0.0, 1.0,
+        "how much of a geometric mean goes to what the job has run plus blind_s: what was learned "
+        "may not hold any more");
+      f("blind_s", blind_s, 1.0, 1e6, "seconds that every job is taken to have run in that part");
+      f("size_worth", size_worth, 0.01, 1000.0,
+        "of the last jobs of a size that all of them are worth");
+      f("recent_worth", recent_worth, 0.01, 1000.0, "jobs of a user that these together are worth");
       f("user_worth", user_worth, 0.01, 1000.0, "siblings that her other jobs are worth");
       f("sibling", sibling, 0.0, 100.0, "what a sibling submitted at the same moment counts");
       f("sibling_apart_s", sibling_apart_s, 1.0, 1e6, "at this distance it counts half");
@@ -60,8 +67,11 @@ struct ByAll {
 
   explicit ByAll(const Config& c)
       : gittins(c.gittins),
-        weights{static_cast<float>(c.size_worth), static_cast<float>(c.user_worth),
-                static_cast<float>(c.sibling), static_cast<float>(c.sibling_apart_s)},
+        blind(c.blind),
+        blind_s(c.blind_s),
+        weights{static_cast<float>(c.size_worth), static_cast<float>(c.recent_worth),
+                static_cast<float>(c.user_worth), static_cast<float>(c.sibling),
+                static_cast<float>(c.sibling_apart_s)},
         keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   static size_t bytes(const View& view) {
     return Survival::bytes(view) + Carver::bytes<Known>(view.capacity());
@@ -115,7 +125,9 @@ struct ByAll {
           look_ahead(source_.edges, static_cast<float>(view_.attained_us(slot)) * 1e-6F, hazards);
       const double log2_s = (1 - source_.gittins) * log2_coarse(ahead.mean_s) +
                             source_.gittins * log2_coarse(ahead.gittins_s);
-      return exp2_coarse(log2_s);
+      const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;
+      return exp2_coarse((1 - source_.blind) * log2_s +
+                         source_.blind * log2_coarse(attained_s + source_.blind_s));
     }
 
     const ByAll& source_;
@@ -124,7 +136,7 @@ struct ByAll {
     Known* known_;  // (S)
   };
 
-  double gittins;
+  double gittins, blind, blind_s;
   SurvivalWeights weights;
   int64_t keep_us;
   BinEdges edges;

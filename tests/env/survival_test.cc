@@ -83,8 +83,11 @@ struct Reference {
            exposed, ends);
     blend(10);
     if (!siblings) return out;
-    add_up([&](const Seen& o) { return o.user == job.user; }, 1 - 1.0 / 64, exposed, ends);
+    add_up([&](const Seen& o) { return job_size(o.gpus) == job_size(job.gpus); }, 1 - 1.0 / 32,
+           exposed, ends);
     blend(kWeights.size_worth);
+    add_up([&](const Seen& o) { return o.user == job.user; }, 1 - 1.0 / 64, exposed, ends);
+    blend(kWeights.recent_worth);
     exposed.assign(kBins, 0), ends.assign(kBins, 0);
     const int32_t from = TimeBins::of_us(job.attained_us);
     for (const auto& [j, other] : jobs) {
