@@ -39,7 +39,7 @@ struct BySize {
 struct ByAll {
   struct Config : IndexConfig {
     Config() { margin_log2 = 1; }
-    double gittins = 0.5, blind = 0, blind_s = 3600;
+    double gittins = 0.85, blind = 0, blind_s = 3600;
     double size_worth = SurvivalWeights().size_worth;
     double recent_worth = SurvivalWeights().recent_worth, user_worth = SurvivalWeights().user_worth;
     double sibling = SurvivalWeights().sibling, sibling_apart_s = SurvivalWeights().sibling_apart_s;
