@@ -65,10 +65,10 @@ class Beside final : public Policy {
     const int32_t job = view.serial(slot);
     if (!asking_.workload.scored(job)) return;
     const int64_t attained_us = view.attained_us(slot);
-    float hazards[TimeBins::kBins];
+    float hazards[TimeBins::kBins] = {};
     survival.hazards(view, slot, SurvivalWeights(), hazards);
     Asked asked{job, attained_us > 0, attained_us, {}};
-    quantiles_left(edges_, static_cast<float>(attained_us) * 1e-6F, hazards, kQuantiles,
+    quantiles_left(edges_, attained_us, hazards, kQuantiles,
                    static_cast<int32_t>(asked.left_s.size()), asked.left_s.data());
     asking_.asked.push_back(asked);
   }

@@ -70,10 +70,11 @@ YARD_HD inline float time_in(float p) { return 1 - p * (0.5F + p * (1.0F / 12 + 
 // reaches it. `visit(b, ended_before, ended_after)` is told of each bin and may return false to
 // stop.
 template <class Hazard, class Visit>
-YARD_HD inline Outlook look_ahead(const BinEdges& edges, float attained_s, const Hazard& hazard,
+YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, const Hazard& hazard,
                                   const Visit& visit) {
-  const float attained_log2 = attained_s > 1 ? log2_coarse(attained_s) : 0.0F;
-  const int32_t first = TimeBins::of(attained_log2);
+  // The same bin as those who made the hazards have it: they are known from there on.
+  const int32_t first = TimeBins::of_us(attained_us);
+  const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   float alive = 1, spent_s = 0, rank_s = 3e38F;
   for (int32_t b = first; b < TimeBins::kBins; ++b) {
     float chance = hazard(b);
@@ -97,16 +98,18 @@ YARD_HD inline Outlook look_ahead(const BinEdges& edges, float attained_s, const
   return {spent_s + alive * beyond_s, rank_s};
 }
 
-YARD_HD inline Outlook look_ahead(const BinEdges& edges, float attained_s, const float* hazards) {
+YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us,
+                                  const float* hazards) {
   return look_ahead(
-      edges, attained_s, [&](int32_t b) { return hazards[b]; },
+      edges, attained_us, [&](int32_t b) { return hazards[b]; },
       [](int32_t, float, float) { return true; });
 }
 
 // Writes the times left, in seconds, that shares `q` (rising, Q of them) of such jobs do not
 // exceed.
-YARD_HD inline void quantiles_left(const BinEdges& edges, float attained_s, const float* hazards,
+YARD_HD inline void quantiles_left(const BinEdges& edges, int64_t attained_us, const float* hazards,
                                    const float* q, int32_t num_q, float* left_s) {
+  const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   int32_t i = 0;
   const auto visit = [&](int32_t b, float before, float after) {
     const float begin_s = edges.begin_s[b] > attained_s ? edges.begin_s[b] : attained_s;
@@ -118,7 +121,7 @@ YARD_HD inline void quantiles_left(const BinEdges& edges, float attained_s, cons
     return i < num_q;
   };
   look_ahead(
-      edges, attained_s, [&](int32_t b) { return hazards[b]; }, visit);
+      edges, attained_us, [&](int32_t b) { return hazards[b]; }, visit);
   for (; i < num_q; ++i) left_s[i] = edges.begin_s[TimeBins::kBins];
 }
 

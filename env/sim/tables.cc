@@ -235,8 +235,7 @@ void JobTable::add_names(const std::vector<Job>& jobs) {
       if (c < '0' || c > '9') kind += c;
     }
     const auto next = static_cast<int32_t>(names.size());
-    name_.push_back(kind.empty() ? kNone
-                                 : names.try_emplace({job.user, kind}, next).first->second);
+    name_.push_back(kind.empty() ? kNone : names.try_emplace({job.user, kind}, next).first->second);
   }
   num_names_ = static_cast<int32_t>(names.size());
   if (num_names_ == 0) name_.clear();

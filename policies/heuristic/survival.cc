@@ -24,8 +24,7 @@ struct BySize {
       survival.follow(view);
     }
     double seconds(int32_t slot) const {
-      return look_ahead(source.edges, static_cast<float>(view.attained_us(slot)) * 1e-6F,
-                        survival.size_hazards(view, slot))
+      return look_ahead(source.edges, view.attained_us(slot), survival.size_hazards(view, slot))
           .gittins_s;
     }
     const BySize& source;
@@ -119,10 +118,9 @@ struct ByAll {
     }
 
     double work_out(int32_t slot) const {
-      float hazards[TimeBins::kBins];
+      float hazards[TimeBins::kBins] = {};
       survival_.hazards(view_, slot, source_.weights, hazards);
-      const Outlook ahead =
-          look_ahead(source_.edges, static_cast<float>(view_.attained_us(slot)) * 1e-6F, hazards);
+      const Outlook ahead = look_ahead(source_.edges, view_.attained_us(slot), hazards);
       const double log2_s = (1 - source_.gittins) * log2_coarse(ahead.mean_s) +
                             source_.gittins * log2_coarse(ahead.gittins_s);
       const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;

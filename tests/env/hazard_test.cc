@@ -15,6 +15,8 @@ namespace {
 
 constexpr int32_t kBins = TimeBins::kBins;
 
+int64_t us(float seconds) { return std::llround(1e6 * seconds); }
+
 // Hazards of a distribution with this survival function.
 template <class Survives>
 std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
@@ -45,7 +47,7 @@ TEST(LookAhead, AMemorylessTimeStaysAsLong) {
   const double mean_s = 3000;
   const auto hazards = hazards_of(edges, [&](double t) { return std::exp(-t / mean_s); });
   for (const float attained_s : {0.0F, 10.0F, 900.0F, 5000.0F}) {
-    const Outlook ahead = look_ahead(edges, attained_s, hazards.data());
+    const Outlook ahead = look_ahead(edges, us(attained_s), hazards.data());
     EXPECT_NEAR(ahead.mean_s, mean_s, 0.05 * mean_s) << attained_s;
     EXPECT_NEAR(ahead.gittins_s, mean_s, 0.05 * mean_s) << attained_s;
   }
@@ -57,12 +59,32 @@ TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
   const auto hazards = hazards_of(edges, [](double t) { return std::pow(1 + t / 100, -1.5); });
   double before = 0;
   for (const float attained_s : {0.0F, 100.0F, 1000.0F, 10000.0F}) {
-    const Outlook ahead = look_ahead(edges, attained_s, hazards.data());
+    const Outlook ahead = look_ahead(edges, us(attained_s), hazards.data());
     EXPECT_NEAR(ahead.mean_s, (100 + attained_s) / 0.5, 0.12 * (100 + attained_s) / 0.5);
     // 1 / hazard rate, since that falls: the sooner an attempt is given up, the better.
     EXPECT_NEAR(ahead.gittins_s, (100 + attained_s) / 1.5, 0.25 * (100 + attained_s) / 1.5);
     EXPECT_GT(ahead.gittins_s, before);
     before = ahead.gittins_s;
+  }
+}
+
+// A time is in one bin, whoever asks: hazards before it are not known.
+TEST(LookAhead, NeverLooksBackFromAnEdge) {
+  const BinEdges edges;
+  for (int32_t b = 1; b < kBins; ++b) {
+    const int64_t edge_us = std::llround(1e6 * edges.begin_s[b]);
+    const int64_t apart_us = edge_us / 10'000'000 + 1;
+    for (int64_t at_us = edge_us - 40 * apart_us; at_us < edge_us + 40 * apart_us;
+         at_us += apart_us) {
+      const int32_t from = TimeBins::of_us(at_us);
+      look_ahead(
+          edges, at_us,
+          [&](int32_t bin) {
+            EXPECT_GE(bin, from) << at_us;
+            return 0.5F;
+          },
+          [](int32_t, float, float) { return true; });
+    }
   }
 }
 
@@ -72,7 +94,7 @@ TEST(LookAhead, WhoOutlivesAllBinsIsExpectedForLong) {
   const Outlook ahead = look_ahead(edges, 0, never.data());
   EXPECT_GT(ahead.mean_s, edges.begin_s[kBins]);
   EXPECT_TRUE(std::isfinite(ahead.mean_s));
-  EXPECT_TRUE(std::isfinite(look_ahead(edges, 1e9F, never.data()).mean_s));
+  EXPECT_TRUE(std::isfinite(look_ahead(edges, us(1e9F), never.data()).mean_s));
 }
 
 TEST(QuantilesLeft, AreThoseOfDraws) {
@@ -92,7 +114,7 @@ TEST(QuantilesLeft, AreThoseOfDraws) {
     }
     std::sort(left.begin(), left.end());
     float told_s[5];
-    quantiles_left(edges, attained_s, hazards.data(), q, 5, told_s);
+    quantiles_left(edges, us(attained_s), hazards.data(), q, 5, told_s);
     for (int i = 0; i < 5; ++i) {
       const auto below = std::lower_bound(left.begin(), left.end(), told_s[i]) - left.begin();
       EXPECT_NEAR(static_cast<double>(below) / 20000, q[i], 0.02) << attained_s << " " << q[i];

@@ -173,7 +173,7 @@ TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
 }
 
 // A job's mean time left after so much of it has run, once `others` have been seen.
-float mean_left_s(std::vector<JobLine> lines, double at_s, int32_t job) {
+float mean_left_s(const std::vector<JobLine>& lines, double at_s, int32_t job) {
   const Scene scene("4x8", jobs_of(lines), no_costs());
   const auto fifo = make_policy("fifo");
   Player player(scene, *fifo);
@@ -187,11 +187,9 @@ float mean_left_s(std::vector<JobLine> lines, double at_s, int32_t job) {
     survival.follow(view);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       if (view.serial(view.held(i)) != job) continue;
-      float hazards[kBins];
+      float hazards[kBins] = {};
       survival.hazards(view, view.held(i), kWeights, hazards);
-      left_s = look_ahead(BinEdges(), static_cast<float>(view.attained_us(view.held(i))) * 1e-6F,
-                          hazards)
-                   .mean_s;
+      left_s = look_ahead(BinEdges(), view.attained_us(view.held(i)), hazards).mean_s;
     }
   }
   return left_s;
