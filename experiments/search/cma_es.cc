@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-constexpr double kFirstStep = 0.2;    // of the unit range
+constexpr double kFirstStep = 0.2;  // of the unit range
 constexpr double kAroundStart = 0.15;
 constexpr double kTolerance = 1e-12;  // below which a generation counts as a single point
 constexpr double kRefused = 1e300;    // pagmo sorts finite values
