@@ -17,9 +17,9 @@ struct Found {
 };
 
 // `start` is evaluated first, then points around it and all over the cube, as many as a generation
-// has; the search goes on from the best of them. `objective` may return infinity. Each point it is given is
-// within the cube; it is called `budget` times, fewer only where the search has come to a point.
-// The same seed gives the same search. Requires: budget >= 1.
+// has; the search goes on from the best of them. `objective` may return infinity. Each point it is
+// given is within the cube; it is called `budget` times, fewer only where the search has come to a
+// point. The same seed gives the same search. Requires: budget >= 1.
 Found minimise(const Point& start, const std::function<double(const Point&)>& objective, int budget,
                uint64_t seed);
 

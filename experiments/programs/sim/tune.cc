@@ -133,6 +133,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
   out["cluster"] = cluster_json(cells.front().cluster);
+  out["trace"] = trace_json(cells.front());
   out["cells"] = Json::array();
   for (const Scenario& cell : cells) out["cells"].push_back(trace_json(cell));
   if (options.hand_out(out, files)) return 0;
