@@ -61,10 +61,7 @@ class IndexPolicy final : public Policy {
     Ranked ranked(view, carver);
     if (view.num_waiting() == 0) return;
     const auto waiting_key = [&](int32_t slot) { return key(view, slot, now.seconds(slot)); };
-    ranked.clear();
-    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      ranked.push(view.size_class(slot), slot, {waiting_key(slot), view.serial(slot)});
-    }
+    rank_waiting(view, ranked, waiting_key);
     if (!config_.preempt) {
       start_in_order(view, ranked, placement_, draft);
       return;

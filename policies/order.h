@@ -29,6 +29,15 @@ void take_in_changed(const View& view, Ranked& ranked, KeyOf key_of) {
   }
 }
 
+// Puts all who wait into an order that knows nobody, for keys that move while jobs wait.
+template <class KeyOf>
+void rank_waiting(const View& view, Ranked& ranked, KeyOf key_of) {
+  ranked.clear();
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    ranked.push(view.size_class(slot), slot, {key_of(slot), view.serial(slot)});
+  }
+}
+
 // Starts waiting jobs in order of their keys, skipping what does not fit.
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft);
 

@@ -1,7 +1,8 @@
 // The distribution of a run time as hazards: the chance to end within a bin of time for who has
 // reached it. Bins are half octaves, so that one table serves seconds and months. What is known of
 // jobs that still run enters as exposure without an end (Kaplan and Meier, "Nonparametric
-// Estimation from Incomplete Observations", JASA 1958, in the actuarial form).
+// Estimation from Incomplete Observations", JASA 1958); in the bin where such a job is now it does
+// not count yet.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,6 @@ struct TimeBins {
 
   // log2 of the seconds at which the bin begins. Requires: bin > 0.
   YARD_HD static float log2_begin(int32_t bin) { return 2.5F + 0.5F * static_cast<float>(bin); }
-  YARD_HD static float log2_end(int32_t bin) { return log2_begin(bin + 1); }
 
   YARD_HD static int32_t of(float log2_s) {
     const float place = 2 * log2_s - 5;

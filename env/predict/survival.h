@@ -32,7 +32,7 @@ class Survival {
   template <class View>
   static size_t bytes(const View& view) {
     const int32_t slots = view.capacity(), users = view.num_users();
-    return 2 * Carver::bytes<HazardRow>(1 + 2 * kJobSizes + users) +
+    return 2 * Carver::bytes<HazardRow>(user_row(users)) +
            Carver::bytes<float>(kJobSizes * TimeBins::kBins) +
            Carver::bytes<Siblings>(kJobSizes + users) + Carver::bytes<Followed>(slots) +
            Carver::bytes<int32_t>(1);
@@ -41,8 +41,8 @@ class Survival {
   // Requires: the same place in the memory every time, zero at first.
   template <class View>
   Survival(const View& view, Carver& carver)
-      : over_(carver.take<HazardRow>(1 + 2 * kJobSizes + view.num_users())),
-        alive_(carver.take<HazardRow>(1 + 2 * kJobSizes + view.num_users())),
+      : over_(carver.take<HazardRow>(user_row(view.num_users()))),
+        alive_(carver.take<HazardRow>(user_row(view.num_users()))),
         by_size_(carver.take<float>(kJobSizes * TimeBins::kBins)),
         siblings_(carver.take<Siblings>(kJobSizes + view.num_users())),
         followed_(carver.take<Followed>(view.capacity())),
@@ -99,8 +99,7 @@ class Survival {
     look_at_siblings(view, slot, from, weights, exposed, ended);
     const int32_t user = view.user(slot);
     const float* size = size_hazards(view, slot);
-    const int32_t own = 1 + 2 * kJobSizes + user;
-    const int32_t recent = 1 + kJobSizes + job_size(view.gpus(slot));
+    const int32_t own = user_row(user), recent = recent_row(job_size(view.gpus(slot)));
     float at_risk = 0;
     for (int32_t b = from; b < TimeBins::kBins; ++b) {
       float prior = blended(recent, b, weights.size_worth, size[b]);
@@ -122,6 +121,11 @@ class Survival {
   static int64_t far_us_of(const SurvivalWeights& weights) {
     return static_cast<int64_t>(weights.sibling_apart_s * 7e6F);
   }
+
+  // Row 0 is of all jobs; those of users are the last.
+  static int32_t size_row(int32_t k) { return 1 + k; }
+  static int32_t recent_row(int32_t k) { return 1 + kJobSizes + k; }
+  static int32_t user_row(int32_t user) { return 1 + 2 * kJobSizes + user; }
 
   struct Followed {
     int32_t begun;    // whether it is among its siblings
@@ -147,9 +151,9 @@ class Survival {
   template <class Does, class View>
   static void for_rows(const View& view, int32_t slot, Does does) {
     does(0, kKeepAll);
-    does(1 + job_size(view.gpus(slot)), kKeepSize);
-    does(1 + kJobSizes + job_size(view.gpus(slot)), kKeepRecent);
-    if (view.user(slot) >= 0) does(1 + 2 * kJobSizes + view.user(slot), kKeepUser);
+    does(size_row(job_size(view.gpus(slot))), kKeepSize);
+    does(recent_row(job_size(view.gpus(slot))), kKeepRecent);
+    if (view.user(slot) >= 0) does(user_row(view.user(slot)), kKeepUser);
   }
 
   // Counts the bins that a job has passed since it was last looked at, its first start too.
@@ -197,7 +201,7 @@ class Survival {
     for (int32_t b = 0; b < TimeBins::kBins; ++b) {
       const float any = blended(0, b, kFirstWorth, kFirstChance);
       for (int32_t k = 0; k < kJobSizes; ++k) {
-        by_size_[k * TimeBins::kBins + b] = blended(1 + k, b, kAllWorth, any);
+        by_size_[k * TimeBins::kBins + b] = blended(size_row(k), b, kAllWorth, any);
       }
     }
   }

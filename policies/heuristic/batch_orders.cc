@@ -51,17 +51,14 @@ class BatchOrder final : public Policy {
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     Carver carver(memory.data());
-    ExpectedTime expected(view, carver);
+    const ExpectedTime expected(view, carver);
     Ranked ranked(view, carver);
-    ranked.clear();
-    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    rank_waiting(view, ranked, [&](int32_t slot) {
       const double submit_s = static_cast<double>(view.submit_us(slot)) * 1e-6;
       const double now_s = static_cast<double>(view.now_us()) * 1e-6;
-      const double score =
-          kScore({std::max(expected.total_s(slot), 1.0),
-                  static_cast<double>(view.weight_gpus(slot)), submit_s, now_s - submit_s});
-      ranked.push(view.size_class(slot), slot, {score, view.serial(slot)});
-    }
+      return kScore({std::max(expected.total_s(slot), 1.0),
+                     static_cast<double>(view.weight_gpus(slot)), submit_s, now_s - submit_s});
+    });
     start_in_order(view, ranked, placement_, draft);
   }
 

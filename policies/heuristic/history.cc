@@ -58,14 +58,6 @@ class Expected {
     return left + config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));
   }
 
-  // Puts all who wait into an order that knows nobody.
-  void rank(Ranked& ranked) const {
-    ranked.clear();
-    for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
-      ranked.push(view_.size_class(slot), slot, {key(slot), view_.serial(slot)});
-    }
-  }
-
  private:
   float shrink() const { return static_cast<float>(config_.shrink); }
 
@@ -94,7 +86,7 @@ class History : public Policy {
     if (view.num_waiting() == 0) return;
     Carver carver(memory.data() + Expected::bytes(view));
     Ranked ranked(view, carver);
-    expected.rank(ranked);
+    rank_waiting(view, ranked, [&](int32_t slot) { return expected.key(slot); });
     if constexpr (Config::kPreempts) {
       std::vector<Claim> held;
       for (int32_t i = 0; i < view.num_held(); ++i) {

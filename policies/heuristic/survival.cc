@@ -1,6 +1,6 @@
 // Indices from how long jobs like this one were seen to run (env/predict/survival.h): `gittins`
-// goes by jobs of its size alone, as Tiresias does with its history, `survival` by its user and
-// siblings, too.
+// goes by jobs of its size alone, as Tiresias does with its history, `survival` by the last
+// of these, its user and its siblings, too.
 
 #include "env/predict/survival.h"
 
