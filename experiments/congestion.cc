@@ -15,6 +15,8 @@ constexpr double kTolerance = 0.005;  // good enough to stop
 constexpr double kNear = 0.05;        // good enough to use
 constexpr double kMostStretch = 1e6;  // of arrivals, either way
 constexpr int kMostHalvings = 40;
+constexpr int kMostAround = 50;
+constexpr double kAround = 0.004;
 
 double off(double congestion, double target) { return std::abs(congestion / target - 1); }
 
@@ -56,6 +58,12 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
     const Calibration found = measure(std::sqrt(low * high));
     better(found);
     (found.congestion < target ? high : low) = found.factor;
+  }
+  // Where the measure jumps over the target, it may still meet it a little way off.
+  const double jump = best.factor;
+  for (int i = 1; i <= kMostAround && off(best.congestion, target) > kNear; ++i) {
+    better(measure(jump * (1 + kAround * i)));
+    better(measure(jump * (1 - kAround * i)));
   }
   if (off(best.congestion, target) > kNear) {
     throw InputError("--congestion",

@@ -21,6 +21,7 @@ constexpr int64_t kJitterUs = 600'000'000;
 constexpr double kLoadJitter = 0.04;
 constexpr uint64_t kFaultStream = 0x6661756C7473;
 constexpr uint64_t kReplicaStream = 0x7265706C69636173;
+constexpr uint64_t kModelStream = 0x6D6F64656C73;
 
 Costs scaled(double scale) {
   Costs costs;
@@ -84,8 +85,17 @@ Source load_source(const ScenarioOptions& options) {
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
+  const auto models = parse<ModelDraw>(options.models);
+  if (models.draw && options.profiles.empty()) {
+    throw InputError("models.draw", "--profiles, whose models jobs are to draw from", "none");
+  }
   if (!options.profiles.empty()) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
+    if (models.draw) {
+      // All that replicas may draw is known to the table before the first of them holds it.
+      source.speeds->classes(all_draws(source.trace, source.speeds->profiles()));
+      draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
+    }
     source.speeds->restrict_types(source.trace, source.cluster);
     fill_checkpoints(source.trace, source.speeds->profiles(),
                      parse<CheckpointModel>(options.checkpoints));
@@ -223,6 +233,10 @@ Scenario replica_of(const Scenario& scenario, const Rng& rng) {
   Trace trace = scenario.trace;
   Window window = scenario.window;
   jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
+  if (std::ranges::any_of(trace.jobs, &Job::model_drawn)) {
+    draw_models(trace, scenario.speeds->profiles(), rng.split(kModelStream));
+    scenario.speeds->restrict_types(trace, scenario.cluster);
+  }
   Scenario replica = with_arrivals(scenario, std::move(trace), window);
   replica.befall(scenario.faults, rng.split(kFaultStream));
   return replica;

@@ -20,6 +20,7 @@
 #include "env/trace/reader.h"
 #include "env/trace/stages.h"
 #include "env/trace/window.h"
+#include "experiments/model_draw.h"
 #include "experiments/speeds.h"
 
 namespace yard {
@@ -41,6 +42,7 @@ struct ScenarioOptions {
   Settings fault_model;      // and how often something does, on the average
   Settings checkpoints;      // what saves and restores cost by the size of a model
   Measurements measured;     // for run times that a trace lacks
+  Settings models;           // ModelDraw
 };
 
 // What befalls GPUs: what a file says, and what is drawn anew for every replica.

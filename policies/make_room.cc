@@ -35,12 +35,13 @@ bool RoomMaker::somebody_after(const Claim& claim) {
 
 bool RoomMaker::start(const Claim& claim) {
   stops_.clear();
-  const bool counts = !view_.shaped(claim.slot) && !view_.has_shares();
+  const bool counts = !view_.shaped(claim.slot) && !view_.has_shares() && !view_.spec().one_type;
   if (!list_for_limit(claim)) return false;
   if (!(counts ? list_by_count(claim) : list_by_trial(claim))) return false;
   std::sort(stops_.begin(), stops_.end(),
             [](const Claim& a, const Claim& b) { return b.key < a.key; });
-  any_place_ = !view_.shaped(claim.slot) && rule_.placement != Placement::kConsolidate;
+  any_place_ = !view_.shaped(claim.slot) && !view_.spec().one_type &&
+               rule_.placement != Placement::kConsolidate;
   if (!any_place_) {
     const size_t mark = draft_.mark();
     stop_all();

@@ -13,6 +13,7 @@ namespace {
 // Beyond these a figure is a slip of the pen.
 constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3, kMaxMemGib = 1e6, kMaxPrice = 1e6, kMaxW = 1e5;
 constexpr double kMaxGbps = 1e6, kMaxLatencyUs = 1e6, kMaxOversubscription = 1e3;
+constexpr double kMaxNeighbours = 100;
 constexpr double kMinWeight = 1e-6, kMaxWeight = 1e6;
 constexpr int64_t kMaxPriority = 1'000'000, kMaxGpus = int64_t{kMaxNodes} * kMaxGpusPerNode;
 
@@ -55,6 +56,11 @@ void read_tiers(const YamlMap& tiers, ClusterSpec& spec) {
     tier.latency_us = map.number("latency_us", 0, 0, kMaxLatencyUs);
     tier.oversubscription = map.number("oversubscription", 1, 1, kMaxOversubscription);
   }
+}
+
+void read_slowdowns(const YamlMap& map, ClusterSpec& spec) {
+  spec.slowdowns.neighbours = map.number("neighbours", 0, 0, kMaxNeighbours);
+  spec.slowdowns.shared_exchange = map.flag("shared_exchange", false);
 }
 
 const YAML::Node& tenant_list(const YamlMap& root) {
@@ -120,7 +126,7 @@ template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);
   read(YamlMap(file, read_yaml_document(path), "a cluster",
-               {"about", "gpu_types", "tiers", "nodes", "nodes_from", "tenants"}));
+               {"about", "gpu_types", "tiers", "slowdowns", "one_type", "nodes", "nodes_from", "tenants"}));
 }
 
 }  // namespace
@@ -135,6 +141,8 @@ ClusterSpec from_yaml(const std::string& path) {
     spec.about = root.text("about", "");
     map("gpu_types", {}, read_types);
     map("tiers", list_of(kTierNames), read_tiers);
+    map("slowdowns", {"neighbours", "shared_exchange"}, read_slowdowns);
+    spec.one_type = root.flag("one_type", false);
     if (root.has("tenants")) read_tenant_names(root, spec);
     read_nodes(root, spec);
     if (root.has("tenants")) read_tenants(root, spec);

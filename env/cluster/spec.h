@@ -88,6 +88,12 @@ struct Tenant {
                                              // of lower priority
 };
 
+// How jobs slow each other down without sharing a GPU. The forms: docs/speed.md.
+struct Slowdowns {
+  double neighbours = 0;         // weight of what other jobs on a node take; 0: nothing
+  bool shared_exchange = false;  // jobs spread over several nodes share those nodes' wires in turn
+};
+
 struct ClusterSpec {
   std::string text;   // what was asked for: shorthand, name, or path
   std::string about;  // in one line
@@ -95,6 +101,8 @@ struct ClusterSpec {
   std::vector<Node> nodes;  // in the order placements walk them
   std::array<TierSpec, kTiers> tiers{};
   std::vector<Tenant> tenants;
+  Slowdowns slowdowns;
+  bool one_type = false;  // a job's GPUs are all of one type
 
   int total_gpus() const;
   int max_gpus_per_node() const;

@@ -14,8 +14,14 @@ constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate
 // Reads the free-count bitmaps behind a view; hands out nothing else of the state.
 class Placer {
  public:
-  YARD_HD explicit Placer(const View& view)
-      : spec(view.fixed_->spec), map_(view.fixed_->spec), fixed_(*view.fixed_), s_(*view.state_) {}
+  // `type`: the only GPU type that counts where a cluster says that a job's are all of one
+  // (one_type); kNone: any.
+  YARD_HD explicit Placer(const View& view, int32_t type = kNone)
+      : spec(view.fixed_->spec),
+        map_(view.fixed_->spec),
+        fixed_(*view.fixed_),
+        s_(*view.state_),
+        type_(type) {}
 
   // Where the tasks of a job with a shape would go, group by group. first-fit: nodes in order.
   // Otherwise: the tightest node that holds all of a group's tasks that are left, or else the one
@@ -59,6 +65,45 @@ class Placer {
   // The lowest node with at least `gpus` free; never spreads what one node can hold.
   YARD_HD int32_t first_at_least(int32_t gpus) const {
     return map_.first_of(s_, gpus, spec.max_node_gpus);
+  }
+
+  // Where `gpus` would come from on nodes of its type, as place_gpus() has it.
+  YARD_HD int32_t on_type(int32_t gpus, Placement placement, Piece* out) const {
+    const bool first_fit = placement == Placement::kFirstFit;
+    int32_t tightest = kNone, free = 0, most = 0;
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      if (spec.node_type[m] != type_) continue;
+      free += s_.free_count[m];
+      if (s_.free_count[m] > most) most = s_.free_count[m];
+      if (s_.free_count[m] < gpus || (first_fit && tightest != kNone)) continue;
+      if (tightest == kNone || s_.free_count[m] < s_.free_count[tightest]) tightest = m;
+    }
+    if (tightest != kNone) {
+      out[0] = {tightest, gpus};
+      return 1;
+    }
+    if (free < gpus) return 0;
+    int32_t n = 0, size = 0;
+    // first-fit: in node order; else the emptiest first, the last piece on the tightest that holds
+    // it.
+    for (int32_t c = first_fit ? 0 : most; gpus > 0 && c >= 0; --c) {
+      for (int32_t m = 0; gpus > 0 && m < spec.num_nodes; ++m) {
+        if (spec.node_type[m] != type_ || s_.free_count[m] == 0) continue;
+        if (!first_fit && (s_.free_count[m] != c || (c > gpus && holds_rest(gpus, c, out, n)))) {
+          continue;
+        }
+        out[n] = {m, s_.free_count[m] < gpus ? s_.free_count[m] : gpus};
+        gpus -= out[n++].gpus;
+      }
+    }
+    if (placement != Placement::kConsolidate) return n;
+    int32_t asked = 0, needed = 0;
+    for (int32_t i = 0; i < n; ++i) asked += out[i].gpus;
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
+    }
+    needed = (asked + size - 1) / size;
+    return n > needed ? 0 : n;
   }
 
   // How many nodes have exactly so many free GPUs.
@@ -131,6 +176,17 @@ class Placer {
   const SpecColumns& spec;
 
  private:
+  // Whether a node with fewer free GPUs than `than`, not yet in out[0, n), holds the last `gpus`.
+  YARD_HD bool holds_rest(int32_t gpus, int32_t than, const Piece* out, int32_t n) const {
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      if (spec.node_type[m] != type_ || s_.free_count[m] < gpus) continue;
+      bool taken = false;
+      for (int32_t i = 0; i < n; ++i) taken = taken || out[i].node == m;
+      if (!taken && s_.free_count[m] < than) return true;
+    }
+    return false;
+  }
+
   // The next node for up to `left` tasks of group `g`. out[0, begun) are pieces of earlier groups,
   // out[begun, n) of this one, whose nodes are full.
   YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
@@ -140,6 +196,7 @@ class Placer {
     int64_t best_slack = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (s_.free_count[m] < need.gpus) continue;
+      if (type_ != kNone && spec.node_type[m] != type_) continue;
       if (need.gpu_milli > 0 && s_.free_count[m] == 0 && s_.shared_mask[m] == 0) continue;
       bool used = false;
       for (int32_t i = begun; i < n; ++i) used = used || out[i].node == m;
@@ -170,6 +227,7 @@ class Placer {
   FreeMap map_;
   const Fixed& fixed_;
   const ClusterState& s_;
+  int32_t type_;
 };
 
 // The least number of nodes that hold `gpus` while the cluster is empty. Requires: it has that
@@ -194,6 +252,11 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
 //   elastic      as best-fit; a job with a range of tasks starts with fewer rather than wait
 YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
+  for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
+    const int32_t n = Placer(view, t).on_type(gpus, placement, out);
+    if (n > 0) return n;
+  }
+  if (view.spec().one_type) return 0;
   const Placer placer(view);
   if (placement == Placement::kFirstFit) {
     const int32_t node = gpus <= placer.spec.max_node_gpus ? placer.first_at_least(gpus) : kNone;
@@ -209,6 +272,10 @@ YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t
 // Would place_gpus() find a place? Without writing it.
 YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
+  if (view.spec().one_type) {
+    Piece pieces[kMaxShapeTasks];
+    return place_gpus(view, placement, gpus, pieces) > 0;
+  }
   if (placement != Placement::kConsolidate) return true;
   const Placer placer(view);
   return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);
@@ -220,7 +287,12 @@ YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_
 YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
   if (!view.within_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
-  return Placer(view).shaped(slot, placement, out);
+  if (!view.spec().one_type) return Placer(view).shaped(slot, placement, out);
+  for (int32_t t = 0; t < view.spec().num_types; ++t) {
+    const int32_t n = Placer(view, t).shaped(slot, placement, out);
+    if (n > 0) return n;
+  }
+  return 0;
 }
 
 YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {

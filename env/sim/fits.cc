@@ -185,8 +185,8 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
     if (first) tenant->second = allowed_to(asked[e].tenant, spec);
     if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
     // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
-    const bool plain =
-        asked[e].groups.empty() && asked[e].gpu_types.empty() && spec.tenants.empty();
+    const bool plain = asked[e].groups.empty() && asked[e].gpu_types.empty() &&
+                       spec.tenants.empty() && !spec.one_type;
     if (!what.reason.empty() || plain) continue;
     shaped.push_back(job_of(e));
     requests.push_back(asked[e]);
@@ -195,7 +195,8 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
     why[shaped[i]] = {"no place on the empty cluster",
-                      spec.tenants.empty()
+                      spec.one_type ? "GPUs that nodes of one type have (one_type)"
+                      : spec.tenants.empty()
                           ? "tasks that the cluster's nodes can hold"
                           : "tasks that the nodes open to its tenant can hold, within its limit",
                       "one that finds no place"};

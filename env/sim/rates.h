@@ -4,6 +4,7 @@
 // and is skipped where Fixed::rated is false: then a gang moves at the speed of its slowest GPU.
 #pragma once
 
+#include "env/sim/beside.h"
 #include "env/sim/free_map.h"
 #include "env/sim/shape.h"
 #include "env/sim/speed/contention.h"
@@ -115,7 +116,8 @@ YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, in
 // Marks running jobs that share a node with `slot` in a way that matters to them, or a link.
 YARD_HD inline void mark_neighbours(const Fixed& f, ClusterState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
-  const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads;
+  const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
+                      f.spec.neighbour_weight > 0 || f.spec.shared_exchange;
   if (!sends && !shares) return;
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t other = s.held_list[i];
@@ -226,6 +228,13 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
       if (left < least) least = left;
     }
     rate *= least;
+  }
+  if ((f.spec.neighbour_weight > 0 || f.spec.shared_exchange) && f.speed.num_classes > 0 &&
+      f.speed.class_kind[f.jobs.speed_class[s.job[slot]]] >= 0) {
+    const Footing at = footing_of(f, s, slot);
+    if (at.gpus > 0 && at.gpus <= f.speed.max_gpus) {
+      rate *= left_beside(f, s, slot, rate_alone(f, s, slot, at).type, at.gpus);
+    }
   }
   if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else nobody asks for CPUs
     double least = 1;

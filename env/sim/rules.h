@@ -16,6 +16,18 @@ namespace yard {
 
 // --- starting and stopping --------------------------------------------------------------------
 
+// Whether all nodes that give GPUs are of one type.
+YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num_pieces) {
+  int32_t type = kNone;
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus == 0) continue;
+    if (type != kNone && f.spec.node_type[p.node] != type) return false;
+    type = f.spec.node_type[p.node];
+  }
+  return true;
+}
+
 // May `slot` start on `pieces` now? What a stopping job still vacates counts as free: the start
 // waits for it.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
@@ -23,6 +35,7 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
   if (slot < 0 || slot >= s.head->high_water) return false;
   if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
   if (!within_limit(f, s, slot)) return false;
+  if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0, highest = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {

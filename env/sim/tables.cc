@@ -22,7 +22,7 @@ int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.coun
 
 }  // namespace
 
-SpecTable::SpecTable(const ClusterSpec& spec) {
+SpecTable::SpecTable(const ClusterSpec& spec) : slowdowns_(spec.slowdowns), one_type_(spec.one_type) {
   const Topology topology(spec);
   const TopologyColumns& net = topology.columns();
   for (const Node& node : spec.nodes) {
@@ -85,7 +85,11 @@ SpecColumns SpecTable::columns() const {
           tenant_limit_.data(),
           owner_.data(),
           type_shares_.data(),
-          type_mem_mib_.data()};
+          type_mem_mib_.data(),
+          static_cast<int32_t>(type_shares_.size()),
+          slowdowns_.neighbours,
+          slowdowns_.shared_exchange,
+          one_type_};
 }
 
 uint64_t type_bits(const Job& job, const ClusterSpec& spec) {

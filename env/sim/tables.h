@@ -26,6 +26,8 @@ class SpecTable {
   std::vector<int32_t> owner_, tenant_limit_;
   std::vector<uint8_t> type_shares_;
   bool overloads_ = false;
+  Slowdowns slowdowns_;
+  bool one_type_ = false;
   std::vector<double> speed_;
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
 };

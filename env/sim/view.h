@@ -149,6 +149,24 @@ class View {
     return state_->attained_us[slot] + (runs ? now_us() - state_->since_us[slot] : 0);
   }
 
+  // The work that it has done: time on what it asked for, on its reference type.
+  YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(done_us(slot)); }
+
+  // The GPU types that it can run on, as bits.
+  YARD_HD uint64_t types_of(int32_t slot) const {
+    return shaped(slot) ? fixed_->jobs.shapes.types[shape_of(slot)] : ~uint64_t{0};
+  }
+
+  // Of a job with a shape: whether it asks for no more than whole GPUs of certain types.
+  YARD_HD bool only_types(int32_t slot) const {
+    const ShapeColumns& h = fixed_->jobs.shapes;
+    const int32_t r = h.first_group[shape_of(slot)];
+    return num_groups(slot) == 1 && h.gpu_milli[r] == 0 && h.cpu_milli[r] == 0 &&
+           h.mem_mib[r] == 0 && h.gpu_mem_mib[r] == 0 && h.gpus[r] == 1 && h.tenant[shape_of(slot)] == kNone &&
+           h.min_tasks[r] == h.max_tasks[r];
+  }
+  YARD_HD int32_t max_groups() const { return fixed_->jobs.shapes.max_groups; }
+
   // Where the job's GPUs are: for (p = first_part(slot); p != kNone; p = next_part(p)).
   YARD_HD int32_t first_part(int32_t slot) const { return state_->first_part[slot]; }
   YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
@@ -204,6 +222,7 @@ class View {
   YARD_HD double left_us(int32_t slot) const { return left_line(slot).at(now_us()); }
 
  private:
+  friend class Foretell;
   friend class Placer;
   // What the whole workload holds, of which part is still to come: for those alone who have to make
   // room for it, or may be quicker where it has none of something.

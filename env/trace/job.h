@@ -69,11 +69,12 @@ struct Job {
   std::string name;  // of the job, as its user called it
 
   // What it runs, where its speed comes from measured profiles.
-  std::string model;        // "ResNet-50"
-  int32_t batch_size = 0;   // samples an iteration, over all its workers; 0: not said
-  double iterations = 0;    // its work in iterations; 0: not said
-  double iteration_ms = 0;  // as measured with what it asked for; 0: not said
-  std::string batch_mode;   // how the batch size changes: "static", "accordion", "gns"
+  std::string model;         // "ResNet-50"
+  bool model_drawn = false;  // by lot: the trace names none
+  int32_t batch_size = 0;    // samples an iteration, over all its workers; 0: not said
+  double iterations = 0;     // its work in iterations; 0: not said
+  double iteration_ms = 0;   // as measured with what it asked for; 0: not said
+  std::string batch_mode;    // how the batch size changes: "static", "accordion", "gns"
 
   // What it needs. Empty: `gpus` whole GPUs, split over nodes as the scheduler likes.
   std::vector<RoleGroup> groups;

@@ -183,6 +183,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
     wire(cluster);
     give_models(rng.split(3), told.world.jobs);
   }
+  if (options.slowdowns) cluster.slowdowns = {.neighbours = 0.5, .shared_exchange = true};
   give_limits(rng.split(4), told.world.jobs);
   give_curves(rng.split(5), told.world.jobs);
   told.world.jobs = fitting(std::move(told.world.jobs), cluster);

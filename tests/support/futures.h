@@ -29,9 +29,10 @@ class MadeUpModels {
 };
 
 struct FutureOptions {
-  bool tenants = false;   // with limits, and a node that is not lent
-  bool overload = false;  // CPUs promised twice: rates hang on neighbours
-  bool models = false;    // rates from tables
+  bool tenants = false;    // with limits, and a node that is not lent
+  bool overload = false;   // CPUs promised twice: rates hang on neighbours
+  bool models = false;     // rates from tables
+  bool slowdowns = false;  // with them: neighbours on a node, exchanges that share its wires
   RandomWorldOptions world = {};
 };
 

@@ -143,11 +143,12 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     offer("rules", run.pacing);
     offer("faults", scenario.fault_model);
     offer("checkpoints", scenario.checkpoints);
+    offer("models", scenario.models);
     for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
     if (used) continue;
     throw InputError(
         given.origin,
-        "P.key=value, P one of: " + join(policies) + ", trace, rules, faults, checkpoints",
+        "P.key=value, P one of: " + join(policies) + ", trace, rules, faults, checkpoints, models",
         "'" + given.key + "'");
   }
 }

@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
     Cluster, WrongYaml,
     ::testing::Values(
         Wrong{"empty", "",
-              ": expected a cluster as a map, with the keys about, gpu_types, tiers, "
+              ": expected a cluster as a map, with the keys about, gpu_types, tiers, slowdowns, "
+              "one_type, "
               "nodes, nodes_from, tenants, got nothing"},
         Wrong{"scalar", "8x8\n", ":1:1: expected a cluster as a map"},
         Wrong{"syntax", "nodes:\n  - {gpus: 8\n",
@@ -53,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"more", "nodes: [{gpus: 8}]\n]\n", ":2:1: expected valid YAML, got illegal flow end"},
         Wrong{"comma", "# on and on\n, nodes: []\n", ":2:1: expected one YAML document"},
         Wrong{"unknown_top", "nodes: [{gpus: 8}]\nswitches: 4\n",
-              ":2:1: expected one of the keys about, gpu_types, tiers, nodes, nodes_from, tenants, "
+              ":2:1: expected one of the keys about, gpu_types, tiers, slowdowns, "
+              "one_type, nodes, nodes_from, tenants, "
               "got 'switches'"},
         Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as a text"},
         // Nodes.

@@ -1,0 +1,115 @@
+// What jobs on one node take from one another though none shares a GPU, where the cluster says that
+// they do (`slowdowns` of its file). Both are forms, held to no measurement (docs/speed.md). Counts
+// and sums of whole numbers: they do not hang on the order of the list of holders.
+#pragma once
+
+#include "env/sim/free_map.h"
+#include "env/sim/speed/speed.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+// A job spread over more nodes than it needs sends its exchange over wires that every job spread
+// over several nodes uses. With k such jobs on the worst of its nodes, itself among them, its
+// exchange takes k times as long:
+//   time = T (1 + (1 / u - 1) k)     T together, T / u spread and alone
+YARD_HD inline double spread_factor(double together, double spread, int32_t k) {
+  if (!(spread > 0) || spread >= together) return 1;
+  const double longer = together / spread;
+  return longer / (1 + (longer - 1) * k);
+}
+
+// GPUs of a node that another job holds slow a job down by what the two were measured to lose on
+// one GPU, p of the speed being left: time = T (1 + w sum (GPUs of the other / node's) (1 / p -
+// 1)). In billionths. A pair that did not fit on one GPU, or that nobody measured, tells nothing:
+// 0.
+YARD_HD inline int64_t burden(double weight, int32_t gpus, int32_t node_gpus, double pair_rate) {
+  if (!(pair_rate > 0) || pair_rate >= 1) return 0;
+  return static_cast<int64_t>(1e9 * weight * gpus / node_gpus * (1 / pair_rate - 1));
+}
+
+YARD_HD inline double burden_factor(int64_t burden) {
+  return 1 / (1 + static_cast<double>(burden) * 1e-9);
+}
+
+// GPUs of a running job on a node; each share counts as one.
+YARD_HD inline int32_t gpus_there(const ClusterState& s, int32_t slot, int32_t node) {
+  int32_t n = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_node[p] == node) n += count_bits(s.part_mask[p]);
+  }
+  return n;
+}
+
+// How many other running jobs over several nodes have GPUs on this one.
+YARD_HD inline int32_t spread_jobs_there(const ClusterState& s, int32_t slot, int32_t node) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t other = s.held_list[i];
+    if (other == slot || s.phase[other] != Phase::kRunning || s.span_nodes[other] < 2) continue;
+    n += gpus_there(s, other, node) > 0;
+  }
+  return n;
+}
+
+// What other running jobs on the node are to a job of that class.
+YARD_HD inline int64_t burden_there(const Fixed& f, const ClusterState& s, int32_t slot,
+                                    int32_t job_class, int32_t node) {
+  int64_t sum = 0;
+  const int32_t type = f.spec.node_type[node];
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t other = s.held_list[i];
+    if (other == slot || s.phase[other] != Phase::kRunning) continue;
+    const int32_t gpus = gpus_there(s, other, node);
+    if (gpus == 0) continue;
+    const int32_t its = f.jobs.speed_class[s.job[other]];
+    if (f.speed.class_kind[job_class] < 0 || f.speed.class_kind[its] < 0) continue;
+    sum += burden(f.spec.neighbour_weight, gpus, f.spec.node_gpus[node],
+                  pair_rate(f.speed, job_class, its, type));
+  }
+  return sum;
+}
+
+// The least tier of GPUs of one node, if they lie in as few islands as can be.
+YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t gpus) {
+  return gpus <= spec.node_island_gpus[node] ? Tier::kIsland : Tier::kNode;
+}
+
+// Speed of a job of a modelled class on so many GPUs, on as few nodes like this one as hold them,
+// in one rack. Requires: 1 <= gpus <= max_gpus.
+YARD_HD inline double speed_together(const Fixed& f, int32_t job_class, int32_t node,
+                                     int32_t gpus) {
+  const int32_t nodes = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
+  const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(f.spec, node, gpus);
+  return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes);
+}
+
+// What both leave of a running job's speed. Requires: Fixed::rated, and its class is modelled.
+YARD_HD inline double left_beside(const Fixed& f, const ClusterState& s, int32_t slot,
+                                  int32_t slowest_type, int32_t gpus) {
+  const int32_t job_class = f.jobs.speed_class[s.job[slot]];
+  const int32_t needed = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
+  const bool spread = f.spec.shared_exchange && s.span_nodes[slot] > needed;
+  int32_t most = 1, like = 0;
+  int64_t worst = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;
+    const int32_t node = s.part_node[p];
+    if (f.spec.node_type[node] == slowest_type) like = node;
+    if (spread) {
+      const int32_t k = 1 + spread_jobs_there(s, slot, node);
+      if (k > most) most = k;
+    }
+    if (f.spec.neighbour_weight > 0) {
+      const int64_t sum = burden_there(f, s, slot, job_class, node);
+      if (sum > worst) worst = sum;
+    }
+  }
+  double left = burden_factor(worst);
+  if (spread) {
+    left *= spread_factor(speed_together(f, job_class, like, gpus), s.alone_rate[slot], most);
+  }
+  return left;
+}
+
+}  // namespace yard

@@ -1,0 +1,157 @@
+#include "env/sim/foretell.h"
+
+#include <algorithm>
+
+namespace yard {
+namespace {
+
+bool among(std::span<const int32_t> slots, int32_t slot) {
+  return std::find(slots.begin(), slots.end(), slot) != slots.end();
+}
+
+}  // namespace
+
+Foretell::Foretell(const View& view)
+    : view_(view), nodes_(static_cast<size_t>(view.spec().num_types)) {
+  for (int32_t m = 0; m < view.spec().num_nodes; ++m) {
+    if (view.spec().node_gpus[m] > 0) nodes_[static_cast<size_t>(node_type(m))].push_back(m);
+  }
+  refresh();
+}
+
+void Foretell::refresh() {
+  on_.resize(static_cast<size_t>(view_.spec().num_nodes));
+  for (std::vector<Tenancy>& on : on_) on.clear();
+  for (int32_t i = 0; i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    int32_t nodes = 0;
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      if (view_.part_mask(p) == 0) continue;
+      std::vector<Tenancy>& on = on_[static_cast<size_t>(view_.part_node(p))];
+      if (on.empty() || on.back().slot != slot) {
+        on.push_back({slot, 0, false});
+        ++nodes;
+      }
+      on.back().gpus += count_bits(view_.part_mask(p));
+    }
+    for (int32_t p = view_.first_part(slot); nodes > 1 && p != kNone; p = view_.next_part(p)) {
+      if (view_.part_mask(p) == 0) continue;
+      on_[static_cast<size_t>(view_.part_node(p))].back().spread = true;
+    }
+  }
+  for (std::vector<Tenancy>& on : on_) {
+    std::sort(on.begin(), on.end(), [&](const Tenancy& a, const Tenancy& b) {
+      return view_.serial(a.slot) < view_.serial(b.slot);
+    });
+  }
+}
+
+int32_t Foretell::job_class(int32_t slot) const {
+  const int32_t* classes = fixed().jobs.speed_class;
+  return classes == nullptr ? 0 : classes[view_.state_->job[slot]];
+}
+
+bool Foretell::named(int32_t slot) const {
+  const SpeedColumns& speed = fixed().speed;
+  return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
+}
+
+bool Foretell::modelled(int32_t slot) const {
+  return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= fixed().speed.max_gpus;
+}
+
+double Foretell::together(int32_t slot, int32_t type) const {
+  const auto& nodes = nodes_[static_cast<size_t>(type)];
+  if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
+  if (modelled(slot))
+    return speed_together(fixed(), job_class(slot), nodes.front(), view_.gpus(slot));
+  return fixed().speed_on(view_.state_->job[slot], nodes.front());
+}
+
+double Foretell::best(int32_t slot) const {
+  double most = 0;
+  for (int32_t t = 0; t < num_types(); ++t) most = std::max(most, together(slot, t));
+  return most;
+}
+
+int64_t Foretell::burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const {
+  int64_t sum = 0;
+  for (const Tenancy& other : on(node)) {
+    if (other.slot == slot || !named(other.slot) || among(leaving, other.slot)) continue;
+    const double rate =
+        pair_rate(fixed().speed, job_class(slot), job_class(other.slot), node_type(node));
+    sum += burden(fixed().spec.neighbour_weight, other.gpus, fixed().spec.node_gpus[node], rate);
+  }
+  return sum;
+}
+
+double Foretell::there(int32_t slot, std::span<const Piece> pieces,
+                       std::span<const int32_t> leaving) const {
+  const SpecColumns& spec = fixed().spec;
+  if (!modelled(slot)) {
+    double least = 0;
+    for (const Piece& p : pieces) {
+      const double here = fixed().speed_on(view_.state_->job[slot], p.node);
+      if (least == 0 || here < least) least = here;
+    }
+    return least;
+  }
+  const int32_t gpus = view_.gpus(slot), nodes = static_cast<int32_t>(pieces.size());
+  const int32_t type = node_type(pieces.front().node);
+  const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
+  Tier tier = tier_on_node(spec, pieces.front().node, gpus);
+  for (const Piece& p : pieces.subspan(1)) {
+    tier = std::max(tier, Tier::kRack);
+    const bool rack = spec.node_rack[p.node] == spec.node_rack[pieces.front().node];
+    const bool pod = spec.node_pod[p.node] == spec.node_pod[pieces.front().node];
+    if (!rack) tier = std::max(tier, Tier::kPod);
+    if (!pod) tier = Tier::kCore;
+  }
+  double rate = speed_of(fixed().speed, job_class(slot), type, gpus, tier, nodes);
+  if (spec.shared_exchange && nodes > needed) {
+    int32_t most = 1;
+    for (const Piece& p : pieces) {
+      int32_t k = 1;
+      for (const Tenancy& other : on(p.node)) {
+        if (other.slot == slot || among(leaving, other.slot)) continue;
+        k += other.spread;
+      }
+      most = std::max(most, k);
+    }
+    const double alone = speed_together(fixed(), job_class(slot), pieces.front().node, gpus);
+    rate *= spread_factor(alone, rate, most);
+  }
+  if (spec.neighbour_weight > 0) {
+    int64_t worst = 0;
+    for (const Piece& p : pieces) worst = std::max(worst, burden_on(slot, p.node, leaving));
+    rate *= burden_factor(worst);
+  }
+  return rate;
+}
+
+double Foretell::now(int32_t slot) const {
+  std::vector<Piece> pieces;
+  for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+    if (view_.part_mask(p) != 0) pieces.push_back({view_.part_node(p), 0});
+  }
+  return pieces.empty() ? 1 : there(slot, pieces, {});
+}
+
+double Foretell::harm(int32_t slot, std::span<const Piece> pieces,
+                      std::span<const int32_t> leaving) const {
+  const SpecColumns& spec = fixed().spec;
+  if (spec.neighbour_weight <= 0 || !modelled(slot)) return 0;
+  double lost = 0;
+  for (const Piece& p : pieces) {
+    for (const Tenancy& other : on(p.node)) {
+      if (other.slot == slot || !named(other.slot) || among(leaving, other.slot)) continue;
+      const int32_t type = node_type(p.node);
+      const double rate = pair_rate(fixed().speed, job_class(other.slot), job_class(slot), type);
+      const int64_t more = burden(spec.neighbour_weight, p.gpus, spec.node_gpus[p.node], rate);
+      lost += other.gpus * (1 - burden_factor(more));
+    }
+  }
+  return lost;
+}
+
+}  // namespace yard

@@ -1,0 +1,68 @@
+// How fast a job would run somewhere, before anybody starts it there: what the tables of speeds
+// say, less what those who hold GPUs on the same nodes would take (beside.h). What a full link or
+// full CPUs would take is left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/sim/beside.h"
+#include "env/sim/view.h"
+
+namespace yard {
+
+// Who holds GPUs on a node, and how many.
+struct Tenancy {
+  int32_t slot;
+  int32_t gpus;
+  bool spread;  // it holds GPUs on other nodes, too
+};
+
+class Foretell {
+ public:
+  // Requires: `view` outlives this, and refresh() after every edit.
+  explicit Foretell(const View& view);
+  void refresh();
+
+  // Those that hold GPUs on the node, in the order of submission.
+  std::span<const Tenancy> on(int32_t node) const { return on_[static_cast<size_t>(node)]; }
+  // Nodes of a type, rising.
+  std::span<const int32_t> nodes_of(int32_t type) const {
+    return nodes_[static_cast<size_t>(type)];
+  }
+  int32_t num_types() const { return static_cast<int32_t>(nodes_.size()); }
+  int32_t node_type(int32_t node) const { return view_.spec().node_type[node]; }
+
+  // Whether speeds come from measurements of the job's model, with as many GPUs.
+  bool modelled(int32_t slot) const;
+  // Whether jobs on a node, or spread over several, slow each other down.
+  bool places_differ() const { return fixed().rated && fixed().speed.num_classes > 1; }
+
+  // Whether the job may run on that type, and how fast, on as few nodes as hold it and with nobody
+  // beside it: work on its reference type per unit of time. 0: not there.
+  double together(int32_t slot, int32_t type) const;
+  // On the best of its types.
+  double best(int32_t slot) const;
+
+  // The speed of the job on `pieces`, of one type, beside those who hold GPUs there but `slot`
+  // itself and `leaving`.
+  double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
+  // Where it lies now.
+  double now(int32_t slot) const;
+
+  // What others on those nodes would lose by it: GPUs times the share of their speed.
+  double harm(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
+
+ private:
+  const Fixed& fixed() const { return *view_.fixed_; }
+  int32_t job_class(int32_t slot) const;
+  bool named(int32_t slot) const;  // its model is one that was measured
+  int64_t burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const;
+
+  const View& view_;
+  std::vector<std::vector<int32_t>> nodes_;  // (types)
+  std::vector<std::vector<Tenancy>> on_;     // (M)
+};
+
+}  // namespace yard

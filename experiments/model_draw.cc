@@ -1,0 +1,80 @@
+#include "experiments/model_draw.h"
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/base/error.h"
+
+namespace yard {
+namespace {
+
+using Lot = std::pair<std::string, int32_t>;  // model, batch
+
+struct Lots {
+  std::vector<Lot> of_one, of_several;  // by name, so that they do not hang on the order of files
+
+  const std::vector<Lot>& of(int32_t gpus) const { return gpus > 1 ? of_several : of_one; }
+};
+
+Lots lots_in(const Profiles& profiles) {
+  std::set<Lot> one, several;
+  for (const ModelProfile& profile : profiles.models) {
+    for (const MeasuredRun& run : profile.runs) {
+      if (run.iteration_s <= 0) continue;
+      const auto batch = static_cast<int32_t>(std::lround(profile.batch_of(run)));
+      (run.gpus() > 1 ? several : one).emplace(profile.model, batch);
+    }
+  }
+  return {{one.begin(), one.end()}, {several.begin(), several.end()}};
+}
+
+bool draws(const Job& job) { return job.gpus > 0 && (job.model.empty() || job.model_drawn); }
+
+void give(Job& job, const Lot& lot) {
+  job.model = lot.first;
+  job.batch_size = lot.second;
+  job.model_drawn = true;
+  job.gpu_types.clear();
+}
+
+}  // namespace
+
+void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng) {
+  const Lots lots = lots_in(profiles);
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    Job& job = trace.jobs[j];
+    if (!draws(job)) continue;
+    const std::vector<Lot>& from = lots.of(job.gpus);
+    if (from.empty()) {
+      throw InputError("models.draw",
+                       std::string("--profiles with models measured on ") +
+                           (job.gpus > 1 ? "several GPUs" : "one GPU"),
+                       "none");
+    }
+    Rng lot = rng.split(j);
+    give(job, from[lot.below(static_cast<uint32_t>(from.size()))]);
+  }
+}
+
+Trace all_draws(const Trace& trace, const Profiles& profiles) {
+  const Lots lots = lots_in(profiles);
+  std::set<int32_t> sizes;
+  for (const Job& job : trace.jobs) {
+    if (draws(job)) sizes.insert(job.gpus);
+  }
+  Trace out;
+  for (const int32_t gpus : sizes) {
+    for (const Lot& lot : lots.of(gpus)) {
+      Job job;
+      job.gpus = gpus;
+      give(job, lot);
+      out.jobs.push_back(job);
+    }
+  }
+  return out;
+}
+
+}  // namespace yard

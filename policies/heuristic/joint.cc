@@ -1,0 +1,109 @@
+// Order, type, place, preemption and moves together (joint.h), by several indices: the truth, which
+// is an oracle's, what finished jobs lasted, attained service, or the order of submission.
+
+#include "policies/joint.h"
+
+#include "env/predict/rolling_estimate.h"
+#include "env/predict/survival.h"
+
+namespace yard {
+namespace {
+
+// Times are work: what a job does on its reference type, whatever it runs on.
+class WorkView : public View {
+ public:
+  explicit WorkView(const View& view) : View(view) {}
+  int64_t attained_us(int32_t slot) const { return worked_us(slot); }
+};
+
+struct Truth {
+  using Config = JointConfig;
+  static constexpr Level kLevel = Level::kOracle;
+  explicit Truth(const Config&) {}
+  static size_t bytes(const View&) { return 0; }
+  struct Now {
+    Now(const Truth&, const View& view, Carver&) : view(view) {}
+    double seconds(int32_t slot) const { return view.left_us(slot) * 1e-6; }
+    const View& view;
+  };
+};
+
+struct Attained {
+  using Config = JointConfig;
+  static constexpr Level kLevel = Level::kBlind;
+  explicit Attained(const Config&) {}
+  static size_t bytes(const View&) { return 0; }
+  struct Now {
+    Now(const Attained&, const View& view, Carver&) : view(view) {}
+    double seconds(int32_t slot) const {
+      return static_cast<double>(view.attained_us(slot)) * 1e-6;
+    }
+    const View& view;
+  };
+};
+
+struct Observed {
+  struct Config : JointConfig {
+    double gittins = 0.85;
+    void fields(FieldList& f) {
+      JointConfig::fields(f);
+      f("gittins", gittins, 0.0, 1.0,
+        "1: Gittins' index; 0: the mean time left; between: a geometric mean of both");
+    }
+  };
+  static constexpr Level kLevel = Level::kHistory;
+  explicit Observed(const Config& c) : gittins(c.gittins) {}
+  static size_t bytes(const View& view) { return Survival::bytes(view); }
+
+  struct Now {
+    Now(const Observed& source, const View& view, Carver& carver)
+        : source(source), view(view), survival(this->view, carver) {
+      survival.follow(this->view);
+    }
+    double seconds(int32_t slot) const {
+      float hazards[TimeBins::kBins] = {};
+      survival.hazards(view, slot, source.weights, hazards);
+      const Outlook ahead = look_ahead(source.edges, view.attained_us(slot), hazards);
+      return exp2_coarse((1 - source.gittins) * log2_coarse(ahead.mean_s) +
+                         source.gittins * log2_coarse(ahead.gittins_s));
+    }
+    const Observed& source;
+    WorkView view;
+    Survival survival;
+  };
+
+  double gittins;
+  SurvivalWeights weights;
+  BinEdges edges;
+};
+
+const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
+    "joint",
+    {.about = "order, type, place, preemption and moves together, by what jobs like it lasted",
+     .source = "our own",
+     .fidelity = "our own",
+     .level = Level::kHistory,
+     .preemptive = true,
+     .fields = describe<Observed::Config>}};
+
+const PolicyRegistry::Add<JointPolicy<Attained>> kJointLas{
+    "joint-las",
+    {.about = "the same in the order of attained service",
+     .source = "our own",
+     .fidelity = "our own; least attained service as in Tiresias",
+     .level = Level::kBlind,
+     .preemptive = true,
+     .fields = describe<JointConfig>}};
+
+const PolicyRegistry::Add<JointPolicy<Truth>> kJointOracle{
+    "joint-oracle",
+    {.about = "the same by true time left: a bound",
+     .source = "our own",
+     .fidelity = "our own",
+     .level = Level::kOracle,
+     .servable = false,
+     .preemptive = true,
+     .fields = describe<JointConfig>}};
+
+}  // namespace
+}  // namespace yard

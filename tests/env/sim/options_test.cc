@@ -1,0 +1,159 @@
+// The generator of options against the rules and the state: in random worlds, every option of every
+// job can be carried out as it is, is what it says, and its job then runs as fast as foretold.
+#include "env/sim/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "env/sim/plan.h"
+#include "env/sim/rules.h"
+#include "tests/support/futures.h"
+
+namespace yard::testing {
+namespace {
+
+struct Seen {
+  int64_t ways[kWays] = {};
+  int64_t anywhere = 0, rates = 0, slowed = 0, harms = 0;
+};
+
+// Jobs of higher serial may be stopped for those of lower, and all may move.
+Options::Who by_serial(const View& view) {
+  return {[&view](int32_t a, int32_t b) {
+            return view.holds(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
+          },
+          [&view](int32_t a, int32_t b) { return view.serial(a) > view.serial(b); },
+          [&view](int32_t a) { return view.phase(a) == Phase::kRunning && view.preemptible(a); }};
+}
+
+int32_t nodes_needed(const SpecColumns& spec, int32_t gpus) {
+  return (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
+}
+
+void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
+  const SpecColumns& spec = view.spec();
+  if (o.type == kNone) {
+    ++seen.anywhere;
+    return;
+  }
+  ++seen.ways[static_cast<int>(o.way)];
+  int32_t gpus = 0;
+  std::set<int32_t> nodes;
+  for (const Piece& p : o.pieces) {
+    gpus += p.gpus;
+    EXPECT_EQ(spec.node_type[p.node], o.type);
+    EXPECT_TRUE(nodes.insert(p.node).second);
+  }
+  EXPECT_EQ(gpus, view.gpus(slot));
+  EXPECT_EQ(o.stops.empty(), o.way != Way::kStop);
+  EXPECT_EQ(o.moves.empty(), o.way != Way::kClear);
+  const auto on = static_cast<int32_t>(o.pieces.size());
+  if (o.way == Way::kTogether || o.way == Way::kClear) {
+    EXPECT_EQ(on, nodes_needed(spec, gpus));
+  }
+  for (const int32_t other : o.stops) EXPECT_GT(view.serial(other), view.serial(slot));
+}
+
+// Carries the option out on a copy of the world and lets everybody run.
+void expect_carried_out(const Fixed& fixed, const ClusterState& before, int32_t slot,
+                        const Option& o, Seen& seen) {
+  World world(fixed, before.head->slots);
+  ClusterState& s = world.state();
+  copy_state(world.sizes(), before, s);
+  Draft draft(fixed, s);
+  const View view(fixed, s, Level::kBlind);
+  std::vector<std::pair<int32_t, double>> beside;  // who goes on beside it, and how fast
+  for (const int32_t other : o.stops) ASSERT_TRUE(draft.preempt(other));
+  for (const Move& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
+  ASSERT_TRUE(draft.start(slot, o.pieces.data(), static_cast<int32_t>(o.pieces.size())));
+  for (const Move& move : o.moves) {
+    const int32_t gpus = view.gpus(move.slot);
+    const Piece piece{move.node, gpus, 0, view.shaped(move.slot) ? gpus : 0};
+    ASSERT_TRUE(draft.start(move.slot, &piece, 1));
+  }
+  if (o.type == kNone || !o.moves.empty() || s.phase[slot] != Phase::kRunning) return;
+  refresh_rates(fixed, s);
+  // Others that begin with it are beside it only then.
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    if (s.phase[s.held_list[i]] == Phase::kStarting) return;
+  }
+  if (view.gpus(slot) > fixed.speed.max_gpus) return;  // beyond the tables
+  // Which GPUs of a node it gets, in how many islands, is up to the rules.
+  if (s.tier[slot] == static_cast<uint8_t>(Tier::kNode)) return;
+  EXPECT_NEAR(s.rate[slot], std::max(o.rate, kCrawl), 1e-7 * o.rate);
+  ++seen.rates;
+  seen.slowed += s.rate[slot] < s.alone_rate[slot];
+  seen.harms += o.harm > 0;
+}
+
+TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
+  Seen seen;
+  const auto policy = make_policy("fifo placement=consolidate");
+  for (uint64_t trial = 0; trial < 90; ++trial) {
+    ToldWorld told = told_world(Rng(91).split(trial),
+                                {.models = true, .slowdowns = trial % 3 != 0, .world = {}});
+    told.world.cluster.tiers = {};  // no wire is ever full
+    for (Node& node : told.world.cluster.nodes) node.nic_gbps = 0;
+    told.world.cluster.one_type = trial % 2 == 1;
+    told.world.faults.clear();
+    const ToldScene scene(told);
+    const Fixed& fixed = scene.scene().fixed();
+    Player player(scene.scene(), *policy);
+    while (player.step()) {
+      const ClusterState& s = player.world().state();
+      const View view(fixed, s, Level::kBlind);
+      const Foretell foretell(view);
+      Options options(view, foretell, by_serial(view));
+      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+        const std::vector<Option> all = options.of(slot, {});
+        for (const Option& o : all) {
+          expect_sound(view, slot, o, seen);
+          expect_carried_out(fixed, s, slot, o, seen);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+    ASSERT_FALSE(player.failed());
+  }
+  for (const int64_t n : seen.ways) EXPECT_GT(n, 50);
+  EXPECT_GT(seen.rates, 500);
+  EXPECT_GT(seen.slowed, 50);
+  EXPECT_GT(seen.harms, 50);
+}
+
+TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
+  ClusterSpec cluster = load_cluster("1x4");
+  cluster.slowdowns.neighbours = 0.5;
+  std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
+  jobs[0].model = "m0";
+  jobs[1].model = "m1";
+  ToldWorld told;
+  told.world.cluster = cluster;
+  told.world.jobs = jobs;
+  told.models = true;
+  const ToldScene scene(told);
+  World world(scene.scene().fixed(), 2);
+  world.reset(0, 2);
+  world.advance(scene.scene().truth());
+  ClusterState& s = world.state();
+  const View view(scene.scene().fixed(), s, Level::kBlind);
+  const int32_t first = view.queue_head(), second = view.queue_next(first);
+  const Piece there{0, 2};
+  start(scene.scene().fixed(), s, first, &there, 1);
+  refresh_rates(scene.scene().fixed(), s);
+  const double alone = s.rate[first];
+  const Foretell foretell(view);
+  Options options(view, foretell, by_serial(view));
+  const std::vector<Option> all = options.of(second, {});
+  ASSERT_EQ(all.size(), 1);
+  start(scene.scene().fixed(), s, second, &there, 1);
+  refresh_rates(scene.scene().fixed(), s);
+  EXPECT_LT(s.rate[first], alone);
+  EXPECT_NEAR(all[0].harm, 2 * (1 - s.rate[first] / alone), 1e-6);
+}
+
+}  // namespace
+}  // namespace yard::testing
