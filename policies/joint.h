@@ -142,15 +142,18 @@ class JointPolicy final : public Policy {
         if (alike && hopeless.contains(request)) continue;
         asks_ = slot;
         asks_key_ = order[i].first;
-        const auto& options = options_.of(slot, limits());
+        std::vector<Option> options = options_.of(slot, limits());
         const Option* best = choose(slot, options);
+        while (best != nullptr && !carry_out(slot, *best)) {
+          options.erase(options.begin() + (best - options.data()));
+          best = choose(slot, options);
+        }
         if (best == nullptr) {
           if (alike && options.empty()) hopeless[request] = true;
           holds_back_ = holds_back_ || !options.empty();
           continue;
         }
-        const std::vector<int32_t> stopped = best->stops;
-        if (!carry_out(slot, *best)) continue;
+        const std::vector<int32_t>& stopped = best->stops;
         for (const int32_t other : stopped) {
           // It may find another place at once: then it has moved.
           const std::pair<Rank, int32_t> again{waiting_key(other), other};

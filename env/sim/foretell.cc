@@ -14,7 +14,9 @@ bool among(std::span<const int32_t> slots, int32_t slot) {
 Foretell::Foretell(const View& view)
     : view_(view), nodes_(static_cast<size_t>(view.spec().num_types)) {
   for (int32_t m = 0; m < view.spec().num_nodes; ++m) {
-    if (view.spec().node_gpus[m] > 0) nodes_[static_cast<size_t>(node_type(m))].push_back(m);
+    // Nodes that are their owner's alone are not for those who choose.
+    if (view.spec().node_gpus[m] > 0 && view.spec().node_owner[m] == kNone)
+      nodes_[static_cast<size_t>(node_type(m))].push_back(m);
   }
   refresh();
 }

@@ -27,7 +27,7 @@ class Foretell {
 
   // Those that hold GPUs on the node, in the order of submission.
   std::span<const Tenancy> on(int32_t node) const { return on_[static_cast<size_t>(node)]; }
-  // Nodes of a type, rising.
+  // Nodes of a type that are open to everybody, rising.
   std::span<const int32_t> nodes_of(int32_t type) const {
     return nodes_[static_cast<size_t>(type)];
   }

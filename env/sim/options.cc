@@ -22,7 +22,9 @@ const std::vector<Option>& Options::of(int32_t slot, const OptionLimits& limits)
   for (int32_t t = 0; t < foretell_.num_types(); ++t) {
     if (foretell_.together(slot, t) <= 0) continue;
     int32_t all = 0;
-    for (const int32_t m : foretell_.nodes_of(t)) all += view_.spec().node_gpus[m];
+    for (const int32_t m : foretell_.nodes_of(t)) {
+      all += view_.spec().node_gpus[m] - count_bits(view_.node_down(m));
+    }
     if (all < gpus_) continue;
     held_by_one = true;
     const size_t before = options_.size();
