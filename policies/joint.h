@@ -29,6 +29,11 @@ struct JointConfig {
   double rate_floor = 0.5, patience_s = 7200;
   double type_price = 0.3, harm = 1, left_over = 0.1, stop = 0.1, clear = 0.1, spread = 0;
   double move_gain_log2 = 0.5, move_cost = 2, settle_s = 600;
+  // What these depend on: how long a job is beside others, how large, how many wait.
+  double rate_by_length = 0, rate_by_size = 0, rate_by_queue = 0;
+  double price_by_length = 0, price_by_size = 0, price_by_queue = 0;
+  double hold_by_length = 0, hold_by_size = 0, hold_by_queue = 0;
+  double order_by_gain = 0, order_by_wait = 0, order_by_size = 0;
   void fields(FieldList& f) {
     f("preempt", preempt, "whether running jobs may be stopped for others");
     f("move", move, "whether running jobs may be moved");
@@ -54,6 +59,28 @@ struct JointConfig {
     f("move_gain_log2", move_gain_log2, 0.0, 5.0, "by how much more worth a place must be to move");
     f("move_cost", move_cost, 0.0, 100.0,
       "how many times what a move costs it has to gain in the time that it has left");
+    const auto residual = [&f](const char* name, double& value, const char* help) {
+      f(name, value, -2.0, 2.0, help);
+    };
+    residual("rate_by_length", rate_by_length, "more weight of speed for a job 8 times the mean");
+    residual("rate_by_size", rate_by_size, "the same for one of 8 GPUs");
+    residual("rate_by_queue", rate_by_queue,
+             "the same where as many GPUs are waited for as there are");
+    residual("price_by_length", price_by_length, "more price for a job 8 times the mean");
+    residual("price_by_size", price_by_size, "the same for one of 8 GPUs");
+    residual("price_by_queue", price_by_queue,
+             "the same where as many GPUs are waited for as there are");
+    residual("hold_by_length", hold_by_length,
+             "doublings of rate by which a job 8 times the mean is harder to please");
+    residual("hold_by_size", hold_by_size, "the same for one of 8 GPUs");
+    residual("hold_by_queue", hold_by_queue,
+             "the same where as many GPUs are waited for as there are");
+    residual("order_by_gain", order_by_gain,
+             "doublings by which who gains twice as much as the mean by the best type goes later");
+    residual("order_by_wait", order_by_wait,
+             "doublings by which who has waited an hour goes later");
+    residual("order_by_size", order_by_size,
+             "doublings by which one of 8 GPUs goes later the more GPUs are waited for");
     f("settle_s", settle_s, 0.0, 86400.0, "for so long a job that was stopped or moved is let be");
   }
 };
@@ -106,18 +133,18 @@ class JointPolicy final : public Policy {
       jobs_.resize(static_cast<size_t>(view.high_water()));
       const auto know = [&](int32_t slot) {
         const double best = std::max(foretell_.best(slot), kCrawl);
-        of(slot) = {best, std::max(now.seconds(slot), 1.0) / best, false, {}};
+        of(slot) = {best, std::max(now.seconds(slot), 1.0) / best, 0, 0, false, {}};
         live_.push_back(slot);
       };
       for (int32_t s = view.queue_head(); s != kNone; s = view.queue_next(s)) know(s);
       for (int32_t i = 0; i < view.num_held(); ++i) know(view.held(i));
+      compare();
       for (int32_t i = 0; i < view.num_held(); ++i) {
         const int32_t slot = view.held(i);
         const double left_s = of(slot).left_s - config_.cost_weight * cost_s(slot);
         of(slot).held = true;
         of(slot).held_key = {key(slot, left_s) - config_.margin_log2, view.serial(slot)};
       }
-      weigh_types();
     }
 
     // When things may look different though nothing happens; kNever: not by time alone.
@@ -206,6 +233,8 @@ class JointPolicy final : public Policy {
     struct Known {
       double best = 0;    // rate
       double left_s = 0;  // at that
+      double length = 0;  // log8 of that over the mean
+      double gain = 0;    // log2 of the best rate over that of a mean type, beside the others'
       bool held = false;  // when the decision began; then:
       Rank held_key;
     };
@@ -216,8 +245,14 @@ class JointPolicy final : public Policy {
     OptionLimits limits() const { return {true, config_.preempt, config_.move}; }
 
     double key(int32_t slot, double seconds) const {
+      const double waited_h =
+          view_.holds(slot) ? 0
+                            : static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
       return log2_coarse(std::max(seconds, 1.0)) +
-             config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));
+             config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot)) +
+             config_.order_by_gain * of(slot).gain +
+             config_.order_by_wait * log2_coarse(1 + waited_h) +
+             config_.order_by_size * size(slot) * queue_;
     }
     Rank waiting_key(int32_t slot) const {
       return {key(slot, of(slot).left_s), view_.serial(slot)};
@@ -242,6 +277,31 @@ class JointPolicy final : public Policy {
       if (!of(a).held || !(asks_key_ < of(a).held_key)) return false;
       return b == asks_ && (view_.preempted(a) == 0 || settled(a));
     }
+
+    // What a job is beside the others.
+    void compare() {
+      weigh_types();
+      double sum = 0, gains = 0;
+      for (const int32_t slot : live_) {
+        double mean = 0;
+        for (int32_t t = 0; t < foretell_.num_types(); ++t) {
+          mean += foretell_.together(slot, t) / foretell_.num_types();
+        }
+        of(slot).gain = log2_coarse(of(slot).best / std::max(mean, kCrawl));
+        of(slot).length = log2_coarse(of(slot).left_s);
+        sum += of(slot).length;
+        gains += of(slot).gain;
+      }
+      const auto n = static_cast<double>(std::max<size_t>(live_.size(), 1));
+      for (const int32_t slot : live_) {
+        of(slot).length = (of(slot).length - sum / n) / 3;
+        of(slot).gain -= gains / n;
+      }
+      queue_ = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus());
+    }
+
+    // log8 of its GPUs.
+    double size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
 
     // What each type is to jobs: the mean of its rate over their best, GPUs as weights.
     void weigh_types() {
@@ -270,8 +330,12 @@ class JointPolicy final : public Policy {
     double worth_of_place(int32_t slot, int32_t type, double rate, double harm) const {
       double worth = -config_.harm * harm / view_.weight_gpus(slot);
       if (!config_.choose_type) return worth;
-      worth += log2_coarse(std::max(rate, kCrawl) / of(slot).best);
-      if (type != kNone) worth -= config_.type_price * type_log2_[static_cast<size_t>(type)];
+      const double speed = 1 + config_.rate_by_length * of(slot).length +
+                           config_.rate_by_size * size(slot) + config_.rate_by_queue * queue_;
+      worth += speed * log2_coarse(std::max(rate, kCrawl) / of(slot).best);
+      const double price = config_.type_price + config_.price_by_length * of(slot).length +
+                           config_.price_by_size * size(slot) + config_.price_by_queue * queue_;
+      if (type != kNone) worth -= price * type_log2_[static_cast<size_t>(type)];
       return worth;
     }
 
@@ -306,8 +370,10 @@ class JointPolicy final : public Policy {
       }
       if (best == nullptr || !config_.hold || best->type == kNone) return best;
       const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
-      const double least =
-          ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s;
+      const double least = ideal(slot) + log2_coarse(config_.rate_floor) -
+                           waited_s / config_.patience_s +
+                           config_.hold_by_length * of(slot).length +
+                           config_.hold_by_size * size(slot) + config_.hold_by_queue * queue_;
       return most < least ? nullptr : best;
     }
 
@@ -351,6 +417,7 @@ class JointPolicy final : public Policy {
     bool holds_back_ = false;      // somebody waits for better than there is
     int64_t settles_us_ = kNever;  // when the first that may gain by a move has settled
     std::vector<double> type_log2_;
+    double queue_ = 0;  // GPUs waited for over all that there are, at most 1
     bool differs_ = false;
     int32_t asks_ = kNone;  // the job whose options are listed
     Rank asks_key_;

@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"simulate", "yardmaster-sim", "replay a workload under one or more policies"},
     {"evaluate", "yardmaster-sim", "compare a checkpoint with heuristics, with intervals"},
     {"tune", "yardmaster-sim", "search the declared constants of policies"},
+    {"evolve", "yardmaster-sim", "learn the numbers of a policy from many short episodes"},
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},
     {"whatif", "yardmaster-sim", "a site's own log under other policies"},

@@ -25,28 +25,6 @@ bool by_logarithm(const Field& field) {
 
 double log_begin(const Field& field) { return field.min > 0 ? field.min : field.max * kBelowEnd; }
 
-// What is searched.
-std::vector<Field> numbers_of(const std::string& policy, const Settings& given) {
-  std::vector<Field> numbers;
-  for (Field& field : PolicyRegistry::info(policy).fields()) {
-    const bool number = field.type == "number" || field.type == "integer";
-    if (number && given.find(field.key) == nullptr) numbers.push_back(std::move(field));
-  }
-  if (numbers.empty()) {
-    throw InputError("tune", "a policy that declares numbers", "'" + policy + "'");
-  }
-  return numbers;
-}
-
-std::string value_text(const Field& field, double unit) {
-  const double value = from_unit(field, unit);
-  if (field.type == "integer") return shortest(std::llround(value));
-  // Four digits: the search knows no more, and people read them.
-  const double scale = std::pow(10, 3 - std::floor(std::log10(std::max(std::abs(value), 1e-12))));
-  const double rounded = value == 0 ? 0 : std::round(value * scale) / scale;
-  return shortest(std::clamp(rounded, field.min, field.max));
-}
-
 double log_sum(const std::vector<double>& jct_s) {
   double sum = 0;
   for (const double of_cell : jct_s) sum += std::log(of_cell);
@@ -152,6 +130,27 @@ class Search {
 };
 
 }  // namespace
+
+std::vector<Field> numbers_of(const std::string& policy, const Settings& given) {
+  std::vector<Field> numbers;
+  for (Field& field : PolicyRegistry::info(policy).fields()) {
+    const bool number = field.type == "number" || field.type == "integer";
+    if (number && given.find(field.key) == nullptr) numbers.push_back(std::move(field));
+  }
+  if (numbers.empty()) {
+    throw InputError("tune", "a policy that declares numbers", "'" + policy + "'");
+  }
+  return numbers;
+}
+
+std::string value_text(const Field& field, double unit) {
+  const double value = from_unit(field, unit);
+  if (field.type == "integer") return shortest(std::llround(value));
+  // Four digits: the search knows no more, and people read them.
+  const double scale = std::pow(10, 3 - std::floor(std::log10(std::max(std::abs(value), 1e-12))));
+  const double rounded = value == 0 ? 0 : std::round(value * scale) / scale;
+  return shortest(std::clamp(rounded, field.min, field.max));
+}
 
 double to_unit(const Field& field, double value) {
   if (!by_logarithm(field)) {

@@ -45,6 +45,10 @@ size_t best_of(const std::vector<Tuned>& tuned);
 // Where between the ends of its range a value lies, and back. Ranges over two decades or more are
 // searched by logarithm; one that begins at 0 as if it began three decades below its end, with 0
 // itself at the lower end.
+// The numbers that a policy declares and `given` does not. Throws InputError where there are none.
+std::vector<Field> numbers_of(const std::string& policy, const Settings& given);
+// A value in four digits, which is all that a search knows.
+std::string value_text(const Field& field, double unit);
 double to_unit(const Field& field, double value);
 double from_unit(const Field& field, double unit);
 
