@@ -14,11 +14,6 @@ constexpr double kMostCongestion = 1000;  // that may be asked for
 // faults that it has.
 double congestion_of(const Scenario& scenario);
 
-struct Calibration {
-  double factor = 1;      // by which distances between arrivals are multiplied
-  double congestion = 0;  // what that gives
-};
-
 // Finds the factor of scale_arrivals() that gives `target`, to within 0.5 % where the measure,
 // which jumps a little from one factor to the next, allows it. Requires: target > 0, and the window
 // selected in source.trace. Throws InputError where no factor comes near: jobs that all come at

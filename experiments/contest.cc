@@ -1,168 +1,102 @@
 #include "experiments/contest.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
-#include "env/base/check.h"
 #include "env/base/interrupt.h"
-#include "env/base/text.h"
 #include "experiments/parallel.h"
 
 namespace yard {
 namespace {
 
 constexpr double kUsPerS = 1e6;
-constexpr int64_t kEnoughOfAClass = 10;
-constexpr const char* kMargins[] = {"0", "0.1", "0.3", "1", "3"};
-constexpr const char* kNoisyMargins[] = {"0", "0.3", "1"};
+constexpr int64_t kJobsPerBlock = 40;
+constexpr int32_t kMostGpus[] = {1, 4, 8, 16};  // of all classes but the last
+constexpr const char* kClassNames[kSizeClasses] = {"1", "2-4", "5-8", "9-16", ">16"};
 
-bool has_field(const std::string& policy, const std::string& key) {
-  const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
-  return std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key; });
-}
+using JobIndex = std::unordered_map<std::string_view, int64_t>;  // of scored jobs, by id
 
-// What one run says, to be averaged.
-struct Part {
-  std::vector<double> jct_s;  // by scored job of the scenario
-  Summary summary;
-  double largest_class_jct_s = 0;
-};
-
-Part part_of(const Scenario& replica, const Run& run,
-             const std::unordered_map<std::string_view, int32_t>& index, int32_t largest) {
-  Part part;
-  part.jct_s.resize(index.size(), 0);
+// Adds one replica's share to the score.
+void add(const Scenario& replica, const Run& run, const JobIndex& index, double share,
+         Score& score) {
+  const auto jobs = static_cast<int64_t>(index.size());
+  const auto blocks = static_cast<int64_t>(score.block_jct_s.size());
+  std::array<double, kSizeClasses> sum_s{}, count{};
   for (size_t j = 0; j < replica.trace.jobs.size(); ++j) {
     const Job& job = replica.trace.jobs[j];
     const int64_t end_us = run.outcome.jobs[j].end_us;
     if (!job.scored || end_us == kNone) continue;
-    part.jct_s[static_cast<size_t>(index.at(job.id))] =
-        static_cast<double>(end_us - job.submit_us) / kUsPerS;
+    const double jct_s = static_cast<double>(end_us - job.submit_us) / kUsPerS;
+    score.block_jct_s[static_cast<size_t>(index.at(job.id) * blocks / jobs)] += share * jct_s;
+    const auto size_class = static_cast<size_t>(size_class_of(job.gpus));
+    sum_s[size_class] += jct_s;
+    ++count[size_class];
   }
-  part.summary = run.summary;
-  for (const ClassSummary& of : run.summary.classes) {
-    if (of.gpus == largest) part.largest_class_jct_s = of.all.mean_jct_s;
+  for (size_t c = 0; c < kSizeClasses; ++c) {
+    if (count[c] > 0) score.class_jct_s[c] += share * sum_s[c] / count[c];
   }
-  return part;
-}
-
-Score average(const Entrant& entrant, const std::vector<Part>& parts) {
-  Score score;
-  score.name = entrant.name;
-  score.level = entrant.contestant.level;
-  score.jct_s.resize(parts.front().jct_s.size(), 0);
-  const double share = 1.0 / static_cast<double>(parts.size());
-  for (const Part& part : parts) {
-    for (size_t j = 0; j < score.jct_s.size(); ++j) score.jct_s[j] += share * part.jct_s[j];
-    const Summary& s = part.summary;
-    score.mean_jct_s += share * s.all.mean_jct_s;
-    score.p99_jct_s += share * s.all.p99_jct_s;
-    score.max_wait_s += share * s.all.max_wait_s;
-    score.preemptions += share * static_cast<double>(s.preemptions);
-    score.largest_class_jct_s += share * part.largest_class_jct_s;
-    score.unfinished += s.all.jobs - s.all.finished;
-  }
-  return score;
+  const Summary& s = run.summary;
+  score.mean_jct_s += share * s.all.mean_jct_s;
+  score.p99_jct_s += share * s.all.p99_jct_s;
+  score.max_wait_s += share * s.all.max_wait_s;
+  score.preemptions += share * static_cast<double>(s.preemptions);
+  score.unfinished += s.all.jobs - s.all.finished;
 }
 
 }  // namespace
 
-Entrant enter(const std::string& policy, const RunOptions& options) {
-  return {policy, prepare(policy, options), options};
+int size_class_of(int32_t gpus) {
+  const auto* it = std::lower_bound(std::begin(kMostGpus), std::end(kMostGpus), gpus);
+  return static_cast<int>(it - std::begin(kMostGpus));
 }
 
-std::vector<Entrant> oracle_family(const RunOptions& base) {
-  RunOptions options = base;
-  options.information.reset();
-  std::vector<Entrant> family;
-  const std::vector<std::string>& own = PacingRegistry::info(base.rules).oracles;
-  for (const std::string& name : own) family.push_back(enter(name, options));
-  if (!PacingRegistry::info(base.rules).policies.empty()) return family;
-  for (const std::string& name : PolicyRegistry::names()) {
-    if (!is_bound(PolicyRegistry::info(name).level)) continue;
-    RunOptions noisy = options;
-    noisy.information = Level::kNoisyOracle;
-    if (!has_field(name, "margin")) {
-      family.push_back(enter(name, options));
-      family.push_back(enter(name, noisy));
-      family.back().name += " noisy";
-      continue;
-    }
-    const auto add = [&](RunOptions how, const std::string& margin, const std::string& suffix) {
-      how.policy.set("margin", margin, "oracle family");
-      family.push_back(enter(name, how));
-      family.back().name += " margin=" + margin + suffix;
-    };
-    for (const char* margin : kMargins) add(options, margin, "");
-    for (const char* margin : kNoisyMargins) add(noisy, margin, " noisy");
-  }
-  return family;
-}
+const char* size_class_name(int size_class) { return kClassNames[size_class]; }
 
-std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options) {
-  std::vector<Entrant> out;
-  const Pacing::Info& rules = PacingRegistry::info(options.rules);
-  const bool own = !rules.policies.empty();
-  for (const std::string& name : own ? rules.policies : PolicyRegistry::names()) {
-    if (!own) {
-      const Policy::Info& info = PolicyRegistry::info(name);
-      if (!info.servable || info.level > most) continue;
-    } else if (std::count(rules.oracles.begin(), rules.oracles.end(), name) > 0) {
-      continue;
-    }
-    out.push_back(enter(name, options));
-  }
-  return out;
-}
-
-int32_t largest_class(const Scenario& scenario) {
-  std::map<int32_t, int64_t> jobs;
-  for (const Job& job : scenario.trace.jobs) {
-    if (job.scored) ++jobs[job.gpus];
-  }
-  for (auto it = jobs.rbegin(); it != jobs.rend(); ++it) {
-    if (it->second >= kEnoughOfAClass) return it->first;
-  }
-  return jobs.empty() ? 0 : jobs.rbegin()->first;
+int64_t num_blocks(int64_t jobs, int64_t most) {
+  return std::clamp<int64_t>(jobs / kJobsPerBlock, 1, most);
 }
 
 std::vector<Score> play(const Scenario& scenario, const std::vector<Scenario>& replicas,
-                        const std::vector<Entrant>& entrants,
-                        const std::function<void(const std::string&)>& progress) {
-  std::unordered_map<std::string_view, int32_t> index;
+                        const std::vector<const Entrant*>& entrants, int64_t most_blocks,
+                        const WhenScored& when_scored, const WhenPlayed& when_played) {
+  JobIndex index;
   for (const Job& job : scenario.trace.jobs) {
-    if (job.scored) index.emplace(job.id, static_cast<int32_t>(index.size()));
+    if (job.scored) index.emplace(job.id, static_cast<int64_t>(index.size()));
   }
-  const int32_t largest = largest_class(scenario);
   const size_t per = replicas.size();
-  std::vector<std::vector<Part>> parts(entrants.size(), std::vector<Part>(per));
+  const auto blocks =
+      static_cast<size_t>(num_blocks(static_cast<int64_t>(index.size()), most_blocks));
+  std::vector<Score> scores(entrants.size());
+  std::vector<std::vector<Run>> runs(entrants.size(), std::vector<Run>(per));
+  std::vector<size_t> played(entrants.size(), 0);
   std::mutex mutex;
-  size_t done = 0;
   for_each_index(static_cast<int>(entrants.size() * per), [&](int i) {
     throw_if_interrupted();
     const size_t who = static_cast<size_t>(i) / per, r = static_cast<size_t>(i) % per;
-    const Entrant& entrant = entrants[who];
-    const Run run = run_prepared(replicas[r], entrant.contestant, entrant.options);
-    parts[who][r] = part_of(replicas[r], run, index, largest);
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (progress) {
-      progress("run " + std::to_string(done) + " of " + std::to_string(entrants.size() * per) +
-               ": " + entrant.name);
+    const Entrant& entrant = *entrants[who];
+    Run run = run_prepared(replicas[r], entrant.contestant, entrant.options);
+    const double wall_s = run.wall_s;
+    bool last = false;
+    {
+      const std::lock_guard lock(mutex);
+      runs[who][r] = std::move(run);
+      last = ++played[who] == per;
+      if (when_played) when_played(entrant, wall_s);
     }
+    if (!last) return;
+    Score& score = scores[who];
+    score.name = entrant.name;
+    score.level = entrant.contestant.level;
+    score.block_jct_s.assign(blocks, 0);
+    for (size_t k = 0; k < per; ++k) {  // in their order: sums do not depend on who came first
+      add(replicas[k], runs[who][k], index, 1.0 / static_cast<double>(per), score);
+    }
+    runs[who].clear();
+    if (when_scored) when_scored(who, score);
   });
-  std::vector<Score> scores;
-  for (size_t i = 0; i < entrants.size(); ++i) scores.push_back(average(entrants[i], parts[i]));
   return scores;
-}
-
-size_t best_of(const std::vector<Score>& scores) {
-  YARD_CHECK(!scores.empty(), "the best of nobody");
-  const auto less = [](const Score& a, const Score& b) { return a.mean_jct_s < b.mean_jct_s; };
-  return static_cast<size_t>(std::min_element(scores.begin(), scores.end(), less) - scores.begin());
 }
 
 }  // namespace yard

@@ -1,39 +1,47 @@
-// Many policies through the replicas of one scenario, on all cores.
+// Many policies through the replicas of one scenario, on all cores: what each made of it, in as
+// many figures as a comparison needs.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "experiments/evaluate.h"
+#include "experiments/entrants.h"
 
 namespace yard {
 
-struct Entrant {
-  std::string name;  // for tables
-  Contestant contestant;
-  RunOptions options;
+// Jobs by the GPUs that they ask for.
+inline constexpr int kSizeClasses = 5;
+int size_class_of(int32_t gpus);
+const char* size_class_name(int size_class);  // "1", "2-4", "5-8", "9-16", ">16"
+
+// What one policy made of a cell, averaged over replicas.
+struct Score {
+  std::string name;
+  Level level = Level::kBlind;
+  // (B) sums over blocks of equally many jobs, which follow each other in time
+  std::vector<double> block_jct_s;
+  double mean_jct_s = 0;
+  double p99_jct_s = 0;
+  double max_wait_s = 0;
+  double preemptions = 0;
+  std::array<double, kSizeClasses> class_jct_s{};  // means; 0 where a class has no jobs
+  int64_t unfinished = 0;                          // over all replicas
 };
 
-Entrant enter(const std::string& policy, const RunOptions& options);
+// How many blocks so many jobs make: at least 40 jobs each, at most `most`.
+int64_t num_blocks(int64_t jobs, int64_t most);
 
-// The family of bounds under these rules: every policy that knows run times, with preemption
-// margins where it has one, and again with noisy run times.
-std::vector<Entrant> oracle_family(const RunOptions& options);
-
-// Heuristics that a live cluster can run, knowing no more than `most`.
-std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options);
-
-// The highest number of GPUs that at least 10 scored jobs ask for; the highest of all where none
-// is.
-int32_t largest_class(const Scenario& scenario);
+// Called on any thread, when all replicas of an entrant have been played.
+using WhenScored = std::function<void(size_t entrant, const Score& score)>;
+// The same after each replay, which took so long.
+using WhenPlayed = std::function<void(const Entrant& entrant, double wall_s)>;
 
 // Returns the score of each entrant. Requires: replicas are those of `scenario`.
 std::vector<Score> play(const Scenario& scenario, const std::vector<Scenario>& replicas,
-                        const std::vector<Entrant>& entrants,
-                        const std::function<void(const std::string&)>& progress);
-
-// The index of the least mean JCT.
-size_t best_of(const std::vector<Score>& scores);
+                        const std::vector<const Entrant*>& entrants, int64_t most_blocks,
+                        const WhenScored& when_scored, const WhenPlayed& when_played);
 
 }  // namespace yard

@@ -3,274 +3,223 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/text.h"
-#include "experiments/congestion.h"
-#include "experiments/contest.h"
+#include "experiments/progress.h"
 #include "experiments/test_log.h"
 
 namespace yard {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kJobsPerBlock = 40;
-constexpr int64_t kMostBlocks = 24;
-constexpr int64_t kJudgedJobs = 500;
-constexpr int kJudgedBlocks = 6;
-constexpr uint64_t kIntervalStream = 0x696E74657276616C;
-
-// Everybody who plays, ready before the first run.
-struct LineUp {
-  std::vector<Entrant> candidates, rivals, bounds;
+// Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
+struct Field {
+  std::vector<Entrant> all;
+  size_t rivals = 0, bounds = 0;                      // how many
+  std::vector<std::pair<size_t, size_t>> candidates;  // from, to
 };
 
-Level highest(const std::vector<Entrant>& entrants) {
-  Level level = Level::kBlind;
-  for (const Entrant& entrant : entrants) level = std::max(level, entrant.contestant.level);
-  return level;
-}
+class Evaluator {
+ public:
+  explicit Evaluator(const EvaluateOptions& options)
+      : options_(options), results_(options.results) {
+    line_up();
+    if (results_.keeps()) {
+      for (Entrant& entrant : field_.all) entrant.inputs = inputs_of(entrant);
+    }
+  }
 
-LineUp line_up(const EvaluateOptions& options) {
-  LineUp field;
-  for (const std::string& name : options.candidates) {
-    field.candidates.push_back(enter(name, options.run_of(name)));
+  Evaluation run() {
+    for (const auto* cells : {&options_.choosing, &options_.cells}) {
+      for (const CellSpec& cell : *cells) add_arena(cell, cells == &options_.choosing);
+    }
+    Evaluation out;
+    out.lack_limits = lack_limits();
+    for (const CellSpec& cell : options_.choosing) choosing_.emplace(cell.name, play(cell, true));
+    for (const CellSpec& cell : options_.cells) {
+      const int64_t openings = open_test(arenas_.at(cell.name).facts());
+      const std::vector<Score> scores = play(cell, false);
+      for (size_t c = 0; c < options_.candidates.size(); ++c) {
+        out.cells.push_back(result_of(cell, scores, c));
+        out.cells.back().test_openings = openings;
+      }
+    }
+    return out;
   }
-  const RunOptions any = options.run_of("");
-  field.bounds = oracle_family(any);
-  for (const std::string& name : options.against) {
-    Entrant entrant = enter(name, options.run_of(name));
-    (is_bound(entrant.contestant.level) ? field.bounds : field.rivals)
-        .push_back(std::move(entrant));
+
+ private:
+  void line_up() {
+    const RunOptions any = options_.run_of("");
+    std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
+    Level most = Level::kBlind;
+    for (const Candidate& candidate : options_.candidates) {
+      const size_t from = candidates.size();
+      for (const std::string& name : candidate.policies) {
+        candidates.push_back(enter(name, options_.run_of(name)));
+        most = std::max(most, candidates.back().contestant.level);
+      }
+      field_.candidates.emplace_back(from, candidates.size());
+    }
+    for (const std::string& name : options_.against) {
+      Entrant entrant = enter(name, options_.run_of(name));
+      (is_bound(entrant.contestant.level) ? bounds : rivals).push_back(std::move(entrant));
+    }
+    if (options_.against.empty()) rivals = servable_heuristics(most, any);
+    field_.rivals = rivals.size();
+    field_.bounds = bounds.size();
+    for (auto* group : {&rivals, &bounds, &candidates}) {
+      std::move(group->begin(), group->end(), std::back_inserter(field_.all));
+    }
+    const size_t first = field_.rivals + field_.bounds;
+    for (auto& [from, to] : field_.candidates) {
+      from += first;
+      to += first;
+    }
+    for (size_t c = 0; c < options_.candidates.size(); ++c) {
+      if (!rivals_of(c).empty()) continue;
+      throw InputError("--against", "a policy that is no oracle", join(options_.against));
+    }
   }
-  if (options.against.empty()) {
-    field.rivals = servable_heuristics(highest(field.candidates), any);
-    std::erase_if(field.rivals, [&](const Entrant& rival) {
-      return std::count(options.candidates.begin(), options.candidates.end(), rival.name) > 0;
+
+  // Who was not named and knows more than the candidate, or is it, is no rival of it.
+  std::vector<size_t> rivals_of(size_t candidate) const {
+    const auto [from, to] = field_.candidates[candidate];
+    Level most = Level::kBlind;
+    std::set<std::string> own;
+    for (size_t i = from; i < to; ++i) {
+      most = std::max(most, field_.all[i].contestant.level);
+      own.insert(field_.all[i].name);
+    }
+    std::vector<size_t> out;
+    for (size_t i = 0; i < field_.rivals; ++i) {
+      const Entrant& rival = field_.all[i];
+      const bool fair = rival.contestant.level <= most && !own.contains(rival.name);
+      if (fair || !options_.against.empty()) out.push_back(i);
+    }
+    return out;
+  }
+
+  // In a cell where the yardstick is chosen, rivals alone play.
+  std::vector<const Entrant*> players(bool choosing) const {
+    std::vector<const Entrant*> out;
+    for (size_t i = 0; i < (choosing ? field_.rivals : field_.all.size()); ++i) {
+      out.push_back(&field_.all[i]);
+    }
+    return out;
+  }
+
+  void add_arena(const CellSpec& cell, bool choosing) {
+    if (options_.progress) options_.progress("looking at " + cell.name);
+    const auto [it, fresh] = arenas_.emplace(cell.name, Arena(cell, results_, sources_));
+    const Arena& arena = it->second;
+    for (const Entrant* entrant : players(choosing)) {
+      if (!arena.knows(*entrant)) eta_.expect(entrant->name, work(arena), cell.replicas);
+    }
+  }
+
+  // A replay takes longer the more jobs there are, and wait.
+  static double work(const Arena& arena) {
+    return static_cast<double>(arena.facts().jobs) * (1 + arena.facts().congestion);
+  }
+
+  std::vector<Score> play(const CellSpec& cell, bool choosing) {
+    Arena& arena = arenas_.at(cell.name);
+    return arena.scores(players(choosing), [&](const Entrant& entrant, double wall_s) {
+      eta_.done(entrant.name, work(arena), wall_s);
+      if (options_.progress) {
+        options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
+      }
     });
   }
-  if (field.rivals.empty()) {
-    throw InputError("--against", "a policy that is no oracle", join(options.against));
-  }
-  return field;
-}
 
-// Sums a score's JCTs over blocks of equally many jobs, which follow each other in time.
-std::vector<double> block_sums(const Score& score) {
-  const auto jobs = static_cast<int64_t>(score.jct_s.size());
-  const int64_t blocks = std::clamp<int64_t>(jobs / kJobsPerBlock, 1, kMostBlocks);
-  std::vector<double> sums(static_cast<size_t>(blocks), 0);
-  for (int64_t j = 0; j < jobs; ++j) {
-    sums[static_cast<size_t>(j * blocks / jobs)] += score.jct_s[static_cast<size_t>(j)];
-  }
-  return sums;
-}
-
-BlockSums paired(const std::vector<Score>& ours, const Score& theirs) {
-  BlockSums sums;
-  for (const Score& score : ours) sums.ours.push_back(block_sums(score));
-  sums.theirs = block_sums(theirs);
-  return sums;
-}
-
-Versus compare(const std::vector<Score>& ours, const Score& theirs) {
-  const BlockSums sums = merged(paired(ours, theirs));
-  return {sums.ratio(), ratio_interval(sums), sums.blocks()};
-}
-
-size_t best_rival(const std::vector<Rival>& rivals, bool in_validation) {
-  size_t best = 0;
-  const auto jct_s = [&](size_t i) {
-    return in_validation ? rivals[i].validation_jct_s : rivals[i].score.mean_jct_s;
-  };
-  for (size_t i = 1; i < rivals.size(); ++i) {
-    if (jct_s(i) < jct_s(best)) best = i;
-  }
-  return best;
-}
-
-// Plays the rivals in the validation window, at its own calibration to the same congestion.
-void validate(const EvaluateOptions& options, const Source& source,
-              std::optional<double> congestion, const std::vector<Entrant>& rivals,
-              CellResult& cell) {
-  WindowOptions window = options.scenario.window;
-  window.jobs_from.reset();
-  window.jobs_count.reset();
-  window.from = options.validate_from;
-  window.to = options.validate_to;
-  const Scenario scenario = make_scenario(source, window, congestion, options.scenario.cost_scale);
-  const auto replicas = replicas_of(scenario, options.replicas, options.seed);
-  const std::vector<Score> scores = play(scenario, replicas, rivals, options.progress);
-  for (size_t i = 0; i < scores.size(); ++i) {
-    cell.rivals[i].validation_jct_s = scores[i].mean_jct_s;
-  }
-  cell.validated = true;
-}
-
-void describe(const Scenario& scenario, const EvaluateOptions& options, CellResult& cell) {
-  cell.trace = scenario.trace.source;
-  cell.sha256 = scenario.trace.sha256;
-  cell.cluster = scenario.cluster.text;
-  cell.rules = options.run_of("").rules;
-  cell.congestion = scenario.congestion > 0 ? scenario.congestion : congestion_of(scenario);
-  cell.load = scenario.load;
-  cell.factor = scenario.factor;
-  cell.cost_scale = scenario.cost_scale;
-  cell.from_s = static_cast<double>(scenario.window.from_us) / 1e6;
-  cell.to_s = static_cast<double>(scenario.window.to_us) / 1e6;
-  cell.jobs = scenario.window.scored;
-  cell.largest_class = largest_class(scenario);
-  cell.candidate_name = options.candidate_name;
-  cell.replicas = options.replicas;
-  cell.seeds = static_cast<int>(options.candidates.size());
-}
-
-CellResult play_cell(const EvaluateOptions& options, const Source& source,
-                     std::optional<double> congestion, const LineUp& field) {
-  const Scenario scenario =
-      make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale);
-  CellResult cell;
-  describe(scenario, options, cell);
-  const auto replicas = replicas_of(scenario, options.replicas, options.seed);
-  const auto run = [&](const std::vector<Entrant>& entrants) {
-    return play(scenario, replicas, entrants, options.progress);
-  };
-  cell.candidates = run(field.candidates);
-  for (Score& score : run(field.rivals)) cell.rivals.push_back({std::move(score), 0, {}});
-  cell.bounds = run(field.bounds);
-  if (!cell.bounds.empty()) cell.oracle = best_of(cell.bounds);
-  if (!options.validate_to.empty()) validate(options, source, congestion, field.rivals, cell);
-  cell.best_hindsight = best_rival(cell.rivals, false);
-  cell.yardstick = cell.validated ? best_rival(cell.rivals, true) : cell.best_hindsight;
-
-  for (Rival& rival : cell.rivals) {
-    rival.candidate_over_it = compare(cell.candidates, rival.score);
-  }
-  const Score& yardstick = cell.rivals[cell.yardstick].score;
-  cell.versus = cell.rivals[cell.yardstick].candidate_over_it;
-  cell.judged =
-      cell.jobs >= kJudgedJobs && cell.versus.blocks >= kJudgedBlocks && cell.unfinished() == 0;
-  cell.unmerged.sums = paired(cell.candidates, yardstick);
-  if (cell.oracle) cell.unmerged.bound = block_sums(cell.bounds[*cell.oracle]);
-  return cell;
-}
-
-// Brings all cells to the coarsest blocks that any of them needs, so that they can share draws.
-std::vector<Cell> aligned(const std::vector<const CellResult*>& results) {
-  int blocks = std::numeric_limits<int>::max();
-  for (const CellResult* result : results) blocks = std::min(blocks, result->versus.blocks);
-  std::vector<Cell> cells;
-  for (const CellResult* result : results) {
-    Cell cell = result->unmerged;
-    while (cell.sums.blocks() > blocks) {
-      cell.bound = halved(BlockSums{{}, cell.bound}).theirs;
-      cell.sums = halved(cell.sums);
+  std::vector<std::string> lack_limits() const {
+    std::vector<std::string> out;
+    const auto limited = [&](const CellSpec& cell) { return arenas_.at(cell.name).facts().limits; };
+    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return out;
+    for (size_t i = 0; i < field_.all.size(); ++i) {
+      const bool bound = i >= field_.rivals && i < field_.rivals + field_.bounds;
+      if (!bound && field_.all[i].contestant.by_limits) out.push_back(field_.all[i].name);
     }
-    cells.push_back(std::move(cell));
+    return out;
   }
-  return cells;
-}
 
-void summarise_cells(const EvaluateOptions& options, Evaluation& out) {
-  std::vector<const CellResult*> chosen;
-  for (const CellResult& cell : out.cells) {
-    if (cell.judged) chosen.push_back(&cell);
+  // Logs that candidates look at a trace's last fifth, once for all congestions.
+  int64_t open_test(const CellFacts& facts) {
+    if (!facts.opens_test) return 0;
+    const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
+    Opening opening{facts.trace,
+                    facts.sha256,
+                    facts.cluster,
+                    shortest(std::round(facts.from_s)),
+                    shortest(std::round(facts.from_s + length_s)),
+                    {},
+                    {},
+                    ""};
+    const auto [it, fresh] =
+        openings_.emplace(std::tuple(opening.sha256, opening.cluster, opening.from, opening.to), 0);
+    if (!fresh) return it->second;
+    std::string inputs;
+    for (const Candidate& candidate : options_.candidates) {
+      for (const std::string& name : candidate.policies) opening.candidates.push_back(name);
+    }
+    for (size_t i = field_.rivals + field_.bounds; i < field_.all.size(); ++i) {
+      const std::string& digest = field_.all[i].contestant.digest;
+      if (!digest.empty()) opening.digests.push_back(digest);
+      inputs += field_.all[i].inputs;
+    }
+    if (results_.keeps()) opening.inputs = sha256_hex(inputs);
+    return it->second = log_opening(options_.test_log, opening);
   }
-  out.over_judged = !chosen.empty();
-  if (chosen.empty()) {
-    for (const CellResult& cell : out.cells) chosen.push_back(&cell);
-  }
-  double sum = 0;
-  bool bounded = true;
-  for (const CellResult* cell : chosen) {
-    sum += std::log(cell->versus.ratio);
-    bounded = bounded && cell->oracle.has_value();
-  }
-  out.ratio = std::exp(sum / static_cast<double>(chosen.size()));
-  out.captured = kNan;
-  out.captured_interval = {kNan, kNan};
-  if (!bounded) return;
-  const std::vector<Cell> cells = aligned(chosen);
-  out.captured = captured_of(cells);
-  out.captured_interval = captured_interval(cells, Rng(options.seed).split(kIntervalStream));
-}
 
-double share(double part, double whole) { return whole > 0 ? part / whole : kNan; }
+  CellResult result_of(const CellSpec& spec, const std::vector<Score>& scores, size_t candidate) {
+    CellResult cell;
+    cell.cell = spec.name;
+    cell.cell_hash = results_.keeps() || !spec.sha256.empty() ? hash_of(spec) : "";
+    cell.facts = arenas_.at(spec.name).facts();
+    cell.rules = options_.run_of("").rules;
+    cell.cost_scale = spec.scenario.cost_scale;
+    cell.replicas = spec.replicas;
+    cell.candidate_name = options_.candidates[candidate].name;
+    cell.validated = !spec.chosen_on.empty();
+    const auto [from, to] = field_.candidates[candidate];
+    const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
+    cell.candidates.assign(at(from), at(to));
+    cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
+    for (const size_t i : rivals_of(candidate)) {
+      cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
+    }
+    settle(cell);
+    return cell;
+  }
+
+  // By which rival `i` is chosen as the yardstick, or not.
+  double chosen_by_s(const CellSpec& spec, size_t i) const {
+    double sum = 0;
+    for (const std::string& name : spec.chosen_on) {
+      const Score& score = choosing_.at(name)[i];
+      if (score.unfinished > 0) return std::numeric_limits<double>::infinity();
+      sum += std::log(score.mean_jct_s);
+    }
+    return std::exp(sum / static_cast<double>(spec.chosen_on.size()));
+  }
+
+  const EvaluateOptions& options_;
+  ResultFolder results_;
+  Sources sources_;
+  Field field_;
+  std::map<std::string, Arena> arenas_;
+  std::map<std::string, std::vector<Score>> choosing_;  // of rivals, by cell
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, int64_t> openings_;
+  Eta eta_;
+};
 
 }  // namespace
 
-int64_t CellResult::unfinished() const {
-  int64_t sum = 0;
-  for (const Score& score : candidates) sum += score.unfinished;
-  return sum;
-}
-
-double CellResult::mean_jct_s() const {
-  double sum = 0;
-  for (const Score& score : candidates) sum += score.mean_jct_s;
-  return sum / static_cast<double>(candidates.size());
-}
-
-double CellResult::ratio_hindsight() const {
-  return rivals[best_hindsight].candidate_over_it.ratio;
-}
-
-double CellResult::headroom() const {
-  if (!oracle) return kNan;
-  return 1 - bounds[*oracle].mean_jct_s / rivals[yardstick].score.mean_jct_s;
-}
-
-double CellResult::headroom_hindsight() const {
-  if (!oracle) return kNan;
-  return 1 - bounds[*oracle].mean_jct_s / rivals[best_hindsight].score.mean_jct_s;
-}
-
-double CellResult::captured() const {
-  const double to_win = std::log(1 - headroom());
-  return to_win != 0 ? std::log(versus.ratio) / to_win : kNan;
-}
-
-double CellResult::over_yardstick(double Score::*figure) const {
-  double sum = 0;
-  for (const Score& score : candidates) sum += score.*figure;
-  return share(sum / static_cast<double>(candidates.size()), rivals[yardstick].score.*figure);
-}
-
-Evaluation evaluate(const EvaluateOptions& options) {
-  if (options.validate_from.empty() != options.validate_to.empty()) {
-    throw InputError("--validate-from, --validate-to", "both or none", "one of them");
-  }
-  const LineUp field = line_up(options);
-  const Source source = load_source(options.scenario);
-  Evaluation out;
-  for (const auto* entrants : {&field.candidates, &field.rivals}) {
-    for (const Entrant& entrant : *entrants) {
-      if (lacks_limits(entrant.contestant, source.trace)) out.lack_limits.push_back(entrant.name);
-    }
-  }
-  const Scenario looked_at =
-      make_scenario(source, options.scenario.window, std::nullopt, options.scenario.cost_scale);
-  if (looked_at.opens_test) {
-    Opening opening{source.trace.source,
-                    source.trace.sha256,
-                    source.cluster.text,
-                    format_seconds(looked_at.window.from_us),
-                    format_seconds(looked_at.window.to_us),
-                    options.candidates,
-                    {}};
-    for (const Entrant& candidate : field.candidates) {
-      if (!candidate.contestant.digest.empty()) {
-        opening.digests.push_back(candidate.contestant.digest);
-      }
-    }
-    out.test_openings = log_opening(options.test_log, opening);
-  }
-  for (const std::optional<double>& congestion : options.congestions) {
-    out.cells.push_back(play_cell(options, source, congestion, field));
-  }
-  summarise_cells(options, out);
-  return out;
-}
+Evaluation evaluate(const EvaluateOptions& options) { return Evaluator(options).run(); }
 
 }  // namespace yard

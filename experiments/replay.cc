@@ -23,10 +23,6 @@ class Granted final : public Decider {
   Level level_;
 };
 
-bool is_tuned_file(std::string_view text) {
-  return text.ends_with(".yaml") || text.ends_with(".yml");
-}
-
 Level granted(const std::string& policy, Level declared, Level least,
               const std::optional<Level>& most) {
   if (!most || declared <= *most) return declared;
@@ -62,6 +58,10 @@ std::string choose_placement(const std::string& text, const Policy::Info& info,
 }
 
 }  // namespace
+
+bool is_tuned_file(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
 
 Contestant prepare(const std::string& policy, const RunOptions& options) {
   const Pacing::Info& rules = PacingRegistry::info(options.rules);

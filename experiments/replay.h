@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "env/sim/metrics.h"
@@ -35,6 +36,9 @@ struct Run {
   Summary summary;
   double wall_s = 0;  // of the replay alone
 };
+
+// Whether a policy's name is the file of a tuned one.
+bool is_tuned_file(std::string_view name);
 
 // Whether a policy of this level is a bound, not a competitor.
 inline bool is_bound(Level level) { return level >= Level::kNoisyOracle; }

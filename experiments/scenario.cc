@@ -203,7 +203,7 @@ std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
 }
 
 Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
-                       double cost_scale) {
+                       double cost_scale, const std::optional<Calibration>& known) {
   Trace& trace = source.trace;
   const int64_t test_us = test_from_us(trace);
   if (recorded(trace) && !options.to.empty() && window_end_us(trace, options) <= test_us) {
@@ -213,7 +213,7 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   const bool opens_test = recorded(trace) && window.to_us > test_us;
   Calibration found;
   if (congestion) {
-    found = calibrate(source, window, cost_scale, *congestion);
+    found = known ? *known : calibrate(source, window, cost_scale, *congestion);
     scale_arrivals(trace, window, found.factor);
   }
   Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);

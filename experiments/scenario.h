@@ -116,11 +116,17 @@ struct Scenario {
   int64_t drawn_until_us = kNever;
 };
 
-// Cuts out the window and scales arrivals to the congestion, where one is given. What follows the
-// window are the trace's next jobs; but where it ends before the last fifth of a recorded trace,
-// which is for the final test alone, its own jobs come again instead.
+struct Calibration {
+  double factor = 1;      // by which distances between arrivals are multiplied
+  double congestion = 0;  // what that gives
+};
+
+// Cuts out the window and scales arrivals to the congestion, where one is given: as `known` says,
+// or as calibrate() finds. What follows the window are the trace's next jobs; but where it ends
+// before the last fifth of a recorded trace, which is for the final test alone, its own jobs come
+// again instead.
 Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
-                       double cost_scale);
+                       double cost_scale, const std::optional<Calibration>& known = {});
 
 Scenario load_scenario(const ScenarioOptions& options);
 

@@ -11,16 +11,8 @@
 namespace yard {
 namespace {
 
-constexpr double kLevel = 0.95;
 constexpr double kMostCorrelation = 0.2;
-constexpr int kFewBlocks = 6;  // below, a bootstrap draws too few different samples
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<int> all_of(int size) {
-  std::vector<int> all(static_cast<size_t>(size));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 Picks everything(const std::vector<int>& sizes) {
   Picks picks;
@@ -113,38 +105,8 @@ double solve(Cdf cdf, double p) {
   return (low + high) / 2;
 }
 
-double sum_at(const std::vector<double>& values, const std::vector<int>& picks) {
-  double sum = 0;
-  for (const int i : picks) sum += values[static_cast<size_t>(i)];
-  return sum;
-}
-
-// The ratio over picked seeds and blocks.
-double ratio_at(const BlockSums& sums, const std::vector<int>& seeds,
-                const std::vector<int>& blocks) {
-  double ours = 0;
-  for (const int s : seeds) ours += sum_at(sums.ours[static_cast<size_t>(s)], blocks);
-  return ours / static_cast<double>(seeds.size()) / sum_at(sums.theirs, blocks);
-}
-
 std::vector<int> sizes_of(const BlockSums& sums) {
   return {static_cast<int>(sums.ours.size()), sums.blocks()};
-}
-
-// The normal level whose interval over so few members is as wide as Student's (Hesterberg, "What
-// Teachers Should Know About the Bootstrap", 2015, section 5.3).
-double widened(double level, int members) {
-  const double n = members;
-  const double t = student_quantile((1 + level) / 2, n - 1) * std::sqrt(n / (n - 1));
-  return 2 * normal_cdf(t) - 1;
-}
-
-std::vector<double> halved(const std::vector<double>& values) {
-  const size_t pairs = values.size() / 2;
-  if (pairs == 0) return values;
-  std::vector<double> out(pairs, 0);
-  for (size_t i = 0; i < values.size(); ++i) out[std::min(i / 2, pairs - 1)] += values[i];
-  return out;
 }
 
 }  // namespace
@@ -219,14 +181,40 @@ double lag1_correlation(std::span<const double> values) {
   return scale > 0 ? both / scale : 0;
 }
 
+std::vector<int> all_of(int size) {
+  std::vector<int> all(static_cast<size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+double sum_at(const std::vector<double>& values, std::span<const int> picks) {
+  double sum = 0;
+  for (const int i : picks) sum += values[static_cast<size_t>(i)];
+  return sum;
+}
+
+double BlockSums::ratio_at(std::span<const int> seeds, std::span<const int> picks) const {
+  double sum = 0;
+  for (const int s : seeds) sum += sum_at(ours[static_cast<size_t>(s)], picks);
+  return sum / static_cast<double>(seeds.size()) / sum_at(theirs, picks);
+}
+
 double BlockSums::ratio() const {
-  return ratio_at(*this, all_of(static_cast<int>(ours.size())), all_of(blocks()));
+  return ratio_at(all_of(static_cast<int>(ours.size())), all_of(blocks()));
 }
 
 std::vector<double> BlockSums::log_ratios() const {
   std::vector<double> out;
   const std::vector<int> seeds = all_of(static_cast<int>(ours.size()));
-  for (int b = 0; b < blocks(); ++b) out.push_back(std::log(ratio_at(*this, seeds, {b})));
+  for (const int b : all_of(blocks())) out.push_back(std::log(ratio_at(seeds, {&b, 1})));
+  return out;
+}
+
+std::vector<double> halved(const std::vector<double>& blocks) {
+  const size_t pairs = blocks.size() / 2;
+  if (pairs == 0) return blocks;
+  std::vector<double> out(pairs, 0);
+  for (size_t i = 0; i < blocks.size(); ++i) out[std::min(i / 2, pairs - 1)] += blocks[i];
   return out;
 }
 
@@ -247,36 +235,10 @@ BlockSums merged(BlockSums sums) {
 Interval ratio_interval(const BlockSums& sums) {
   if (sums.blocks() < 2) return {kNan, kNan};
   const auto log_ratio = [&](const Picks& picks) {
-    return std::log(ratio_at(sums, picks[0], picks[1]));
+    return std::log(sums.ratio_at(picks[0], picks[1]));
   };
-  const Interval of_log = jackknife_interval(sizes_of(sums), log_ratio, kLevel);
+  const Interval of_log = jackknife_interval(sizes_of(sums), log_ratio, kConfidence);
   return {std::exp(of_log.lo), std::exp(of_log.hi)};
-}
-
-namespace {
-
-double captured_at(const std::vector<Cell>& cells, const Picks& picks) {
-  double won = 0, to_win = 0;
-  for (const Cell& cell : cells) {
-    won += std::log(ratio_at(cell.sums, picks[0], picks[1]));
-    to_win += std::log(sum_at(cell.bound, picks[1]) / sum_at(cell.sums.theirs, picks[1]));
-  }
-  return won / to_win;
-}
-
-}  // namespace
-
-double captured_of(const std::vector<Cell>& cells) {
-  return captured_at(cells, everything(sizes_of(cells.front().sums)));
-}
-
-Interval captured_interval(const std::vector<Cell>& cells, const Rng& rng) {
-  const auto captured = [&](const Picks& picks) { return captured_at(cells, picks); };
-  const std::vector<int> sizes = sizes_of(cells.front().sums);
-  const int blocks = sizes.back();
-  if (blocks < 2) return {kNan, kNan};
-  if (blocks < kFewBlocks) return jackknife_interval(sizes, captured, kLevel);
-  return bca_interval(sizes, captured, widened(kLevel, blocks), rng);
 }
 
 }  // namespace yard

@@ -1,8 +1,8 @@
 // How sure a ratio of mean JCTs is: blocks of time as the unit, neighbours merged until they tell
 // different stories. The ratio's interval is Student's t over the jackknife of its logarithm: on 6
 // to 24 log-normal blocks its 95 % hold the truth in 92 to 95 % of samples, those of Efron's BCa
-// ("Better Bootstrap Confidence Intervals", JASA 1987) in 82 to 91 %. BCa, widened for few blocks,
-// serves the share captured, whose denominator may come near zero.
+// ("Better Bootstrap Confidence Intervals", JASA 1987) in 82 to 91 %. What several cells say
+// together is in pooled.h.
 //
 // Dims: S training seeds, B blocks.
 #pragma once
@@ -14,6 +14,8 @@
 #include "env/base/rng.h"
 
 namespace yard {
+
+inline constexpr double kConfidence = 0.95;
 
 // NaN where there is too little to tell.
 struct Interval {
@@ -47,11 +49,17 @@ struct BlockSums {
   int blocks() const { return static_cast<int>(theirs.size()); }
   // Ours, averaged over seeds, over theirs, all blocks together.
   double ratio() const;
+  // The same over picked seeds and blocks, with repetitions.
+  double ratio_at(std::span<const int> seeds, std::span<const int> picks) const;
   std::vector<double> log_ratios() const;  // (B)
 };
 
 // Adds every second block to the one before it; an odd last one joins the last pair.
+std::vector<double> halved(const std::vector<double>& blocks);
 BlockSums halved(const BlockSums& sums);
+
+double sum_at(const std::vector<double>& values, std::span<const int> picks);
+std::vector<int> all_of(int size);  // 0, 1, ... size - 1
 
 // Merges neighbours in pairs while the lag-1 correlation of log ratios is above 0.2 and at least 4
 // blocks are left.
@@ -59,14 +67,5 @@ BlockSums merged(BlockSums sums);
 
 // The 95 % interval of sums.ratio() over seeds and blocks.
 Interval ratio_interval(const BlockSums& sums);
-
-// Sum of ln(ours / theirs) over cells, over the sum of ln(bound / theirs), and its 95 % interval.
-// All cells draw the same blocks and seeds. Requires: cells alike in S and B.
-struct Cell {
-  BlockSums sums;
-  std::vector<double> bound;  // (B)
-};
-double captured_of(const std::vector<Cell>& cells);
-Interval captured_interval(const std::vector<Cell>& cells, const Rng& rng);
 
 }  // namespace yard

@@ -13,9 +13,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int64_t count_lines(const std::filesystem::path& log, const std::string& sha256) {
+struct Lines {
+  int64_t count = 0;   // about this trace
+  bool known = false;  // one is of this opening
+};
+
+Lines read_lines(const std::filesystem::path& log, const Opening& opening) {
+  Lines lines;
+  if (!std::filesystem::exists(log)) return lines;
   const std::string text = read_file(log);
-  int64_t count = 0;
   int line_number = 0;
   for (const std::string_view line : split(text, '\n')) {
     ++line_number;
@@ -25,9 +31,15 @@ int64_t count_lines(const std::filesystem::path& log, const std::string& sha256)
       throw InputError(log.string() + ":" + std::to_string(line_number), "a JSON object",
                        "'" + std::string(line.substr(0, 60)) + "'");
     }
-    count += entry.value("sha256", "") == sha256;
+    if (entry.value("sha256", "") != opening.sha256) continue;
+    ++lines.count;
+    lines.known =
+        lines.known ||
+        (!opening.inputs.empty() && entry.value("inputs", "") == opening.inputs &&
+         entry.value("cluster", "") == opening.cluster &&
+         entry.value("from_s", "") == opening.from && entry.value("to_s", "") == opening.to);
   }
-  return count;
+  return lines;
 }
 
 }  // namespace
@@ -35,19 +47,22 @@ int64_t count_lines(const std::filesystem::path& log, const std::string& sha256)
 int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  const Json entry = {{"unix_s", now.count()},
-                      {"trace", std::filesystem::path(opening.trace).filename().string()},
-                      {"sha256", opening.sha256},
-                      {"cluster", opening.cluster},
-                      {"from_s", opening.from},
-                      {"to_s", opening.to},
-                      {"candidates", opening.candidates},
-                      {"digests", opening.digests}};
+  const Lines before = read_lines(log, opening);
+  if (before.known) return before.count;
+  Json entry = {{"unix_s", now.count()},
+                {"trace", std::filesystem::path(opening.trace).filename().string()},
+                {"sha256", opening.sha256},
+                {"cluster", opening.cluster},
+                {"from_s", opening.from},
+                {"to_s", opening.to},
+                {"candidates", opening.candidates},
+                {"digests", opening.digests}};
+  if (!opening.inputs.empty()) entry["inputs"] = opening.inputs;
   std::error_code error;
   if (!log.parent_path().empty()) std::filesystem::create_directories(log.parent_path(), error);
   AppendFile file(log);
   file.write(entry.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  return count_lines(log, opening.sha256);
+  return before.count + 1;
 }
 
 }  // namespace yard

@@ -3,8 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -18,8 +16,6 @@
 
 namespace yard {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double kMaxCores = 1e6, kMaxMemGib = 1e6, kMaxOverload = 100;
 constexpr double kMaxGbps = 1e6, kMaxLatencyUs = 1e6;
@@ -66,26 +62,6 @@ void read_standing_and_wires(const YamlMap& map, Node& node) {
   node.node_latency_us = map.number("node_latency_us", node.node_latency_us, 0, kMaxLatencyUs);
   node.nics = static_cast<int32_t>(map.integer("nics", node.nics, 1, kMaxNics));
   node.nic_gbps = map.number("nic_gbps", node.nic_gbps, 0, kMaxGbps);
-}
-
-// "$YARD_TRACES/..." stands for the folder of public traces, without the variable for shared/traces
-// beside the spec's folder or any above it; other paths are seen from the spec's own folder.
-fs::path resolve(const YamlMap& map, const std::string& key) {
-  constexpr std::string_view kTraces = "$YARD_TRACES/";
-  const std::string text = map.text(key);
-  if (!text.starts_with(kTraces)) return fs::path(map.file().path()).parent_path() / text;
-  const char* named = std::getenv("YARD_TRACES");
-  if (named != nullptr && *named != 0) {
-    if (fs::is_directory(named)) return fs::path(named) / text.substr(kTraces.size());
-    map.fail(key, "the folder of public traces in the variable YARD_TRACES",
-             "'" + std::string(named) + "'");
-  }
-  fs::path at = fs::weakly_canonical(map.file().path()).parent_path();
-  for (; at.has_relative_path(); at = at.parent_path()) {
-    const fs::path folder = at / "shared/traces";
-    if (fs::is_directory(folder)) return folder / text.substr(kTraces.size());
-  }
-  map.fail(key, "the folder of public traces in the variable YARD_TRACES", "none set");
 }
 
 class NodesReader {
@@ -250,7 +226,7 @@ class NodesReader {
     const YamlMap& map = *group.map;
     const Node common = node_of(group);
     const bool keep_cpu_nodes = map.flag("cpu_nodes", true);
-    const std::string path = resolve(map, "file").lexically_normal().string();
+    const std::string path = map.path("file");
     const auto listed = Registry<NodeList>::make(group.format, {})->read(read_unpacked(path), path);
     std::set<std::string> names;
     const size_t first = spec_.nodes.size();

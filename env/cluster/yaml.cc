@@ -3,6 +3,9 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "env/base/check.h"
@@ -134,6 +137,29 @@ std::string YamlMap::text(const std::string& key) const {
   const YAML::Node* node = find(key);
   if (node == nullptr) fail(key, key + " of " + what_, "none");
   return file_->text(*node, key + " as a text that is not empty");
+}
+
+std::string YamlMap::path(const std::string& key) const {
+  namespace fs = std::filesystem;
+  constexpr std::string_view kTraces = "$YARD_TRACES/";
+  const std::string text = this->text(key);
+  const auto in = [](const fs::path& folder, std::string_view rest) {
+    return (folder / rest).lexically_normal().string();
+  };
+  if (!text.starts_with(kTraces)) return in(fs::path(file_->path()).parent_path(), text);
+  const std::string_view rest = std::string_view(text).substr(kTraces.size());
+  const char* named = std::getenv("YARD_TRACES");
+  if (named != nullptr && *named != 0) {
+    if (fs::is_directory(named)) return in(named, rest);
+    fail(key, "the folder of public traces in the variable YARD_TRACES",
+         "'" + std::string(named) + "'");
+  }
+  fs::path at = fs::weakly_canonical(file_->path()).parent_path();
+  for (; at.has_relative_path(); at = at.parent_path()) {
+    const fs::path folder = at / "shared/traces";
+    if (fs::is_directory(folder)) return in(folder, rest);
+  }
+  fail(key, "the folder of public traces in the variable YARD_TRACES", "none set");
 }
 
 }  // namespace yard

@@ -65,6 +65,10 @@ class YamlMap {
 
   std::string text(const std::string& key) const;  // which has to be there
 
+  // The same as a path, seen from the folder of this file. "$YARD_TRACES/..." stands for the folder
+  // of public traces: without the variable, shared/traces beside this file's folder or any above.
+  std::string path(const std::string& key) const;
+
  private:
   struct Entry;
 

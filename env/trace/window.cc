@@ -43,14 +43,18 @@ struct Span {
 int64_t parse_time_us(const Trace& trace, const Span& span, std::string_view text,
                       const std::string& option) {
   if (const auto share = parse_percent(text)) return span.first_us + span.part_us(*share);
-  if (const auto us = parse_seconds_us(text); us && *us >= 0) return *us;
+  const bool after_first = text.starts_with('+');
+  const auto us = parse_seconds_us(text.substr(after_first ? 1 : 0));
+  if (us && *us >= 0) return after_first ? span.first_us + *us : *us;
   const std::optional<int64_t> date_s = parse_date_s(text);
   const std::string got = "'" + std::string(text) + "'";
   if (date_s && !trace.epoch_unix_s) {
     throw InputError(option, "seconds or NN%: this trace does not say its calendar", got);
   }
   if (!date_s) {
-    throw InputError(option, "seconds of at least 0, 0% to 100%, or a date like 2021-03-04T12:00",
+    throw InputError(option,
+                     "seconds of at least 0, +seconds after the first job, 0% to 100%, or a date "
+                     "like 2021-03-04T12:00",
                      got);
   }
   return (*date_s - *trace.epoch_unix_s) * kUsPerS;

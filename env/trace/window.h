@@ -25,8 +25,9 @@ enum class AfterWindow {
 struct WindowOptions {
   std::optional<int64_t> jobs_from = {};  // index in order of submission
   std::optional<int64_t> jobs_count = {};
-  // Seconds, "NN%" of the time from first to last submission, or an ISO date (UTC) where the trace
-  // knows its calendar. A job submitted at `from` belongs to the window, one at `to` does not.
+  // Seconds, "+N" seconds after the first submission, "NN%" of the time from first to last
+  // submission, or an ISO date (UTC) where the trace knows its calendar. A job submitted at `from`
+  // belongs to the window, one at `to` does not.
   std::string from = {};
   std::string to = {};
   // Seconds or "NN%"; empty: a week. No longer than the trace before `from`.

@@ -26,22 +26,45 @@ double folded(double x) {
   return y <= 1 ? y : 2 - y;
 }
 
+// pagmo asks for one value after the other and would leave all cores but one idle. Which points a
+// generation asks for does not depend on their values, though: it is rehearsed on a copy that
+// writes them down, they are evaluated together, and then it is played with their values.
 struct Account {
-  const std::function<double(const Point&)>& objective;
+  const Objective& objective;
   int budget;
   Found found;
+  bool rehearsal = false;
+  std::vector<Point> asked;    // in the rehearsal
+  std::vector<double> values;  // of these
+  size_t next = 0;
 
-  double evaluate(const Point& anywhere) {
-    if (found.evaluated >= budget) return kRefused;  // the rest of the last generation
-    Point point(anywhere.size());
-    std::transform(anywhere.begin(), anywhere.end(), point.begin(), folded);
-    const double value = objective(point);
-    ++found.evaluated;
-    if (found.evaluated == 1 || value < found.value) {
-      found.value = value;
-      found.point = point;
+  double answer(const Point& anywhere) {
+    if (rehearsal) {
+      Point point(anywhere.size());
+      std::transform(anywhere.begin(), anywhere.end(), point.begin(), folded);
+      asked.push_back(std::move(point));
+      return 0;
     }
-    return std::isfinite(value) ? value : kRefused;
+    YARD_CHECK(next < values.size(), "a generation asked for more than its rehearsal");
+    return values[next++];
+  }
+
+  void evaluate() {
+    // What is left of the last generation is refused.
+    const size_t within = std::min(asked.size(), static_cast<size_t>(budget - found.evaluated));
+    const std::vector<Point> points(asked.begin(),
+                                    asked.begin() + static_cast<std::ptrdiff_t>(within));
+    values.assign(asked.size(), kRefused);
+    next = 0;
+    if (points.empty()) return;
+    const std::vector<double> known = objective(points);
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (found.evaluated++ == 0 || known[i] < found.value) {
+        found.value = known[i];
+        found.point = points[i];
+      }
+      if (std::isfinite(known[i])) values[i] = known[i];
+    }
   }
 };
 
@@ -49,9 +72,7 @@ struct Account {
 struct Problem {
   Account* account = nullptr;
   size_t dims = 0;
-  pagmo::vector_double fitness(const pagmo::vector_double& x) const {
-    return {account->evaluate(x)};
-  }
+  pagmo::vector_double fitness(const pagmo::vector_double& x) const { return {account->answer(x)}; }
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     return {pagmo::vector_double(dims, 0.0), pagmo::vector_double(dims, 1.0)};
   }
@@ -59,28 +80,45 @@ struct Problem {
 
 }  // namespace
 
-Found minimise(const Point& start, const std::function<double(const Point&)>& objective, int budget,
-               uint64_t seed) {
+Found minimise(const Point& start, const Objective& objective, int budget, uint64_t seed) {
   YARD_CHECK(budget >= 1 && !start.empty(), "nothing to search");
-  Account account{objective, budget, {}};
+  Account account{objective, budget, {}, false, {}, {}, 0};
   Rng rng = Rng(seed).split(kStream);
   const auto dims = static_cast<double>(start.size());
   const int offspring = std::max(5, 4 + static_cast<int>(3 * std::log(dims)));  // Hansen's default
-  pagmo::population population(pagmo::problem(Problem{&account, start.size()}), 0, 0U);
-  population.push_back(start);
+  const auto play = [&](auto generation) {
+    account.asked.clear();
+    account.rehearsal = true;
+    generation();
+    account.evaluate();
+    account.rehearsal = false;
+    generation();
+  };
+  std::vector<Point> first = {start};
   for (int i = 1; i < std::min(offspring, budget); ++i) {
     Point point(start.size());
     const bool anywhere = i % 2 == 1;
     for (size_t k = 0; k < point.size(); ++k) {
       point[k] = anywhere ? rng.uniform() : start[k] + kAroundStart * rng.normal();
     }
-    population.push_back(point);
+    first.push_back(point);
   }
-  const pagmo::cmaes generation(1, -1, -1, -1, -1, kFirstStep, kTolerance, kTolerance, true, false,
-                                static_cast<unsigned>(rng.below(UINT32_MAX)));
+  const pagmo::problem problem(Problem{&account, start.size()});
+  pagmo::population population(problem, 0, 0U);
+  play([&] {
+    population = pagmo::population(problem, 0, 0U);
+    for (const Point& point : first) population.push_back(point);
+  });
+  pagmo::cmaes search(1, -1, -1, -1, -1, kFirstStep, kTolerance, kTolerance, true, false,
+                      static_cast<unsigned>(rng.below(UINT32_MAX)));
   for (int before = 0; before < account.found.evaluated && account.found.evaluated < budget;) {
     before = account.found.evaluated;
-    population = generation.evolve(population);
+    const pagmo::population old = population;
+    const pagmo::cmaes state = search;
+    play([&] {
+      search = state;
+      population = search.evolve(old);
+    });
   }
   return account.found;
 }

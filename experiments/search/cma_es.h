@@ -16,11 +16,13 @@ struct Found {
   int evaluated = 0;
 };
 
-// `start` is evaluated first, then points around it and all over the cube, as many as a generation
-// has; the search goes on from the best of them. `objective` may return infinity. Each point it is
-// given is within the cube; it is called `budget` times, fewer only where the search has come to a
-// point. The same seed gives the same search. Requires: budget >= 1.
-Found minimise(const Point& start, const std::function<double(const Point&)>& objective, int budget,
-               uint64_t seed);
+// Returns the value of each point of a generation, infinity for one that is none.
+using Objective = std::function<std::vector<double>(const std::vector<Point>& points)>;
+
+// `start` is evaluated first, in the first generation: it, points around it and all over the cube,
+// as many as a generation has; the search goes on from the best of them. Each point that
+// `objective` is given is within the cube; it is given `budget` of them, fewer only where the
+// search has come to a point. The same seed gives the same search. Requires: budget >= 1.
+Found minimise(const Point& start, const Objective& objective, int budget, uint64_t seed);
 
 }  // namespace yard

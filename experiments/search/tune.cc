@@ -6,12 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "env/base/error.h"
-#include "env/base/interrupt.h"
 #include "env/base/text.h"
-#include "experiments/parallel.h"
+#include "experiments/search/cma_es.h"
 
 namespace yard {
 namespace {
@@ -33,13 +32,13 @@ double log_sum(const std::vector<double>& jct_s) {
 
 class Search {
  public:
-  Search(const std::vector<Scenario>& cells, const std::string& policy, const RunOptions& run,
+  Search(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
          const TuneOptions& options)
-      : policy_(policy), run_(run), options_(options), numbers_(numbers_of(policy, run.policy)) {
-    for (const Scenario& cell : cells) {
-      replicas_.push_back(replicas_of(cell, options.replicas, options.seed));
-    }
-  }
+      : pool_(cells, options.results),
+        policy_(policy),
+        run_(run),
+        options_(options),
+        numbers_(numbers_of(policy, run.policy)) {}
 
   Tuned run() {
     tuned_.policy = policy_;
@@ -50,57 +49,40 @@ class Search {
       start.push_back(to_unit(field, parse_double(field.value).value_or(field.min)));
       tuned_.settings.emplace_back(field.key, field.value);
     }
-    // The defaults as they are written, not as the unit range rounds them.
-    tuned_.default_jct_s = tuned_.jct_s = jct_s(run_);
-    least_ = log_sum(tuned_.jct_s);
-    tuned_.evaluated = 1;
-    // The search begins with the start, whose value is known by now.
-    minimise(
-        start, [&](const Point& point) { return point == start ? least_ : score(point); },
-        options_.budget, options_.seed);
-    const auto cells = static_cast<double>(tuned_.jct_s.size());
-    tuned_.ratio = std::exp((log_sum(tuned_.jct_s) - log_sum(tuned_.default_jct_s)) / cells);
+    const auto score = [&](const std::vector<Point>& points) {
+      std::vector<RunOptions> how;
+      for (const Point& point : points) how.push_back(options_at(point));
+      // The defaults as they are written, not as the unit range rounds them.
+      const bool first = tuned_.evaluated == 0;
+      if (first) how.front() = run_;
+      const std::vector<Jcts> jct_s = pool_.play(policy_, how);
+      std::vector<double> values;
+      for (size_t i = 0; i < points.size(); ++i) {
+        ++tuned_.evaluated;
+        tuned_.refused += jct_s[i].empty();
+        values.push_back(jct_s[i].empty() ? kInfinity : log_sum(jct_s[i]));
+        if (first && i == 0) {
+          tuned_.default_jct_s = tuned_.jct_s = jct_s[i];
+          least_ = values[i];
+        } else if (values[i] < least_) {
+          keep(points[i], jct_s[i], values[i]);
+        }
+      }
+      report();
+      return values;
+    };
+    minimise(start, score, options_.budget, options_.seed);
+    tuned_.ratio = ratio();
     return tuned_;
   }
 
  private:
-  // By cell: mean JCT over replicas; infinite where some job never ends.
-  std::vector<double> jct_s(const RunOptions& how) const {
-    const Contestant contestant = prepare(policy_, how);
-    const auto per_cell = static_cast<size_t>(options_.replicas);
-    std::vector<double> means(replicas_.size() * per_cell);
-    for_each_index(static_cast<int>(means.size()), [&](int i) {
-      throw_if_interrupted();
-      const auto at = static_cast<size_t>(i);
-      const Scenario& replica = replicas_[at / per_cell][at % per_cell];
-      const JctSummary all = run_prepared(replica, contestant, how).summary.all;
-      means[at] = all.finished < all.jobs ? kInfinity : all.mean_jct_s;
-    });
-    std::vector<double> out;
-    for (size_t c = 0; c < replicas_.size(); ++c) {
-      const auto first = means.begin() + static_cast<std::ptrdiff_t>(c * per_cell);
-      out.push_back(std::accumulate(first, first + options_.replicas, 0.0) / options_.replicas);
-    }
-    return out;
-  }
-
-  // Sum of the logarithms of jct_s(); infinite for numbers that each fit, but not together.
-  double score(const Point& point) {
-    ++tuned_.evaluated;
+  RunOptions options_at(const Point& point) const {
     RunOptions how = run_;
     for (size_t i = 0; i < point.size(); ++i) {
       how.policy.set(numbers_[i].key, value_text(numbers_[i], point[i]), "tune");
     }
-    double value = kInfinity;
-    try {
-      const std::vector<double> jct = jct_s(how);
-      value = log_sum(jct);
-      if (value < least_) keep(point, jct, value);
-    } catch (const InputError&) {
-      ++tuned_.refused;
-    }
-    report();
-    return value;
+    return how;
   }
 
   void keep(const Point& point, const std::vector<double>& jct_s, double value) {
@@ -111,16 +93,19 @@ class Search {
     }
   }
 
-  void report() const {
-    if (!options_.progress) return;
+  double ratio() const {
     const auto cells = static_cast<double>(tuned_.jct_s.size());
-    const double ratio = std::exp((least_ - log_sum(tuned_.default_jct_s)) / cells);
-    options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
-                      std::to_string(options_.budget) + ", mean JCT x " +
-                      shortest(std::round(ratio * 1000) / 1000) + " of the defaults'");
+    return std::exp((log_sum(tuned_.jct_s) - log_sum(tuned_.default_jct_s)) / cells);
   }
 
-  std::vector<std::vector<Scenario>> replicas_;  // by cell
+  void report() const {
+    if (!options_.progress) return;
+    options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
+                      std::to_string(options_.budget) + ", mean JCT x " +
+                      shortest(std::round(ratio() * 1000) / 1000) + " of the defaults'");
+  }
+
+  Pool pool_;
   std::string policy_;
   RunOptions run_;
   TuneOptions options_;
@@ -174,7 +159,7 @@ double from_unit(const Field& field, double unit) {
   return std::clamp(value, field.min, field.max);
 }
 
-Tuned tune(const std::vector<Scenario>& cells, const std::string& policy, const RunOptions& run,
+Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
            const TuneOptions& options) {
   return Search(cells, policy, run, options).run();
 }
@@ -186,7 +171,7 @@ size_t best_of(const std::vector<Tuned>& tuned) {
   return static_cast<size_t>(std::min_element(tuned.begin(), tuned.end(), less) - tuned.begin());
 }
 
-std::string tuned_yaml(const Tuned& tuned, const std::vector<Scenario>& cells,
+std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
                        const TuneOptions& options) {
   YAML::Emitter out;
   const auto entry = [&](const std::string& key, const std::string& value) {
@@ -201,13 +186,13 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<Scenario>& cells,
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry("budget", std::to_string(options.budget));
   entry("refused", std::to_string(tuned.refused));
-  entry("replicas", std::to_string(options.replicas));
   entry("seed", std::to_string(options.seed));
   entry("ratio_to_defaults", shortest(tuned.ratio));
   out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
   for (size_t c = 0; c < cells.size(); ++c) {
-    const Scenario& cell = cells[c];
-    out << YAML::Key << "cell_" + std::to_string(c + 1) << YAML::Value << YAML::BeginMap;
+    const Scenario& cell = cells[c].scenario;
+    out << YAML::Key << cells[c].name << YAML::Value << YAML::BeginMap;
+    if (!cells[c].hash.empty()) entry("hash", cells[c].hash);
     // The name alone: the file is to say the same wherever the traces lie.
     entry("trace", std::filesystem::path(cell.trace.source).filename().string());
     entry("sha256", cell.trace.sha256);
@@ -215,6 +200,7 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<Scenario>& cells,
     entry("from_s", format_seconds(cell.window.from_us));
     entry("to_s", format_seconds(cell.window.to_us));
     entry("scored_jobs", std::to_string(cell.window.scored));
+    entry("replicas", std::to_string(cells[c].replicas.size()));
     if (cell.congestion > 0) entry("congestion", shortest(cell.congestion));
     entry("arrival_factor", shortest(cell.factor));
     if (!std::isnan(cell.load)) entry("load", shortest(cell.load));

@@ -10,15 +10,14 @@
 #include <vector>
 
 #include "experiments/replay.h"
-#include "experiments/scenario.h"
-#include "experiments/search/cma_es.h"
+#include "experiments/search/pool.h"
 
 namespace yard {
 
 struct TuneOptions {
   int budget = 64;  // candidates a policy, its defaults among them
-  int replicas = 2;
   uint64_t seed = 1;
+  std::string results;  // a folder: candidates that it has are not played again; may be empty
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
@@ -34,9 +33,10 @@ struct Tuned {
   double ratio = 1;                   // of these two, geometric mean over cells: what is searched
 };
 
-// Numbers already set in `run.policy` are kept. Throws InputError for a policy that is not
-// registered, or that declares no number; Interrupted. Requires: a cell.
-Tuned tune(const std::vector<Scenario>& cells, const std::string& policy, const RunOptions& run,
+// Numbers already set in `run.policy` are kept. All candidates of a generation are played at once,
+// on all cores. Throws InputError for a policy that is not registered, or that declares no number;
+// Interrupted. Requires: a cell.
+Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
            const TuneOptions& options);
 
 // The index of the one with the least JCT, geometric mean over cells.
@@ -53,7 +53,7 @@ double to_unit(const Field& field, double value);
 double from_unit(const Field& field, double unit);
 
 // Returns a policy's file: its name, its settings, and where they come from.
-std::string tuned_yaml(const Tuned& tuned, const std::vector<Scenario>& cells,
+std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
                        const TuneOptions& options);
 
 }  // namespace yard

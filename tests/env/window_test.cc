@@ -104,6 +104,14 @@ TEST(Window, PercentIsOfTheTimeBetweenFirstAndLast) {
   EXPECT_THAT(scored(trace), ElementsAre("0", "1", "2"));
 }
 
+TEST(Window, PlusIsSecondsAfterTheFirstJob) {
+  Trace trace = trace_at({1000, 1040, 1059, 1061, 1081, 1100});
+  const Window window = select_window(trace, {.from = "+59", .to = "+61", .warmup = "0"});
+  EXPECT_EQ(window.from_us, 1059 * kUsPerS);
+  EXPECT_EQ(window.scored, 1);
+  EXPECT_THAT(error_of(trace, {.from = "+-5"}), HasSubstr("--from: expected seconds"));
+}
+
 // Parts that meet share no job and leave none out.
 TEST(Window, PartsByPercentCoverTheTraceOnce) {
   Rng rng(1);

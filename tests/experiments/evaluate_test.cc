@@ -11,6 +11,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/summary.h"
 #include "experiments/test_log.h"
 
 namespace yard {
@@ -18,14 +19,15 @@ namespace {
 
 EvaluateOptions options_for(const std::string& candidate, std::vector<std::string> against) {
   EvaluateOptions options;
-  options.scenario.trace = "synthetic:habits";
-  options.scenario.cluster = "4x8";
-  options.scenario.generate_jobs = 600;
-  options.congestions = {std::nullopt};
-  options.candidates = {candidate};
-  options.candidate_name = candidate;
+  CellSpec cell;
+  cell.name = "as it is";
+  cell.scenario.trace = "synthetic:habits";
+  cell.scenario.cluster = "4x8";
+  cell.scenario.generate_jobs = 600;
+  cell.replicas = 2;
+  options.cells = {cell};
+  options.candidates = {{candidate, {candidate}}};
   options.against = std::move(against);
-  options.replicas = 2;
   options.run_of = [](const std::string&) { return RunOptions{}; };
   return options;
 }
@@ -38,10 +40,10 @@ TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
   EXPECT_DOUBLE_EQ(cell.versus.interval.lo, 1);
   EXPECT_DOUBLE_EQ(cell.versus.interval.hi, 1);
   EXPECT_NEAR(cell.captured(), 0, 1e-12);
-  EXPECT_EQ(cell.jobs, 600);
+  EXPECT_EQ(cell.facts.jobs, 600);
   EXPECT_EQ(cell.unfinished(), 0);
   EXPECT_TRUE(cell.judged);
-  EXPECT_EQ(result.test_openings, 0);
+  EXPECT_EQ(cell.test_openings, 0);
 }
 
 TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
@@ -50,7 +52,8 @@ TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
   ASSERT_EQ(cell.rivals.size(), 2u);
   EXPECT_EQ(cell.rivals[cell.yardstick].score.name, "las");
   for (const Rival& rival : cell.rivals) {
-    EXPECT_NEAR(rival.candidate_over_it.ratio, cell.mean_jct_s() / rival.score.mean_jct_s, 1e-9);
+    EXPECT_NEAR(rival.candidate_over_it.ratio,
+                cell.mean(&Score::mean_jct_s) / rival.score.mean_jct_s, 1e-9);
     EXPECT_LE(rival.candidate_over_it.interval.lo, rival.candidate_over_it.ratio);
     EXPECT_GE(rival.candidate_over_it.interval.hi, rival.candidate_over_it.ratio);
   }
@@ -89,48 +92,165 @@ TEST(Evaluate, RivalsKnowNoMoreThanTheCandidate) {
 
 TEST(Evaluate, TheYardstickIsChosenOnValidation) {
   EvaluateOptions options = options_for("fifo", {"backfill", "las"});
-  options.scenario.window.from = "60%";
-  options.scenario.window.to = "80%";
-  options.validate_from = "40%";
-  options.validate_to = "60%";
+  CellSpec& cell = options.cells[0];
+  cell.scenario.window.from = "60%";
+  cell.scenario.window.to = "80%";
+  for (const char* part : {"20%", "40%"}) {
+    options.choosing.push_back(cell);
+    CellSpec& choosing = options.choosing.back();
+    choosing.name = std::string("validation from ") + part;
+    choosing.chosen_on.clear();
+    choosing.scenario.window.from = part;
+    choosing.scenario.window.to = "60%";
+    cell.chosen_on.push_back(choosing.name);
+  }
   const Evaluation result = evaluate(options);
-  const CellResult& cell = result.cells[0];
-  EXPECT_TRUE(cell.validated);
-  const double chosen = cell.rivals[cell.yardstick].validation_jct_s;
-  for (const Rival& rival : cell.rivals) EXPECT_GE(rival.validation_jct_s, chosen);
-  EXPECT_FALSE(cell.judged);  // some 120 jobs
+  const CellResult& found = result.cells[0];
+  EXPECT_TRUE(found.validated);
+  // The geometric mean of what both windows say by themselves.
+  double product = 1;
+  for (const CellSpec& choosing : options.choosing) {
+    EvaluateOptions alone = options_for("fifo", {"las"});
+    alone.cells = {choosing};
+    product *= evaluate(alone).cells[0].rivals[0].score.mean_jct_s;
+  }
+  ASSERT_EQ(found.rivals[1].score.name, "las");
+  EXPECT_NEAR(found.rivals[1].validation_jct_s, std::sqrt(product), 1e-6);
+  const double chosen = found.rivals[found.yardstick].validation_jct_s;
+  for (const Rival& rival : found.rivals) EXPECT_GE(rival.validation_jct_s, chosen);
+  EXPECT_FALSE(found.judged);  // some 120 jobs
 }
 
-TEST(Evaluate, CellsForEachCongestionAndOneSummary) {
+TEST(Evaluate, CandidatesAreComparedEachByItself) {
+  EvaluateOptions both = options_for("las", {});
+  both.candidates.push_back({"srsf-history", {"srsf-history"}});
+  const Evaluation result = evaluate(both);
+  ASSERT_EQ(result.cells.size(), 2u);
+  for (const CellResult& cell : result.cells) {
+    EvaluateOptions alone = options_for(cell.candidate_name, {});
+    const CellResult own = evaluate(alone).cells[0];
+    EXPECT_EQ(cell.versus.ratio, own.versus.ratio) << cell.candidate_name;
+    EXPECT_EQ(cell.rivals.size(), own.rivals.size()) << "who knows more is no rival";
+  }
+  EXPECT_LT(result.cells[0].rivals.size(), result.cells[1].rivals.size());
+}
+
+TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
+  const CellResult cell = evaluate(options_for("las", {"las"})).cells[0];
+  int64_t jobs = 0;
+  for (const int64_t of_class : cell.facts.class_jobs) jobs += of_class;
+  EXPECT_EQ(jobs, 600);
+  ASSERT_TRUE(cell.largest_class().has_value());
+  for (int c = *cell.largest_class() + 1; c < kSizeClasses; ++c) {
+    EXPECT_LT(cell.facts.class_jobs[static_cast<size_t>(c)], 50);
+  }
+  EXPECT_GE(cell.facts.class_jobs[static_cast<size_t>(*cell.largest_class())], 50);
+  EXPECT_DOUBLE_EQ(cell.largest_class_jct_ratio(), 1);
+}
+
+TEST(SizeClasses, AreThoseOfTheTables) {
+  const auto name = [](int32_t gpus) { return std::string(size_class_name(size_class_of(gpus))); };
+  EXPECT_EQ(name(1), "1");
+  EXPECT_EQ(name(2), "2-4");
+  EXPECT_EQ(name(4), "2-4");
+  EXPECT_EQ(name(5), "5-8");
+  EXPECT_EQ(name(8), "5-8");
+  EXPECT_EQ(name(16), "9-16");
+  EXPECT_EQ(name(17), ">16");
+}
+
+// What is kept is what would be found; what is there is read and not played.
+TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_kept";
+  std::filesystem::remove_all(folder);
+  EvaluateOptions options = options_for("las", {"fifo", "backfill"});
+  options.cells[0].name = "group/trace/x1";
+  options.cells[0].sha256 = "of this test";
+  options.cells[0].scenario.congestion = 1;
+  const CellResult never_kept = evaluate(options).cells[0];
+  options.results = folder;
+  const CellResult first = evaluate(options).cells[0];
+  EXPECT_EQ(first.versus.ratio, never_kept.versus.ratio);
+  const std::filesystem::path cell = folder / "group/trace/x1";
+  std::filesystem::path of_las;
+  for (const auto& file : std::filesystem::directory_iterator(cell)) {
+    const std::string name = file.path().filename();
+    EXPECT_FALSE(name.starts_with(".")) << "left over: " << name;
+    if (name.starts_with("las-")) of_las = file.path();
+  }
+  ASSERT_FALSE(of_las.empty());
+  // A score that nobody could have played shows that it was read.
+  std::string text = read_file(of_las);
+  const size_t at = text.find("\"p99_jct_s\": ");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, text.find(',', at) - at, "\"p99_jct_s\": 12345.0");
+  write_file_atomic(of_las, text);
+  EXPECT_EQ(evaluate(options).cells[0].candidates[0].p99_jct_s, 12345);
+  // Other settings, another score.
+  options.run_of = [](const std::string& policy) {
+    RunOptions how;
+    if (policy == "las") how.policy.set("limit_1_gpu_s", "100", "test");
+    return how;
+  };
+  const CellResult other = evaluate(options).cells[0];
+  EXPECT_NE(other.candidates[0].p99_jct_s, 12345);
+  EXPECT_NE(other.candidates[0].mean_jct_s, first.candidates[0].mean_jct_s);
+  write_file_atomic(of_las, "{");
+  options.run_of = [](const std::string&) { return RunOptions{}; };
+  EXPECT_THROW(evaluate(options), InputError);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   EvaluateOptions options = options_for("las", {"backfill"});
-  options.congestions = {1.0, 3.0};
+  options.cells.push_back(options.cells[0]);
+  options.cells[0].name = "one/habits/x1";
+  options.cells[0].scenario.congestion = 1;
+  options.cells[1].name = "two/habits/x3";
+  options.cells[1].scenario.congestion = 3;
   const Evaluation result = evaluate(options);
   ASSERT_EQ(result.cells.size(), 2u);
-  EXPECT_NEAR(result.cells[0].congestion, 1, 0.05);
-  EXPECT_NEAR(result.cells[1].congestion, 3, 0.15);
+  EXPECT_NEAR(result.cells[0].facts.congestion, 1, 0.05);
+  EXPECT_NEAR(result.cells[1].facts.congestion, 3, 0.15);
+  const std::vector<SummaryRow> rows = summarise(result.cells, 1);
+  std::vector<std::string> groups;
+  for (const SummaryRow& row : rows) groups.push_back(row.group);
+  EXPECT_EQ(groups.front(), "all");
+  for (const char* group : {"all", "one", "two"}) EXPECT_THAT(groups, testing::Contains(group));
   double won = 0, to_win = 0;
-  int cells = 0;
+  int judged = 0;
   for (const CellResult& cell : result.cells) {
-    if (cell.judged != result.over_judged) continue;
-    ++cells;
+    if (!cell.judged && rows[0].judged > 0) continue;
+    ++judged;
     won += std::log(cell.versus.ratio);
     to_win += std::log(1 - cell.headroom());
   }
-  ASSERT_GT(cells, 0);
-  EXPECT_NEAR(std::log(result.ratio), won / cells, 1e-12);
-  EXPECT_NEAR(result.captured, won / to_win, 1e-9);
-  EXPECT_LE(result.captured_interval.lo, result.captured);
-  EXPECT_GE(result.captured_interval.hi, result.captured);
+  ASSERT_EQ(rows[0].cells, judged);
+  EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), won / judged, 1e-12);
+  EXPECT_NEAR(rows[0].pooled.captured.value, won / to_win, 1e-9);
+  EXPECT_LE(rows[0].pooled.captured.interval.lo, rows[0].pooled.captured.value);
+  EXPECT_GE(rows[0].pooled.captured.interval.hi, rows[0].pooled.captured.value);
+  EXPECT_EQ(rows[0].ratio.worst,
+            std::max(result.cells[0].versus.ratio, result.cells[1].versus.ratio));
 }
 
 TEST(TestLog, CountsTheOpeningsOfEachTrace) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_test_log";
   std::filesystem::remove_all(folder);
   const auto log = folder / "evaluations" / "log.jsonl";
-  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}}), 1);
-  EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}}), 1);
-  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}}), 2);
+  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, ""}), 1);
+  EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
+  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);
   EXPECT_EQ(std::ranges::count(read_file(log), '\n'), 3);
+  // Whose inputs are known opens a window once.
+  const Opening known{"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, "hash"};
+  EXPECT_EQ(log_opening(log, known), 3);
+  EXPECT_EQ(log_opening(log, known), 3);
+  Opening other = known;
+  other.to = "20";
+  EXPECT_EQ(log_opening(log, other), 4);
+  other.inputs = "of others";
+  EXPECT_EQ(log_opening(log, other), 5);
   std::filesystem::remove_all(folder);
 }
 

@@ -163,16 +163,5 @@ TEST(Statistics, SeedsWidenTheInterval) {
   EXPECT_GT(wide.hi - wide.lo, 5 * (narrow.hi - narrow.lo));
 }
 
-TEST(Statistics, CapturedIsTheShareOfTheLogarithm) {
-  Cell half{{{{9, 9, 9, 9, 9, 9}}, {10, 10, 10, 10, 10, 10}}, {8.1, 8.1, 8.1, 8.1, 8.1, 8.1}};
-  EXPECT_NEAR(captured_of({half}), 0.5, 1e-12);
-  const Interval interval = captured_interval({half, half}, Rng(1));
-  EXPECT_NEAR(interval.lo, 0.5, 1e-12);
-  EXPECT_NEAR(interval.hi, 0.5, 1e-12);
-  Cell lost = half;
-  lost.sums.ours[0] = std::vector<double>(6, 10 / 0.9);
-  EXPECT_NEAR(captured_of({half, lost}), 0, 1e-12);
-}
-
 }  // namespace
 }  // namespace yard

@@ -14,13 +14,13 @@
 namespace yard {
 namespace {
 
-std::vector<Scenario> habits() {
+std::vector<TuneCell> habits(int replicas = 2) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "2x8";
   options.generate_jobs = 200;
-  std::vector<Scenario> cells;
-  cells.push_back(load_scenario(options));
+  std::vector<TuneCell> cells;
+  cells.emplace_back("habits", load_scenario(options), replicas, 1);
   return cells;
 }
 
@@ -97,7 +97,7 @@ TEST(Tune, RangesOverDecadesAreSearchedByLogarithm) {
 }
 
 TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
-  const std::vector<Scenario> cells = habits();
+  const std::vector<TuneCell> cells = habits();
   const Tuned tuned = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(tuned.evaluated, 40);
   EXPECT_GT(tuned.refused, 0);  // some pairs of limits fall the wrong way round
@@ -108,9 +108,7 @@ TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
 }
 
 TEST(Tune, FindsAPlantedOptimum) {
-  TuneOptions options = budget(200);
-  options.replicas = 1;
-  const Tuned tuned = tune(habits(), "test-planted", {}, options);
+  const Tuned tuned = tune(habits(1), "test-planted", {}, budget(200));
   ASSERT_EQ(tuned.settings.size(), 2u);
   EXPECT_NEAR(parse_double(tuned.settings[0].second).value(), 0.3, 0.02);
   EXPECT_NEAR(parse_double(tuned.settings[1].second).value(), 50, 2);
@@ -121,8 +119,8 @@ TEST(Tune, APoolIsJudgedByTheGeometricMean) {
   sparse.trace = "synthetic:habits";
   sparse.cluster = "4x8";
   sparse.generate_jobs = 100;
-  std::vector<Scenario> cells = habits();
-  cells.push_back(load_scenario(sparse));
+  std::vector<TuneCell> cells = habits();
+  cells.emplace_back("sparse", load_scenario(sparse), 2, 1);
   const Tuned tuned = tune(cells, "las", {}, budget(30));
   ASSERT_EQ(tuned.jct_s.size(), 2u);
   double product = 1;
@@ -133,16 +131,44 @@ TEST(Tune, APoolIsJudgedByTheGeometricMean) {
 }
 
 TEST(Tune, TheFileIsThePolicyThatWasScored) {
-  const std::vector<Scenario> cells = habits();
-  TuneOptions options = budget(16);
-  options.replicas = 1;
+  const std::vector<TuneCell> cells = habits(1);
+  const TuneOptions options = budget(16);
   const Tuned tuned = tune(cells, "las", {}, options);
   const std::string file =
       (std::filesystem::path(testing::TempDir()) / "yard_tuned_las.yaml").string();
   write_file_atomic(file, tuned_yaml(tuned, cells, options));
-  const auto run = run_policy(cells.front(), file, {});
+  const auto run = run_policy(cells.front().scenario, file, {});
   EXPECT_DOUBLE_EQ(run.summary.all.mean_jct_s, tuned.jct_s.front());
   std::filesystem::remove(file);
+}
+
+// A search that was stopped goes on where it was: candidates that are known are not played again.
+TEST(Tune, KeptCandidatesAreNotPlayedAgain) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_tune";
+  std::filesystem::remove_all(folder);
+  const auto files = [&] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      count += entry.is_regular_file();
+    }
+    return count;
+  };
+  const std::vector<TuneCell> cells = habits(1);
+  TuneOptions kept = budget(10);
+  kept.results = folder;
+  tune(cells, "las", {}, kept);
+  const int first = files();
+  kept.budget = 24;
+  const Tuned went_on = tune(cells, "las", {}, kept), at_once = tune(cells, "las", {}, budget(24));
+  EXPECT_EQ(went_on.settings, at_once.settings);
+  EXPECT_EQ(went_on.jct_s, at_once.jct_s);
+  EXPECT_EQ(went_on.refused, at_once.refused);
+  EXPECT_GT(first, 0);
+  const int all = files();
+  EXPECT_GT(all, first);
+  tune(cells, "las", {}, kept);
+  EXPECT_EQ(files(), all);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Tune, WhatIsSetStaysSet) {

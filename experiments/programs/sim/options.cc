@@ -56,7 +56,8 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
       ->check(whole_number<int64_t>(0));
   app.add_option("--jobs-count", window.jobs_count, "how many are scored")
       ->check(whole_number<int64_t>(1));
-  app.add_option("--from", window.from, "start of the scored window: seconds, date, or 60%");
+  app.add_option("--from", window.from,
+                 "start of the scored window: seconds, +seconds after the first job, date, or 60%");
   app.add_option("--to", window.to, "its end");
   app.add_option("--warmup", window.warmup,
                  "time before the window that is played, not scored (default a week)");

@@ -10,6 +10,8 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/arena.h"
+#include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
@@ -22,7 +24,9 @@ using Json = nlohmann::ordered_json;
 constexpr int kMostBudget = 1'000'000;
 
 struct Options : CommonOptions {
+  CellOptions cells;
   std::string policies, out;
+  int replicas = 2;
   TuneOptions tune;
 };
 
@@ -73,17 +77,30 @@ void print_tuned(const Tuned& tuned) {
 }
 
 // The window at each congestion that was asked for.
-std::vector<Scenario> load_cells(const Options& options,
-                                 const std::vector<Contestant>& contestants) {
+std::vector<TuneCell> cells_of_trace(const Options& options) {
   const Source source = load_source(options.scenario);
   std::vector<std::optional<double>> congestions(options.congestions.begin(),
                                                  options.congestions.end());
   if (congestions.empty()) congestions.emplace_back(std::nullopt);
-  std::vector<Scenario> cells;
+  std::vector<TuneCell> cells;
   for (const std::optional<double> congestion : congestions) {
-    cells.push_back(
-        make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale));
-    note_scenario(cells.back(), contestants);
+    cells.emplace_back(
+        "cell_" + std::to_string(cells.size() + 1),
+        make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale),
+        options.replicas, options.scenario.seed);
+  }
+  return cells;
+}
+
+std::vector<TuneCell> cells_of_file(const Options& options, const CellFile& file,
+                                    bool replicas_given) {
+  std::vector<TuneCell> cells;
+  Sources sources;
+  for (const CellSpec& spec : options.cells.selected(file)) {
+    options.tune.progress("looking at " + spec.name);
+    cells.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),
+                       replicas_given ? options.replicas : spec.replicas, spec.seed);
+    cells.back().hash = hash_of(spec);
   }
   return cells;
 }
@@ -91,18 +108,26 @@ std::vector<Scenario> load_cells(const Options& options,
 int run_tune(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
+  options.cells.add_to(app);
   app.add_option("--policy", options.policies, "registered policies, separated by commas")
       ->required();
   app.add_option("--budget", options.tune.budget, "candidates for each policy");
-  app.add_option("--replicas", options.tune.replicas, "shaken copies of the arrivals");
+  app.add_option("--replicas", options.replicas,
+                 "shaken copies of the arrivals (default: those of --cells, or 2)");
+  app.add_option("--results", options.tune.results,
+                 "with --cells: a folder that keeps each candidate, so that a second call goes on");
   app.add_option(
       "--out", options.out,
       "the best policy's YAML file; of several, each is written to FILE.POLICY.yaml too");
   if (!parse_arguments(app, argc, argv)) return 0;
+  const std::optional<CellFile> file = options.cells.read(app, {});
+  if (!file && !options.tune.results.empty()) {
+    throw InputError("--results", "--cells beside it", "none");
+  }
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   options.finish(policies);
   check_count("--budget", options.tune.budget, kMostBudget);
-  check_count("--replicas", options.tune.replicas, kMostBudget);
+  check_count("--replicas", options.replicas, kMostBudget);
   const std::string extension = std::filesystem::path(options.out).extension().string();
   if (!options.out.empty() && extension != ".yaml" && extension != ".yml") {
     throw InputError("--out", "a name that ends in .yaml", "'" + options.out + "'");
@@ -115,7 +140,9 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     contestants.push_back(prepare(policy, options.run_of(policy)));
   }
 
-  const std::vector<Scenario> cells = load_cells(options, contestants);
+  const std::vector<TuneCell> cells =
+      file ? cells_of_file(options, *file, app.count("--replicas") > 0) : cells_of_trace(options);
+  for (const TuneCell& cell : cells) note_scenario(cell.scenario, contestants);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(cells, policy, options.run_of(policy), options.tune));
@@ -132,10 +159,14 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   }
   Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
-  out["cluster"] = cluster_json(cells.front().cluster);
-  out["trace"] = trace_json(cells.front());
+  out["cluster"] = cluster_json(cells.front().scenario.cluster);
+  out["trace"] = trace_json(cells.front().scenario);
   out["cells"] = Json::array();
-  for (const Scenario& cell : cells) out["cells"].push_back(trace_json(cell));
+  for (const TuneCell& cell : cells) {
+    Json row = {{"cell", cell.name}, {"cell_hash", cell.hash}};
+    row.update(trace_json(cell.scenario));
+    out["cells"].push_back(row);
+  }
   if (options.hand_out(out, files)) return 0;
   for (const Tuned& tuned : all) print_tuned(tuned);
   return 0;

@@ -1,0 +1,153 @@
+#include "experiments/arena.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "experiments/congestion.h"
+
+namespace yard {
+namespace {
+
+using Json = ResultFolder::Json;
+
+// JSON has no number for what is none.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+double number(const Json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+Json json_of(const CellFacts& facts) {
+  return {{"trace", facts.trace},       {"sha256", facts.sha256},
+          {"cluster", facts.cluster},   {"congestion", facts.congestion},
+          {"load", number(facts.load)}, {"factor", facts.factor},
+          {"from_s", facts.from_s},     {"to_s", facts.to_s},
+          {"jobs", facts.jobs},         {"class_jobs", facts.class_jobs},
+          {"limits", facts.limits},     {"opens_test", facts.opens_test}};
+}
+
+CellFacts read_facts(const Json& json) {
+  CellFacts facts;
+  json.at("trace").get_to(facts.trace);
+  json.at("sha256").get_to(facts.sha256);
+  json.at("cluster").get_to(facts.cluster);
+  json.at("congestion").get_to(facts.congestion);
+  facts.load = number(json.at("load"));
+  json.at("factor").get_to(facts.factor);
+  json.at("from_s").get_to(facts.from_s);
+  json.at("to_s").get_to(facts.to_s);
+  json.at("jobs").get_to(facts.jobs);
+  json.at("class_jobs").get_to(facts.class_jobs);
+  json.at("limits").get_to(facts.limits);
+  json.at("opens_test").get_to(facts.opens_test);
+  return facts;
+}
+
+CellFacts facts_of(const Scenario& scenario) {
+  CellFacts facts;
+  facts.trace = scenario.trace.source;
+  facts.sha256 = scenario.trace.sha256;
+  facts.cluster = scenario.cluster.text;
+  facts.congestion = scenario.congestion > 0 ? scenario.congestion : congestion_of(scenario);
+  facts.load = scenario.load;
+  facts.factor = scenario.factor;
+  facts.from_s = static_cast<double>(scenario.window.from_us) / 1e6;
+  facts.to_s = static_cast<double>(scenario.window.to_us) / 1e6;
+  facts.jobs = scenario.window.scored;
+  for (const Job& job : scenario.trace.jobs) {
+    facts.limits = facts.limits || job.limit_us >= 0;
+    if (job.scored) ++facts.class_jobs[static_cast<size_t>(size_class_of(job.gpus))];
+  }
+  facts.opens_test = scenario.opens_test;
+  return facts;
+}
+
+Json json_of(const Score& score) {
+  return {{"policy", score.name},
+          {"information", level_name(score.level)},
+          {"mean_jct_s", score.mean_jct_s},
+          {"p99_jct_s", score.p99_jct_s},
+          {"max_wait_s", score.max_wait_s},
+          {"preemptions", score.preemptions},
+          {"class_jct_s", score.class_jct_s},
+          {"unfinished", score.unfinished},
+          {"block_jct_s", score.block_jct_s}};
+}
+
+Score read_score(const Json& json) {
+  Score score;
+  score.level = parse_level(json.at("information").get<std::string>());
+  json.at("mean_jct_s").get_to(score.mean_jct_s);
+  json.at("p99_jct_s").get_to(score.p99_jct_s);
+  json.at("max_wait_s").get_to(score.max_wait_s);
+  json.at("preemptions").get_to(score.preemptions);
+  json.at("class_jct_s").get_to(score.class_jct_s);
+  json.at("unfinished").get_to(score.unfinished);
+  json.at("block_jct_s").get_to(score.block_jct_s);
+  return score;
+}
+
+}  // namespace
+
+const Source& Sources::of(const ScenarioOptions& options) {
+  const auto key = std::pair(options.trace, options.cluster);
+  const auto known = by_trace_and_cluster_.find(key);
+  if (known != by_trace_and_cluster_.end()) return known->second;
+  return by_trace_and_cluster_.emplace(key, load_source(options)).first->second;
+}
+
+Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
+    : cell_(std::move(cell)), results_(&results), sources_(&sources) {
+  const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
+  if (const auto known = results.find(cell_.name, "cell", inputs, read_facts)) {
+    facts_ = *known;
+    return;
+  }
+  facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)));
+  if (results.keeps()) {  // the name alone: results say the same wherever the traces lie
+    facts_.trace = std::filesystem::path(facts_.trace).filename().string();
+  }
+  results.keep(cell_.name, "cell", inputs, json_of(facts_));
+}
+
+Json Arena::inputs_of(const Entrant& entrant) const {
+  return {{"cell", yard::inputs_of(cell_)}, {"policy", Json::parse(entrant.inputs)}};
+}
+
+std::optional<Score> Arena::known(const Entrant& entrant) const {
+  if (!results_->keeps()) return std::nullopt;
+  auto score = results_->find(cell_.name, entrant.name, inputs_of(entrant), read_score);
+  if (score) score->name = entrant.name;
+  return score;
+}
+
+std::vector<Score> Arena::scores(const std::vector<const Entrant*>& entrants,
+                                 const WhenPlayed& when_played) {
+  std::vector<Score> out(entrants.size());
+  std::vector<size_t> missing;
+  std::vector<const Entrant*> playing;
+  for (size_t i = 0; i < entrants.size(); ++i) {
+    if (const auto score = known(*entrants[i])) {
+      out[i] = *score;
+      continue;
+    }
+    missing.push_back(i);
+    playing.push_back(entrants[i]);
+  }
+  if (missing.empty()) return out;
+  std::optional<Calibration> found;
+  if (cell_.scenario.congestion) found = Calibration{facts_.factor, facts_.congestion};
+  const Scenario scenario = scenario_of(cell_, sources_->of(cell_.scenario), found);
+  const auto keep = [&](size_t who, const Score& score) {
+    if (!results_->keeps()) return;
+    results_->keep(cell_.name, playing[who]->name, inputs_of(*playing[who]), json_of(score));
+  };
+  const std::vector<Score> fresh = play(scenario, replicas_of(scenario, cell_.replicas, cell_.seed),
+                                        playing, cell_.most_blocks, keep, when_played);
+  for (size_t k = 0; k < missing.size(); ++k) out[missing[k]] = fresh[k];
+  return out;
+}
+
+}  // namespace yard

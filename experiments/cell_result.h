@@ -1,0 +1,63 @@
+// One candidate in one cell: against each rival, the yardstick among them, and against the bound.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/arena.h"
+#include "experiments/statistics.h"
+
+namespace yard {
+
+struct Versus {
+  double ratio = 0;  // candidate over this one
+  Interval interval;
+  int blocks = 0;  // after merging
+};
+
+struct Rival {
+  Score score;
+  double validation_jct_s = 0;  // where the yardstick is chosen; 0: in hindsight
+  Versus candidate_over_it;
+};
+
+// One candidate in one cell.
+struct CellResult {
+  std::string cell, cell_hash;
+  CellFacts facts;
+  std::string rules;
+  double cost_scale = 1;
+  int replicas = 0;
+  std::string candidate_name;
+  std::vector<Score> candidates;  // by training seed
+  std::vector<Rival> rivals;
+  std::vector<Score> bounds;
+  size_t yardstick = 0, best_hindsight = 0;  // into rivals
+  bool validated = false;
+  std::optional<size_t> oracle;  // into bounds
+  Versus versus;                 // candidate over yardstick
+  bool judged = false;
+  int64_t test_openings = 0;  // of this trace's last fifth so far, this one included; 0: not opened
+
+  int seeds() const { return static_cast<int>(candidates.size()); }
+  const Score& yardstick_score() const { return rivals[yardstick].score; }
+  int64_t unfinished() const;
+  double ratio_hindsight() const;
+  double headroom() const;  // NaN without an oracle
+  double headroom_hindsight() const;
+  double captured() const;  // NaN where there is nothing to win
+  // A figure of the candidate, averaged over seeds; over the yardstick's, NaN where that is 0.
+  double mean(double Score::*figure) const;
+  double over_yardstick(double Score::*figure) const;
+  // The largest jobs of which there are at least 50.
+  std::optional<int> largest_class() const;
+  double largest_class_jct_ratio() const;
+};
+
+// Fills in what follows from candidates, rivals (with their validation_jct_s) and bounds.
+// Requires: a candidate and a rival.
+void settle(CellResult& cell);
+
+}  // namespace yard

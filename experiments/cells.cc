@@ -1,0 +1,256 @@
+#include "experiments/cells.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "env/base/yaml_document.h"
+#include "env/cluster/ready.h"
+#include "env/cluster/yaml.h"
+#include "experiments/congestion.h"
+#include "experiments/replay.h"
+
+namespace yard {
+namespace {
+
+constexpr double kMostCostScale = 1000;
+constexpr int kMostReplicas = 1000, kMostBlocks = 1000;
+
+// What a group says for all its cells, and the file for all its groups.
+struct Standing {
+  std::vector<double> congestions = {1};
+  double cost_scale = 1;
+  int replicas = 4, blocks = 24;
+  int64_t seed = 1;
+};
+
+const std::vector<std::string> kStandingKeys = {"congestions", "cost_scale", "replicas", "blocks",
+                                                "seed"};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::vector<std::string> texts(const YamlMap& map, const std::string& key) {
+  std::vector<std::string> out;
+  if (!map.has(key)) return out;
+  if (!map[key].IsSequence()) map.file().fail(map[key], key + " as a list");
+  for (const auto& item : map[key]) {
+    out.push_back(map.file().text(item, "names in " + key));
+    if (std::count(out.begin(), out.end(), out.back()) > 1) {
+      map.file().fail(item, "every one of " + key + " once");
+    }
+  }
+  return out;
+}
+
+Standing read_standing(const YamlMap& map, Standing standing) {
+  if (map.has("congestions")) {
+    standing.congestions.clear();
+    for (const std::string& text : texts(map, "congestions")) {
+      const auto value = parse_double(text);
+      if (!value || !(*value > 0) || *value > kMostCongestion) {
+        map.fail("congestions", "numbers above 0, up to " + shortest(kMostCongestion),
+                 "'" + text + "'");
+      }
+      standing.congestions.push_back(*value);
+    }
+    if (standing.congestions.empty()) map.fail("congestions", "at least one", "none");
+  }
+  standing.cost_scale = map.number("cost_scale", standing.cost_scale, 0, kMostCostScale);
+  standing.replicas =
+      static_cast<int>(map.integer("replicas", standing.replicas, 1, kMostReplicas));
+  standing.blocks = static_cast<int>(map.integer("blocks", standing.blocks, 1, kMostBlocks));
+  standing.seed = map.integer("seed", standing.seed, 0, INT64_MAX);
+  return standing;
+}
+
+// Names are parts of paths and of cells' names.
+void check_name(const YamlMap& map, const std::string& key) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+  };
+  if (!key.empty() && std::all_of(key.begin(), key.end(), plain)) return;
+  map.fail(key, "a name of letters, digits, - and _", "'" + key + "'");
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : file_(path) {}
+
+  CellFile read() {
+    CellFile out;
+    out.path = file_.path();
+    const std::string text = read_file(file_.path());
+    out.sha256 = sha256_hex(text);
+    const YAML::Node document = parse_yaml_document(text, file_.path());
+    const YamlMap root(file_, document, "a file of cells",
+                       std::vector<std::string>{"against", "traces", "groups"} + kStandingKeys);
+    standing_ = read_standing(root, {});
+    for (const std::string& name : texts(root, "against")) out.against.push_back(policy(name));
+    for (const char* key : {"traces", "groups"}) {
+      if (!root.has(key)) root.fail(key, std::string(key) + " by name", "none");
+    }
+    const YamlMap traces(file_, root["traces"], "traces");
+    const YamlMap groups(file_, root["groups"], "groups");
+    for (const std::string& name : traces.keys()) add_trace(traces, name);
+    for (const std::string& name : groups.keys()) add_group(groups, name, out.cells);
+    for (const std::string& name : groups.keys()) choose(groups, name, out.cells);
+    return out;
+  }
+
+ private:
+  // A tuned policy's file is seen from this one.
+  std::string policy(const std::string& name) const {
+    if (!is_tuned_file(name)) return name;
+    return (std::filesystem::path(file_.path()).parent_path() / name).lexically_normal().string();
+  }
+
+  void add_trace(const YamlMap& traces, const std::string& name) {
+    check_name(traces, name);
+    const YamlMap map(file_, traces[name], "a trace", {"file", "format", "sha256", "cluster"});
+    CellSpec& cell = traces_.emplace_back(name, CellSpec{}).second;
+    cell.scenario.trace = map.path("file");
+    cell.scenario.format = map.text("format", "");
+    cell.scenario.cluster = map.text("cluster");
+    cell.sha256 = map.text("sha256");
+  }
+
+  void add_group(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& out) {
+    check_name(groups, name);
+    const YamlMap map(
+        file_, groups[name], "a group",
+        std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on"} + kStandingKeys);
+    const Standing standing = read_standing(map, standing_);
+    const std::vector<std::string> members = texts(map, "traces");
+    if (members.empty()) map.fail("traces", "the group's traces as a list", "none");
+    for (const std::string& trace : members) {
+      const auto known = std::ranges::find(traces_, trace, [](const auto& t) { return t.first; });
+      if (known == traces_.end()) map.fail("traces", "names out of traces", "'" + trace + "'");
+      for (const double congestion : standing.congestions) {
+        CellSpec cell = known->second;
+        cell.name = name + "/" + trace + "/x" + shortest(congestion);
+        cell.scenario.congestion = congestion;
+        cell.scenario.cost_scale = standing.cost_scale;
+        cell.scenario.window.from = map.text("from", "");
+        cell.scenario.window.to = map.text("to", "");
+        cell.scenario.window.warmup = map.text("warmup", "");
+        cell.replicas = standing.replicas;
+        cell.seed = static_cast<uint64_t>(standing.seed);
+        cell.most_blocks = standing.blocks;
+        out.push_back(std::move(cell));
+      }
+    }
+  }
+
+  // The yardstick is chosen on the same trace where that group has it, else on all of its traces.
+  void choose(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& cells) {
+    const YamlMap map(file_, groups[name], "a group");
+    if (!map.has("choose_on")) return;
+    const std::string on = map.text("choose_on");
+    if (on == name || !groups.has(on)) map.fail("choose_on", "another group", "'" + on + "'");
+    for (CellSpec& cell : cells) {
+      if (!cell.name.starts_with(name + "/")) continue;
+      const std::string own = on + cell.name.substr(name.size());
+      const std::string ending = cell.name.substr(cell.name.rfind('/'));
+      std::vector<std::string> all;
+      for (const CellSpec& other : cells) {
+        if (!other.name.starts_with(on + "/") || !other.name.ends_with(ending)) continue;
+        all.push_back(other.name);
+      }
+      if (std::ranges::find(all, own) != all.end()) all = {own};
+      if (all.empty()) map.fail("choose_on", "a group with the same congestions", "'" + on + "'");
+      cell.chosen_on = std::move(all);
+    }
+  }
+
+  YamlFile file_;
+  Standing standing_;
+  std::vector<std::pair<std::string, CellSpec>> traces_;
+};
+
+// What a cluster's name stands for may change where it is a file.
+std::string cluster_sha256(const std::string& cluster) {
+  const std::string ready = find_ready_cluster(cluster);
+  const std::string path = ready.empty() ? cluster : ready;
+  return std::filesystem::is_regular_file(path) ? sha256_hex(read_file(path)) : "";
+}
+
+}  // namespace
+
+CellFile read_cells(const std::string& path) { return Reader(path).read(); }
+
+std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only) {
+  std::set<std::string> used, groups;
+  std::vector<CellSpec> out;
+  for (const CellSpec& cell : file.cells) {
+    groups.insert(cell.name.substr(0, cell.name.find('/')));
+    bool wanted = only.empty();
+    for (const std::string& name : only) {
+      if (cell.name != name && !cell.name.starts_with(name + "/")) continue;
+      wanted = true;
+      used.insert(name);
+    }
+    if (wanted) out.push_back(cell);
+  }
+  for (const std::string& name : only) {
+    if (used.contains(name)) continue;
+    throw InputError("--only",
+                     "groups of " + file.path + " (" + join({groups.begin(), groups.end()}) +
+                         "), GROUP/TRACE or GROUP/TRACE/xCONGESTION",
+                     "'" + name + "'");
+  }
+  return out;
+}
+
+std::vector<CellSpec> choosing_cells(const CellFile& file, const std::vector<CellSpec>& cells) {
+  std::set<std::string> names;
+  for (const CellSpec& cell : cells) names.insert(cell.chosen_on.begin(), cell.chosen_on.end());
+  std::vector<CellSpec> out;
+  for (const CellSpec& cell : file.cells) {
+    if (names.contains(cell.name)) out.push_back(cell);
+  }
+  return out;
+}
+
+void check_traces(const std::vector<CellSpec>& cells) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const CellSpec& cell : cells) {
+    if (!seen.emplace(cell.scenario.trace, cell.sha256).second) continue;
+    const std::string sha256 = sha256_hex(read_unpacked(cell.scenario.trace));
+    if (sha256 != cell.sha256) {
+      throw InputError(cell.scenario.trace, "sha256 " + cell.sha256 + " of cell " + cell.name,
+                       sha256);
+    }
+  }
+}
+
+nlohmann::ordered_json inputs_of(const CellSpec& cell) {
+  const ScenarioOptions& s = cell.scenario;
+  return {{"trace_sha256", cell.sha256}, {"format", s.format},
+          {"cluster", s.cluster},        {"cluster_sha256", cluster_sha256(s.cluster)},
+          {"from", s.window.from},       {"to", s.window.to},
+          {"warmup", s.window.warmup},   {"congestion", s.congestion.value_or(0)},
+          {"cost_scale", s.cost_scale},  {"replicas", cell.replicas},
+          {"seed", cell.seed},           {"blocks", cell.most_blocks}};
+}
+
+std::string hash_of(const CellSpec& cell) {
+  return sha256_hex(inputs_of(cell).dump()).substr(0, 16);
+}
+
+Scenario scenario_of(const CellSpec& cell, const Source& source,
+                     const std::optional<Calibration>& known) {
+  const ScenarioOptions& s = cell.scenario;
+  return make_scenario(source, s.window, s.congestion, s.cost_scale, known);
+}
+
+}  // namespace yard

@@ -1,0 +1,33 @@
+// Who plays: policies by name with their settings, the family of bounds, and what decides how each
+// of them plays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/replay.h"
+
+namespace yard {
+
+struct Entrant {
+  std::string name;  // for tables
+  Contestant contestant;
+  RunOptions options;
+  std::string inputs = {};  // inputs_of() it, as JSON; empty where nothing is kept
+};
+
+Entrant enter(const std::string& policy, const RunOptions& options);
+
+// The family of bounds under these rules: every policy that knows run times, with preemption
+// margins where it has one, and again with noisy run times.
+std::vector<Entrant> oracle_family(const RunOptions& options);
+
+// Heuristics that a live cluster can run, knowing no more than `most`.
+std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options);
+
+// Everything that decides how the entrant plays, wherever its files lie: settings, level, weights,
+// rules, and what it makes of a small workload, so that a change of the code that changes its plans
+// changes this.
+std::string inputs_of(const Entrant& entrant);  // JSON
+
+}  // namespace yard

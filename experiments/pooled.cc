@@ -1,0 +1,162 @@
+#include "experiments/pooled.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "env/base/check.h"
+#include "env/base/normal.h"
+
+namespace yard {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr int kFewDegrees = 5;  // below, a bootstrap draws too few different samples
+
+// Brings the cells of each window to the coarsest blocks that any of them needs, and numbers
+// windows from 0.
+void align(std::vector<PooledCell>& cells) {
+  std::map<int, int> blocks, number;
+  for (const PooledCell& cell : cells) {
+    const auto [it, fresh] = blocks.emplace(cell.window, cell.blocks);
+    it->second = std::min(it->second, cell.blocks);
+    number.emplace(cell.window, static_cast<int>(number.size()));
+  }
+  for (PooledCell& cell : cells) {
+    while (cell.sums.blocks() > blocks.at(cell.window)) {
+      if (!cell.bound.empty()) cell.bound = halved(cell.bound);
+      cell.sums = halved(cell.sums);
+    }
+    cell.window = number.at(cell.window);
+  }
+}
+
+class Pool {
+ public:
+  explicit Pool(const std::vector<PooledCell>& cells)
+      : cells_(cells), seeds_(static_cast<int>(cells.front().sums.ours.size())) {
+    sizes_ = {seeds_};
+    for (const PooledCell& cell : cells) {
+      YARD_CHECK(static_cast<int>(cell.sums.ours.size()) == seeds_, "cells of unequal seeds");
+      const auto group = static_cast<size_t>(cell.window) + 1;
+      if (group == sizes_.size()) sizes_.push_back(cell.sums.blocks());
+      YARD_CHECK(sizes_[group] == cell.sums.blocks(), "a window of unequal blocks");
+    }
+  }
+
+  Pooled pooled(const Rng& rng) const {
+    Pooled out;
+    const auto log_ratio = [&](const Picks& picks) {
+      double sum = 0;
+      for (const PooledCell& cell : cells_) sum += std::log(ratio(cell, picks));
+      return sum / static_cast<double>(cells_.size());
+    };
+    const Estimate of_log = estimate(log_ratio, nullptr);
+    out.ratio = {std::exp(of_log.value),
+                 {std::exp(of_log.interval.lo), std::exp(of_log.interval.hi)}};
+    out.captured = captured(rng.split(0));
+    const Rng iqm = rng.split(1), improvement = rng.split(2);
+    out.iqm = estimate([&](const Picks& picks) { return middle(ratios(picks)); }, &iqm);
+    out.improvement =
+        estimate([&](const Picks& picks) { return better(ratios(picks)); }, &improvement);
+    return out;
+  }
+
+ private:
+  static double ratio(const PooledCell& cell, const Picks& picks) {
+    return cell.sums.ratio_at(picks[0], picks[static_cast<size_t>(cell.window) + 1]);
+  }
+
+  std::vector<double> ratios(const Picks& picks) const {  // by cell and seed
+    std::vector<double> out;
+    for (const PooledCell& cell : cells_) {
+      for (const int& seed : picks[0]) {
+        out.push_back(cell.sums.ratio_at({&seed, 1}, picks[static_cast<size_t>(cell.window) + 1]));
+      }
+    }
+    return out;
+  }
+
+  // Mean of the middle half; who stands across its edge counts in part.
+  static double middle(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto n = static_cast<double>(values.size());
+    double sum = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<double>(i);
+      const double inside = std::min(at + 1, 0.75 * n) - std::max(at, 0.25 * n);
+      sum += std::max(0.0, inside) * values[i];
+    }
+    return sum / (0.5 * n);
+  }
+
+  static double better(const std::vector<double>& ratios) {
+    double sum = 0;
+    for (const double r : ratios) sum += r < 1 ? 1 : r == 1 ? 0.5 : 0;
+    return sum / static_cast<double>(ratios.size());
+  }
+
+  Estimate captured(const Rng& rng) const {
+    const auto to_win = [&](const Picks& picks) {
+      double sum = 0;
+      for (const PooledCell& cell : cells_) {
+        const std::vector<int>& blocks = picks[static_cast<size_t>(cell.window) + 1];
+        sum += std::log(sum_at(cell.bound, blocks) / sum_at(cell.sums.theirs, blocks));
+      }
+      return sum;
+    };
+    const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
+    if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(to_win(everything()) < 0)) {
+      return {kNan, {kNan, kNan}};
+    }
+    const auto share = [&](const Picks& picks) {
+      double won = 0;
+      for (const PooledCell& cell : cells_) won += std::log(ratio(cell, picks));
+      return won / to_win(picks);
+    };
+    return estimate(share, &rng);
+  }
+
+  Picks everything() const {
+    Picks picks;
+    for (const int size : sizes_) picks.push_back(all_of(size));
+    return picks;
+  }
+
+  // By BCa where there is an `rng` and enough to draw from, else by the jackknife.
+  Estimate estimate(const Statistic& statistic, const Rng* rng) const {
+    const double value = statistic(everything());
+    const auto fewest = std::min_element(sizes_.begin() + 1, sizes_.end());
+    if (*fewest < 2) return {value, {kNan, kNan}};
+    const int degrees =
+        std::accumulate(sizes_.begin() + 1, sizes_.end(), 0) - static_cast<int>(sizes_.size() - 1);
+    if (rng == nullptr || degrees < kFewDegrees) {
+      return {value, jackknife_interval(sizes_, statistic, kConfidence)};
+    }
+    return {value, bca_interval(sizes_, statistic, widened(*fewest, degrees), *rng)};
+  }
+
+  // The normal level whose interval over so few members is as wide as Student's (Hesterberg, "What
+  // Teachers Should Know About the Bootstrap", 2015, section 5.3).
+  static double widened(int members, int degrees) {
+    const double n = members;
+    const double t = student_quantile((1 + kConfidence) / 2, degrees) * std::sqrt(n / (n - 1));
+    return 2 * normal_cdf(t) - 1;
+  }
+
+  const std::vector<PooledCell>& cells_;
+  int seeds_;
+  std::vector<int> sizes_;  // of what is drawn: seeds, then the blocks of each window
+};
+
+}  // namespace
+
+Pooled pool(std::vector<PooledCell> cells, const Rng& rng) {
+  YARD_CHECK(!cells.empty(), "nothing to pool");
+  align(cells);
+  return Pool(cells).pooled(rng);
+}
+
+}  // namespace yard

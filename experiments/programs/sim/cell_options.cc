@@ -1,0 +1,47 @@
+#include "experiments/programs/sim/cell_options.h"
+
+#include "env/base/error.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+
+void CellOptions::add_to(CLI::App& app) {
+  app.get_option("--trace")->required(false);
+  app.get_option("--cluster")->required(false);
+  app.add_option("--cells", file,
+                 "YAML file of cells (experiments/cells.yaml) in the place of a trace, a cluster "
+                 "and a window");
+  app.add_option("--only", only,
+                 "of --cells: groups, GROUP/TRACE or GROUP/TRACE/xCONGESTION, separated by commas");
+}
+
+std::optional<CellFile> CellOptions::read(const CLI::App& app,
+                                          const std::vector<std::string>& others) const {
+  if (file.empty()) {
+    for (const char* needed : {"--trace", "--cluster"}) {
+      if (app.count(needed) == 0) throw InputError(needed, "it, or --cells", "neither");
+    }
+    if (!only.empty()) throw InputError("--only", "--cells beside it", "none");
+    return std::nullopt;
+  }
+  std::vector<std::string> said = {
+      "--trace",       "--format",    "--cluster",       "--rates",
+      "--throughputs", "--jobs-from", "--jobs-count",    "--from",
+      "--to",          "--warmup",    "--congestion",    "--cost-scale",
+      "--profiles",    "--faults",    "--skip-unusable", "--generate-jobs"};
+  said.insert(said.end(), others.begin(), others.end());
+  for (const std::string& option : said) {
+    if (app.count(option) == 0) continue;
+    throw InputError(option, "no --cells beside it: that file says where policies play", file);
+  }
+  return read_cells(file);
+}
+
+std::vector<CellSpec> CellOptions::selected(const CellFile& cells) const {
+  std::vector<CellSpec> out =
+      select_cells(cells, only.empty() ? std::vector<std::string>{} : list_of(only, "--only"));
+  check_traces(out);
+  return out;
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,118 @@
+#include "experiments/programs/sim/evaluate_json.h"
+
+#include <cmath>
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json score_json(const Score& score) {
+  return {{"policy", score.name},           {"information", level_name(score.level)},
+          {"mean_jct_s", score.mean_jct_s}, {"p99_jct_s", score.p99_jct_s},
+          {"max_wait_s", score.max_wait_s}, {"preemptions", score.preemptions},
+          {"unfinished", score.unfinished}, {"class_jct_s", score.class_jct_s}};
+}
+
+Json rivals_json(const CellResult& cell) {
+  Json out = Json::array();
+  for (const Rival& rival : cell.rivals) {
+    Json one = score_json(rival.score);
+    one["validation_jct_s"] = cell.validated ? number(rival.validation_jct_s) : Json(nullptr);
+    one["candidate_ratio"] = number(rival.candidate_over_it.ratio);
+    one["lo"] = number(rival.candidate_over_it.interval.lo);
+    one["hi"] = number(rival.candidate_over_it.interval.hi);
+    out.push_back(one);
+  }
+  return out;
+}
+
+}  // namespace
+
+Json cell_json(const CellResult& cell) {
+  const Score& first = cell.candidates.front();
+  const bool whole = cell.unfinished() == 0;  // an unfinished job fails the row
+  const auto figure = [&](double value) { return whole ? number(value) : Json(nullptr); };
+  const std::optional<int> largest = cell.largest_class();
+  const double preemptions = cell.mean(&Score::preemptions) / static_cast<double>(cell.facts.jobs);
+  Json bounds = Json::array();
+  for (const Score& bound : cell.bounds) bounds.push_back(score_json(bound));
+  return {
+      {"cell", cell.cell},
+      {"cell_hash", cell.cell_hash},
+      {"trace", cell.facts.trace},
+      {"sha256", cell.facts.sha256},
+      {"from_s", cell.facts.from_s},
+      {"to_s", cell.facts.to_s},
+      {"cluster", cell.facts.cluster},
+      {"congestion", cell.facts.congestion},
+      {"arrival_factor", cell.facts.factor},
+      {"load", number(cell.facts.load)},
+      {"rules", cell.rules},
+      {"cost_scale", cell.cost_scale},
+      {"policy", cell.candidate_name},
+      {"information", level_name(first.level)},
+      {"jobs", cell.facts.jobs},
+      {"unfinished", cell.unfinished()},
+      {"judged", cell.judged},
+      {"mean_jct_s", figure(cell.mean(&Score::mean_jct_s))},
+      {"p99_jct_s", figure(cell.mean(&Score::p99_jct_s))},
+      {"ratio", figure(cell.versus.ratio)},
+      {"lo", figure(cell.versus.interval.lo)},
+      {"hi", figure(cell.versus.interval.hi)},
+      {"ratio_hindsight", figure(cell.ratio_hindsight())},
+      {"captured", figure(cell.captured())},
+      {"p99_ratio", figure(cell.over_yardstick(&Score::p99_jct_s))},
+      {"largest_class", largest ? Json(size_class_name(*largest)) : Json(nullptr)},
+      {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
+      {"max_wait_ratio", figure(cell.over_yardstick(&Score::max_wait_s))},
+      {"preemptions_ratio", figure(cell.over_yardstick(&Score::preemptions))},
+      {"preemptions_per_job", figure(preemptions)},
+      {"seeds", cell.seeds()},
+      {"blocks", cell.versus.blocks},
+      {"replicas", cell.replicas},
+      {"yardstick", cell.yardstick_score().name},
+      {"yardstick_chosen", cell.validated ? "validation" : "hindsight"},
+      {"yardstick_jct_s", cell.yardstick_score().mean_jct_s},
+      {"best_hindsight", cell.rivals[cell.best_hindsight].score.name},
+      {"best_hindsight_jct_s", cell.rivals[cell.best_hindsight].score.mean_jct_s},
+      {"hindsight_count", cell.rivals.size()},
+      {"oracle", cell.oracle ? Json(cell.bounds[*cell.oracle].name) : Json(nullptr)},
+      {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
+      {"headroom", number(cell.headroom())},
+      {"headroom_hindsight", number(cell.headroom_hindsight())},
+      {"test_openings", cell.test_openings},
+      {"policies", rivals_json(cell)},
+      {"bounds", bounds}};
+}
+
+Json summary_json(const SummaryRow& row) {
+  const auto figure = [&](double value) { return row.finished ? number(value) : Json(nullptr); };
+  Json out = {{"policy", row.policy}, {"group", row.group},   {"over", row.over},
+              {"cells", row.cells},   {"judged", row.judged}, {"better", row.better},
+              {"worse", row.worse}};
+  const auto add = [&](const std::string& name, const Estimate& estimate) {
+    out[name] = figure(estimate.value);
+    out[name + "_lo"] = figure(estimate.interval.lo);
+    out[name + "_hi"] = figure(estimate.interval.hi);
+  };
+  add("ratio", row.pooled.ratio);
+  out["ratio_worst"] = figure(row.ratio.worst);
+  out["ratio_hindsight"] = figure(row.ratio_hindsight);
+  add("captured", row.pooled.captured);
+  add("iqm", row.pooled.iqm);
+  add("probability_of_improvement", row.pooled.improvement);
+  const auto add_spread = [&](const std::string& name, const Spread& spread) {
+    out[name] = figure(spread.mean);
+    out[name + "_worst"] = figure(spread.worst);
+  };
+  add_spread("p99_ratio", row.p99);
+  add_spread("largest_class_jct_ratio", row.largest_class);
+  add_spread("max_wait_ratio", row.max_wait);
+  add_spread("preemptions_ratio", row.preemptions);
+  return out;
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,112 @@
+#include "experiments/programs/sim/evaluate_text.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+const char* verdict(const CellResult& cell) {
+  if (cell.unfinished() > 0) return "FAILED: jobs did not finish";
+  const Interval& interval = cell.versus.interval;
+  if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
+  if (interval.hi < 1) return "better";
+  if (interval.lo > 1) return "WORSE";
+  return "not told apart";
+}
+
+void print_score(const char* mark, const Score& score) {
+  std::printf("%s %-28s %-13s %12.1f %12.1f %12.1f %9.1f %10lld", mark, score.name.c_str(),
+              level_name(score.level), score.mean_jct_s, score.p99_jct_s, score.max_wait_s,
+              score.preemptions, static_cast<long long>(score.unfinished));
+}
+
+}  // namespace
+
+void print_cell(const CellResult& cell) {
+  std::printf("\n%s on %s, rules %s, %lld jobs scored from %.0f to %.0f s\n",
+              cell.facts.trace.c_str(), cell.facts.cluster.c_str(), cell.rules.c_str(),
+              static_cast<long long>(cell.facts.jobs), cell.facts.from_s, cell.facts.to_s);
+  std::printf("congestion %.3f (arrivals x %.4g), load %s, costs x %g, %d replicas, %d seed%s\n\n",
+              cell.facts.congestion, cell.facts.factor, load_text(cell.facts.load).c_str(),
+              cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
+  std::printf("  %-28s %-13s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "mean JCT s",
+              "p99 s", "max wait s", "preempt", "unfinished", "candidate / it [95 %]");
+  for (const Score& score : cell.candidates) {
+    print_score(">", score);
+    std::putchar('\n');
+  }
+  for (size_t i = 0; i < cell.rivals.size(); ++i) {
+    const Rival& rival = cell.rivals[i];
+    print_score(i == cell.yardstick ? "*" : i == cell.best_hindsight ? "+" : " ", rival.score);
+    std::printf("  %.3f [%.3f, %.3f]\n", rival.candidate_over_it.ratio,
+                rival.candidate_over_it.interval.lo, rival.candidate_over_it.interval.hi);
+  }
+  if (cell.oracle) {
+    std::printf("bound, best of %zu that know run times:\n", cell.bounds.size());
+    print_score(" ", cell.bounds[*cell.oracle]);
+    std::putchar('\n');
+  }
+  std::printf("\n%s / %s (* yardstick, chosen %s): %.3f [%.3f, %.3f], %s; %s (%d blocks)\n",
+              cell.candidate_name.c_str(), cell.yardstick_score().name.c_str(),
+              cell.validated ? "on validation" : "in hindsight", cell.versus.ratio,
+              cell.versus.interval.lo, cell.versus.interval.hi, verdict(cell),
+              cell.judged ? "judged" : "not judged", cell.versus.blocks);
+  std::printf(
+      "to the best in hindsight of %zu (+): %.3f; headroom %.1f %% (hindsight %.1f %%), "
+      "captured %.2f\n",
+      cell.rivals.size(), cell.ratio_hindsight(), 100 * cell.headroom(),
+      100 * cell.headroom_hindsight(), cell.captured());
+  const std::optional<int> largest = cell.largest_class();
+  std::printf(
+      "p99 x %.3f, JCT of the jobs of %s GPUs x %.3f, longest wait x %.3f, preemptions x %.3f\n",
+      cell.over_yardstick(&Score::p99_jct_s), largest ? size_class_name(*largest) : "(no class)",
+      cell.largest_class_jct_ratio(), cell.over_yardstick(&Score::max_wait_s),
+      cell.over_yardstick(&Score::preemptions));
+}
+
+void print_cells(const std::vector<CellResult>& cells) {
+  std::printf("%-24s %-24s %6s %6s %-16s %6s %-16s %6s %6s %8s  %s\n", "cell", "policy", "jobs",
+              "load", "yardstick", "ratio", "95 %", "hinds.", "headr.", "captured", "");
+  for (const CellResult& cell : cells) {
+    char interval[32];
+    std::snprintf(interval, sizeof interval, "[%.3f, %.3f]", cell.versus.interval.lo,
+                  cell.versus.interval.hi);
+    std::printf("%-24s %-24s %6lld %6s %-16s %6.3f %-16s %6.3f %5.1f%% %8.2f  %s%s\n",
+                cell.cell.c_str(), cell.candidate_name.c_str(),
+                static_cast<long long>(cell.facts.jobs), load_text(cell.facts.load).c_str(),
+                cell.yardstick_score().name.c_str(), cell.versus.ratio, interval,
+                cell.ratio_hindsight(), 100 * cell.headroom_hindsight(), cell.captured(),
+                verdict(cell), cell.judged ? "" : " (not judged)");
+  }
+}
+
+void print_summary(const std::vector<SummaryRow>& rows) {
+  const auto line = [](const char* what, const Estimate& estimate) {
+    std::printf("  %-28s %7.3f [%.3f, %.3f]\n", what, estimate.value, estimate.interval.lo,
+                estimate.interval.hi);
+  };
+  for (const SummaryRow& row : rows) {
+    std::printf("\n%s, group %s, %d %s:\n", row.policy.c_str(), row.group.c_str(), row.cells,
+                row.over.c_str());
+    if (!row.finished) {
+      std::printf("  FAILED: jobs did not finish\n");
+      continue;
+    }
+    line("ratio, geometric mean", row.pooled.ratio);
+    line("ratio, interquartile mean", row.pooled.iqm);
+    line("captured", row.pooled.captured);
+    line("probability of improvement", row.pooled.improvement);
+    std::printf("  %d better, %d worse, the worst cell %.3f; to the best in hindsight %.3f\n",
+                row.better, row.worse, row.ratio.worst, row.ratio_hindsight);
+    std::printf(
+        "  mean (worst): p99 %.3f (%.3f), largest class %.3f (%.3f), longest wait %.3f "
+        "(%.3f), preemptions %.3f (%.3f)\n",
+        row.p99.mean, row.p99.worst, row.largest_class.mean, row.largest_class.worst,
+        row.max_wait.mean, row.max_wait.worst, row.preemptions.mean, row.preemptions.worst);
+  }
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,109 @@
+#include "experiments/search/pool.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+#include "experiments/entrants.h"
+#include "experiments/parallel.h"
+
+namespace yard {
+namespace {
+
+using Json = ResultFolder::Json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr const char* kPlace = "tune";
+
+double work(const Scenario& scenario) {
+  return static_cast<double>(scenario.window.scored) * (1 + scenario.congestion);
+}
+
+// JSON has no infinity.
+Json json_of(const Jcts& jct_s) {
+  Json out = Json::array();
+  for (const double s : jct_s) out.push_back(s < kInfinity ? Json(s) : Json(nullptr));
+  return out;
+}
+
+Jcts jcts_of(const Json& json) {
+  Jcts out;
+  for (const Json& s : json) out.push_back(s.is_number() ? s.get<double>() : kInfinity);
+  return out;
+}
+
+}  // namespace
+
+TuneCell::TuneCell(std::string name_in, Scenario scenario_in, int count, uint64_t seed)
+    : name(std::move(name_in)),
+      scenario(std::move(scenario_in)),
+      replicas(replicas_of(scenario, count, seed)) {}
+
+Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
+    : cells_(cells), results_(results) {
+  for (size_t c = 0; c < cells.size(); ++c) {
+    for (size_t r = 0; r < cells[c].replicas.size(); ++r) replays_.push_back({c, r});
+  }
+  // So that no core waits long for another at the end.
+  std::stable_sort(replays_.begin(), replays_.end(), [&](const Replay& a, const Replay& b) {
+    return work(cells[a.cell].scenario) > work(cells[b.cell].scenario);
+  });
+}
+
+Json Pool::inputs_of(const std::string& entrant) const {
+  Json cells = Json::array();
+  for (const TuneCell& cell : cells_) cells.push_back({cell.hash, cell.replicas.size()});
+  return {{"cells", cells}, {"policy", Json::parse(entrant)}};
+}
+
+std::vector<Jcts> Pool::play(const std::string& policy,
+                             const std::vector<RunOptions>& candidates) const {
+  std::vector<Jcts> out(candidates.size());
+  std::vector<Entrant> playing;
+  std::vector<size_t> who;  // of the candidates
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    try {
+      Entrant entrant = enter(policy, candidates[i]);
+      if (results_.keeps()) {
+        entrant.inputs = yard::inputs_of(entrant);
+        const Json inputs = inputs_of(entrant.inputs);
+        if (const auto known = results_.find(kPlace, policy, inputs, jcts_of)) {
+          out[i] = *known;
+          continue;
+        }
+      }
+      playing.push_back(std::move(entrant));
+      who.push_back(i);
+    } catch (const InputError&) {
+    }
+  }
+  // (candidates that play, cells, replicas)
+  std::vector<std::vector<std::vector<double>>> jct_s(playing.size());
+  for (auto& of : jct_s) {
+    for (const TuneCell& cell : cells_) of.emplace_back(cell.replicas.size());
+  }
+  for_each_index(static_cast<int>(replays_.size() * playing.size()), [&](int i) {
+    throw_if_interrupted();
+    const size_t p = static_cast<size_t>(i) % playing.size();
+    const Replay replay = replays_[static_cast<size_t>(i) / playing.size()];
+    const Scenario& scenario = cells_[replay.cell].replicas[replay.replica];
+    const JctSummary all =
+        run_prepared(scenario, playing[p].contestant, playing[p].options).summary.all;
+    jct_s[p][replay.cell][replay.replica] = all.finished < all.jobs ? kInfinity : all.mean_jct_s;
+  });
+  for (size_t p = 0; p < playing.size(); ++p) {
+    Jcts& means = out[who[p]];
+    for (const std::vector<double>& of : jct_s[p]) {
+      means.push_back(std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()));
+    }
+    if (results_.keeps()) {
+      results_.keep(kPlace, policy, inputs_of(playing[p].inputs), json_of(means));
+    }
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,134 @@
+#include "experiments/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace yard {
+namespace {
+
+constexpr uint64_t kIntervalStream = 0x696E74657276616C;
+
+using Cells = std::vector<const CellResult*>;
+
+std::string group_of(const CellResult& cell) {
+  const size_t end = cell.cell.find('/');
+  return end == std::string::npos ? "" : cell.cell.substr(0, end);
+}
+
+template <class Keep>
+Cells only(const Cells& cells, const Keep& keep) {
+  Cells out;
+  std::copy_if(cells.begin(), cells.end(), std::back_inserter(out), keep);
+  return out;
+}
+
+Spread spread(const Cells& cells, const std::function<double(const CellResult&)>& ratio_of) {
+  Spread out{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  double sum = 0;
+  int count = 0;
+  for (const CellResult* cell : cells) {
+    const double ratio = ratio_of(*cell);
+    if (!(ratio > 0) || !std::isfinite(ratio)) continue;
+    sum += std::log(ratio);
+    out.worst = count == 0 ? ratio : std::max(out.worst, ratio);
+    ++count;
+  }
+  if (count > 0) out.mean = std::exp(sum / count);
+  return out;
+}
+
+// Congestions and costs of the same jobs are one window.
+std::vector<PooledCell> pooled_cells(const Cells& cells) {
+  using Key = std::tuple<std::string, double, std::vector<int64_t>>;
+  std::map<Key, int> windows;
+  std::vector<PooledCell> out;
+  for (const CellResult* cell : cells) {
+    const Key key{
+        cell->facts.sha256,
+        cell->facts.from_s,
+        {cell->facts.jobs, static_cast<int64_t>(cell->yardstick_score().block_jct_s.size())}};
+    PooledCell one;
+    one.window = windows.emplace(key, static_cast<int>(windows.size())).first->second;
+    one.blocks = cell->versus.blocks;
+    for (const Score& score : cell->candidates) one.sums.ours.push_back(score.block_jct_s);
+    one.sums.theirs = cell->yardstick_score().block_jct_s;
+    if (cell->oracle) one.bound = cell->bounds[*cell->oracle].block_jct_s;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+SummaryRow row(const Cells& cells, const std::string& group, const std::string& over,
+               uint64_t seed) {
+  SummaryRow out;
+  out.policy = cells.front()->candidate_name;
+  out.group = group;
+  out.over = over;
+  out.cells = static_cast<int>(cells.size());
+  for (const CellResult* cell : cells) {
+    out.judged += cell->judged;
+    out.better += cell->versus.interval.hi < 1;
+    out.worse += cell->versus.interval.lo > 1;
+    out.finished = out.finished && cell->unfinished() == 0;
+  }
+  out.pooled = pool(pooled_cells(cells), Rng(seed).split(kIntervalStream));
+  out.ratio = spread(cells, [](const CellResult& cell) { return cell.versus.ratio; });
+  out.ratio_hindsight =
+      spread(cells, [](const CellResult& cell) { return cell.ratio_hindsight(); }).mean;
+  const auto over_yardstick = [&](double Score::*figure) {
+    return spread(cells, [&](const CellResult& cell) { return cell.over_yardstick(figure); });
+  };
+  out.p99 = over_yardstick(&Score::p99_jct_s);
+  out.max_wait = over_yardstick(&Score::max_wait_s);
+  out.preemptions = over_yardstick(&Score::preemptions);
+  out.largest_class =
+      spread(cells, [](const CellResult& cell) { return cell.largest_class_jct_ratio(); });
+  return out;
+}
+
+void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
+              std::vector<SummaryRow>& out) {
+  const Cells judged = only(cells, [](const CellResult* cell) { return cell->judged; });
+  if (judged.empty()) {
+    out.push_back(row(cells, group, "all cells", seed));
+    return;
+  }
+  out.push_back(row(judged, group, "judged cells", seed));
+  const Cells open = only(
+      judged, [](const CellResult* cell) { return cell->headroom_hindsight() >= kLeastHeadroom; });
+  if (open.empty()) return;
+  out.push_back(row(open, group, "judged cells with a hindsight headroom of 3 %", seed));
+}
+
+}  // namespace
+
+std::vector<SummaryRow> summarise(const std::vector<CellResult>& cells, uint64_t seed) {
+  std::vector<std::string> candidates, groups;
+  const auto note = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const CellResult& cell : cells) {
+    note(candidates, cell.candidate_name);
+    note(groups, group_of(cell));
+  }
+  Cells all;
+  for (const CellResult& cell : cells) all.push_back(&cell);
+  std::vector<SummaryRow> out;
+  for (const std::string& candidate : candidates) {
+    const Cells own =
+        only(all, [&](const CellResult* cell) { return cell->candidate_name == candidate; });
+    add_rows(own, "all", seed, out);
+    if (groups.size() == 1) continue;
+    for (const std::string& group : groups) {
+      add_rows(only(own, [&](const CellResult* cell) { return group_of(*cell) == group; }), group,
+               seed, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace yard

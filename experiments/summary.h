@@ -1,0 +1,37 @@
+// What a candidate's cells say together: rows over the judged ones, over those of them in which
+// something could be won, and the same by group.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/cell_result.h"
+#include "experiments/pooled.h"
+
+namespace yard {
+
+// From here on a cell's hindsight headroom counts as something to win.
+inline constexpr double kLeastHeadroom = 0.03;
+
+// A ratio to the yardstick over cells; NaN where none has it.
+struct Spread {
+  double mean = 0;  // geometric
+  double worst = 0;
+};
+
+struct SummaryRow {
+  std::string policy;
+  std::string group;  // "all", or the first part of the cells' names
+  std::string over;   // which cells of it
+  int cells = 0, judged = 0;
+  int better = 0, worse = 0;  // whose interval lies wholly below, above 1
+  Pooled pooled;              // against the yardstick
+  double ratio_hindsight = 0;
+  Spread ratio, p99, largest_class, max_wait, preemptions;
+  bool finished = true;  // no job was left over; else there are no figures
+};
+
+// By candidate; each over all groups first, then, where there are several, by group.
+std::vector<SummaryRow> summarise(const std::vector<CellResult>& cells, uint64_t seed);
+
+}  // namespace yard

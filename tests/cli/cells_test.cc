@@ -1,0 +1,165 @@
+// evaluate and tune on files of cells, from outside: one table of many traces, work that goes on
+// where it was stopped, test splits that are opened once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+// Two traces with early and late windows.
+class Cells : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string yaml = "congestions: [1, 3]\nreplicas: 2\nagainst: [fifo, backfill]\ntraces:\n";
+    for (const std::string name : {"a", "b"}) {
+      const std::string file = name + ".csv";
+      ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 400 --seed " +
+                      std::string(name == "a" ? "1" : "2") + " --out " + file)
+                    .code,
+                0);
+      yaml += "  " + name + ": {file: " + file + ", sha256: " + sha256_hex(read_file(file)) +
+              ", cluster: " + (name == "a" ? "16x8" : "24x8") + "}\n";
+    }
+    yaml +=
+        "groups:\n"
+        "  early: {traces: [a], from: 40%, to: 80%}\n"
+        "  late: {traces: [a, b], from: 80%, to: 100%, choose_on: early}\n";
+    folder_.write("cells.yaml", yaml);
+  }
+
+  static Json evaluate(const std::string& options) {
+    const Result result = shell("yardmaster evaluate --cells cells.yaml --json " + options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out);
+  }
+
+  static int64_t files(const std::filesystem::path& folder) {
+    using Each = std::filesystem::recursive_directory_iterator;
+    if (!std::filesystem::exists(folder)) return 0;
+    return std::count_if(Each(folder), Each(), [](const auto& e) { return e.is_regular_file(); });
+  }
+
+  Folder folder_;
+};
+
+TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
+  const Json json = evaluate("--candidate las");
+  ASSERT_EQ(json["cells"].size(), 6u);
+  for (const Json& row : json["cells"]) {
+    const bool late = row["cell"].get<std::string>().starts_with("late/");
+    EXPECT_EQ(row["yardstick_chosen"], late ? "validation" : "hindsight");
+    EXPECT_EQ(row["hindsight_count"], 2);
+    EXPECT_EQ(row["test_openings"], late ? 1 : 0);
+    EXPECT_EQ(row["cell_hash"].get<std::string>().size(), 16u);
+    EXPECT_TRUE(row["trace"] == "a.csv" || row["trace"] == "b.csv") << "the name alone";
+  }
+  EXPECT_EQ(json["cells_file"]["sha256"], sha256_hex(read_file("cells.yaml")));
+  for (const char* key : {"policy", "group", "over", "cells", "judged", "ratio", "ratio_lo",
+                          "ratio_hi", "captured", "captured_lo", "iqm", "iqm_lo",
+                          "probability_of_improvement", "p99_ratio", "p99_ratio_worst",
+                          "max_wait_ratio_worst", "largest_class_jct_ratio", "preemptions_ratio"}) {
+    EXPECT_TRUE(json["summary"][0].contains(key)) << key;
+  }
+  // All, then each group: nothing here is judged.
+  ASSERT_EQ(json["summary"].size(), 3u);
+  EXPECT_EQ(json["summary"][2]["group"], "late");
+  EXPECT_EQ(json["summary"][2]["cells"], 4);
+  const Result text = shell("yardmaster evaluate --cells cells.yaml --only early --candidate las");
+  EXPECT_THAT(text.out, HasSubstr("early/a/x3"));
+  EXPECT_THAT(text.out, HasSubstr("probability of improvement"));
+}
+
+TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
+  const std::string options = "--only late --candidate las,backfill --out kept ";
+  const Json first = evaluate(options);
+  const int64_t kept = files("kept");
+  EXPECT_GT(kept, 0);
+  const Json again = evaluate(options);
+  EXPECT_EQ(first, again);
+  EXPECT_EQ(files("kept"), kept);
+  // A line for each trace, not for each congestion or call.
+  EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
+  // Another candidate plays alone, and is another opening.
+  const Json other = evaluate("--only late --candidate srsf-history --out kept");
+  EXPECT_EQ(files("kept"), kept + 4);
+  EXPECT_EQ(other["cells"][0]["test_openings"], 2);
+}
+
+TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
+  const std::string command =
+      "yardmaster evaluate --cells cells.yaml --only early --candidate survival --out kept --json";
+  const Result whole = shell(
+      "yardmaster evaluate --cells cells.yaml --only early "
+      "--candidate survival --json");
+  // Ctrl-C as soon as something is kept.
+  const Result stopped = shell(
+      "sh -c '" + command +
+      " & pid=$!; "
+      "for i in $(seq 2000); do ls kept/early/a/x1/*-* >/dev/null 2>&1 && break; sleep 0.01; done; "
+      "kill -INT $pid; wait $pid'");
+  EXPECT_TRUE(stopped.code == 130 || stopped.code == 0) << stopped.code << stopped.err;
+  EXPECT_EQ(folder_.leftovers(), 0);
+  EXPECT_GT(files("kept"), 0);
+  const Result went_on = shell(command);
+  EXPECT_EQ(went_on.code, 0) << went_on.err;
+  EXPECT_EQ(Json::parse(went_on.out), Json::parse(whole.out));
+}
+
+TEST_F(Cells, WhatContradictsACellsFileIsRefused) {
+  for (const std::string wrong :
+       {"--only nowhere", "--only ''", "--trace a.csv", "--congestion 2", "--replicas 3",
+        "--seed 3", "--from 10%", "--validate-from 1% --validate-to 2%", "--cost-scale 2"}) {
+    const Result result = shell("yardmaster evaluate --cells cells.yaml --candidate las " + wrong);
+    EXPECT_EQ(result.code, 2) << wrong << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+  for (const std::string wrong :
+       {"evaluate --candidate las", "evaluate --candidate las --only early",
+        "evaluate --candidate las --trace a.csv --cluster 16x8 --out kept",
+        "evaluate --candidate las --cells none.yaml",
+        "tune --policy las --trace a.csv --cluster 16x8 --results kept"}) {
+    const Result result = shell("yardmaster " + wrong);
+    EXPECT_EQ(result.code, 2) << wrong << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+  folder_.write("b.csv", read_file("a.csv"));
+  const Result other = shell("yardmaster evaluate --cells cells.yaml --candidate las --out kept");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("b.csv: expected sha256"));
+  EXPECT_FALSE(folder_.has("kept"));
+}
+
+TEST_F(Cells, TuneSearchesThemAllAndSaysWhich) {
+  const Result result = shell(
+      "yardmaster tune --cells cells.yaml --only early --policy las --budget 6 "
+      "--results kept --out tuned.yaml --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  ASSERT_EQ(json["cells"].size(), 2u);
+  EXPECT_EQ(json["cells"][1]["cell"], "early/a/x3");
+  const std::string file = read_file("tuned.yaml");
+  EXPECT_THAT(file, HasSubstr(json["cells"][0]["cell_hash"].get<std::string>()));
+  EXPECT_THAT(file, HasSubstr("early/a/x1"));
+  const Json scored = evaluate("--only early --candidate tuned.yaml,las --out kept");
+  EXPECT_LE(scored["summary"][0]["ratio"].get<double>(),
+            scored["summary"][scored["summary"].size() / 2]["ratio"].get<double>());
+  // The search and the comparison play the same replicas.
+  EXPECT_NEAR(scored["cells"][0]["mean_jct_s"].get<double>(),
+              json["tuned"][0]["cells"][0]["mean_jct_s"].get<double>(), 1e-6);
+}
+
+}  // namespace
+}  // namespace yard::testing

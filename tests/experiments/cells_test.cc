@@ -1,0 +1,198 @@
+// Files of cells: what they say, what is refused, and that a hash changes with whatever decides a
+// score.
+#include "experiments/cells.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_file.h"
+
+namespace yard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::TempFile;
+
+constexpr const char* kTraces = R"(
+traces:
+  a: {file: a.csv, format: itp, sha256: aa, cluster: 2x8}
+  b: {file: b.csv, sha256: bb, cluster: 4x8}
+)";
+
+constexpr const char* kGroups = R"(
+groups:
+  early: {traces: [a], from: 60%, to: 80%, congestions: [1, 3]}
+  late: {traces: [a, b], from: 80%, to: 100%, congestions: [1, 3], choose_on: early, cost_scale: 4}
+)";
+
+CellFile read(const std::string& text) {
+  const TempFile file("cells.yaml", text);
+  return read_cells(file.path());
+}
+
+std::string said(const std::string& text) {
+  try {
+    read(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<std::string> names(const std::vector<CellSpec>& cells) {
+  std::vector<std::string> out;
+  for (const CellSpec& cell : cells) out.push_back(cell.name);
+  return out;
+}
+
+TEST(Cells, AreGroupsTimesTracesTimesCongestions) {
+  const CellFile file =
+      read(std::string("replicas: 6\nagainst: [las, tuned/x.yaml]\n") + kTraces + kGroups);
+  EXPECT_THAT(names(file.cells), ElementsAre("early/a/x1", "early/a/x3", "late/a/x1", "late/a/x3",
+                                             "late/b/x1", "late/b/x3"));
+  const CellSpec& cell = file.cells[3];
+  EXPECT_EQ(cell.scenario.congestion, 3);
+  EXPECT_EQ(cell.scenario.cost_scale, 4);
+  EXPECT_EQ(cell.scenario.format, "itp");
+  EXPECT_EQ(cell.scenario.cluster, "2x8");
+  EXPECT_EQ(cell.scenario.window.from, "80%");
+  EXPECT_EQ(cell.replicas, 6);
+  EXPECT_EQ(file.cells[0].scenario.cost_scale, 1);
+  EXPECT_TRUE(file.cells[0].chosen_on.empty());
+  ASSERT_EQ(file.against.size(), 2u);
+  EXPECT_EQ(file.against[0], "las");
+  EXPECT_THAT(file.against[1], ::testing::EndsWith("/tuned/x.yaml")) << "seen from the file";
+}
+
+TEST(Cells, AYardstickIsChosenOnItsOwnTraceElseOnAll) {
+  const CellFile file = read(std::string(kTraces) + R"(
+groups:
+  late: {traces: [a, b], congestions: [1, 3], choose_on: early}
+  early: {traces: [a], congestions: [3, 1]}
+)");
+  const auto chosen_on = [&](const std::string& name) {
+    return select_cells(file, {name}).front().chosen_on;
+  };
+  EXPECT_THAT(chosen_on("late/a/x3"), ElementsAre("early/a/x3"));
+  EXPECT_THAT(chosen_on("late/b/x1"), ElementsAre("early/a/x1"));
+  EXPECT_THAT(names(choosing_cells(file, select_cells(file, {"late/b/x1"}))),
+              ElementsAre("early/a/x1"));
+}
+
+TEST(Cells, AreSelectedByGroupTraceOrName) {
+  const CellFile file = read(std::string(kTraces) + kGroups);
+  EXPECT_EQ(select_cells(file, {}).size(), 6u);
+  EXPECT_EQ(select_cells(file, {"late"}).size(), 4u);
+  EXPECT_THAT(names(select_cells(file, {"late/b", "early/a/x3"})),
+              ElementsAre("early/a/x3", "late/b/x1", "late/b/x3"));
+  for (const char* unknown : {"la", "late/c", "late/b/x2", ""}) {
+    EXPECT_THROW(select_cells(file, {unknown}), InputError) << unknown;
+  }
+}
+
+TEST(Cells, RefuseWhatContradictsItself) {
+  const std::string traces = kTraces, groups = kGroups;
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {traces, "groups by name"},
+      {groups, "traces by name"},
+      {traces + "groups:\n  g: {from: 60%}", "the group's traces as a list"},
+      {traces + "groups:\n  g: {traces: [c]}", "names out of traces, got 'c'"},
+      {traces + "groups:\n  g: {traces: [a, a]}", "every one of traces once"},
+      {traces + "groups:\n  g: {traces: [a], congestions: [0]}", "numbers above 0"},
+      {traces + "groups:\n  g: {traces: [a], congestions: []}", "at least one"},
+      {traces + "groups:\n  g: {traces: [a], replicas: 0}", "replicas as a whole number"},
+      {traces + "groups:\n  g: {traces: [a], choose_on: g}", "another group, got 'g'"},
+      {traces + "groups:\n  g: {traces: [a], choose_on: h}", "another group, got 'h'"},
+      {traces + "groups:\n  g: {traces: [a], congestion: 3}", "congestion"},
+      {traces + "groups:\n  g/h: {traces: [a]}", "a name of letters"},
+      {traces + "groups:\n  g: {traces: [a], congestions: [2], choose_on: h}\n"
+                "  h: {traces: [a], congestions: [1]}",
+       "a group with the same congestions"},
+      {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
+      {"traces:\n  a: {file: $YARD_TRACES/x, sha256: a}\n" + groups, "cluster of a trace"}};
+  for (const auto& [text, message] : wrong) {
+    EXPECT_THAT(said(text), HasSubstr(message)) << text;
+    EXPECT_THAT(said(text), HasSubstr("cells.yaml")) << text;
+  }
+}
+
+TEST(Cells, AnotherTraceThanTheFileSaysIsRefused) {
+  const TempFile trace("t.csv", "job_id,submission_time,duration,num_gpu\na,0,600,1\n");
+  CellSpec cell;
+  cell.name = "g/t/x1";
+  cell.scenario.trace = trace.path();
+  cell.sha256 = sha256_hex(read_file(trace.path()));
+  check_traces({cell});
+  cell.sha256 = "0123";
+  EXPECT_THROW(check_traces({cell}), InputError);
+  cell.scenario.trace += ".gone";
+  EXPECT_THROW(check_traces({cell}), InputError);
+}
+
+TEST(Cells, TheHashIsOfWhatDecidesAScore) {
+  CellSpec cell;
+  cell.name = "g/t/x1";
+  cell.scenario.cluster = "2x8";
+  cell.scenario.congestion = 1;
+  const std::string hash = hash_of(cell);
+  CellSpec renamed = cell;
+  renamed.name = "h/t/x1";
+  renamed.scenario.trace = "elsewhere.csv";
+  renamed.chosen_on = {"g/t/x1"};
+  EXPECT_EQ(hash_of(renamed), hash);
+  std::set<std::string> hashes = {hash};
+  const auto changed = [&](auto change) {
+    CellSpec other = cell;
+    change(other);
+    return hashes.insert(hash_of(other)).second;
+  };
+  EXPECT_TRUE(changed([](CellSpec& c) { c.sha256 = "b"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.cluster = "4x8"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.congestion = 3; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.cost_scale = 4; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.window.from = "60%"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.window.to = "60%"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.window.warmup = "5"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.replicas = 2; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.seed = 2; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.most_blocks = 12; }));
+}
+
+// The cells of this project: as many as there should be, on the traces that they name, and windows
+// before the test split that stay before it.
+TEST(Cells, ThoseOfTheProjectAreThere) {
+  YARD_NEEDS_TRACES();
+  const CellFile file = read_cells("experiments/cells.yaml");
+  EXPECT_EQ(select_cells(file, {"validate"}).size(), 15u);
+  EXPECT_EQ(select_cells(file, {"test"}).size(), 15u);
+  EXPECT_EQ(select_cells(file, {"unseen"}).size(), 9u);
+  check_traces(file.cells);
+  for (const CellSpec& cell : file.cells) {
+    const Scenario scenario = [&] {
+      CellSpec plain = cell;
+      plain.scenario.congestion.reset();
+      return scenario_of(plain, load_source(plain.scenario));
+    }();
+    const bool closed = cell.name.starts_with("train/") || cell.name.starts_with("validate/");
+    EXPECT_NE(scenario.opens_test, closed) << cell.name;
+    int32_t largest = 0;
+    for (const Job& job : scenario.trace.jobs) largest = std::max(largest, job.gpus);
+    EXPECT_GE(scenario.cluster.total_gpus(), 2 * largest) << cell.name;
+    if (cell.name.starts_with("unseen/") || cell.name.starts_with("test/")) {
+      EXPECT_FALSE(cell.chosen_on.empty()) << cell.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard

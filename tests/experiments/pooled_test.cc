@@ -1,0 +1,129 @@
+// What several cells say together, against sums worked out by hand and samples whose truth is
+// known.
+#include "experiments/pooled.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "env/base/rng.h"
+
+namespace yard {
+namespace {
+
+PooledCell flat(int window, double ours, double theirs, double bound, size_t blocks = 6) {
+  PooledCell cell;
+  cell.window = window;
+  cell.blocks = static_cast<int>(blocks);
+  cell.sums = {{std::vector<double>(blocks, ours)}, std::vector<double>(blocks, theirs)};
+  if (bound > 0) cell.bound = std::vector<double>(blocks, bound);
+  return cell;
+}
+
+TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
+  const PooledCell half = flat(0, 9, 10, 8.1);
+  const Pooled pooled = pool({half, half}, Rng(1));
+  EXPECT_NEAR(pooled.captured.value, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.captured.interval.lo, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.captured.interval.hi, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);
+  EXPECT_NEAR(pooled.ratio.interval.lo, 0.9, 1e-12);
+  EXPECT_NEAR(pooled.iqm.value, 0.9, 1e-12);
+  EXPECT_EQ(pooled.improvement.value, 1);
+}
+
+TEST(Pooled, LossesCountAsWins) {
+  // ln 0.9 is won and lost; to be won is 2 ln 0.81.
+  const Pooled pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
+  EXPECT_NEAR(pooled.captured.value, 0, 1e-12);
+  EXPECT_NEAR(pooled.ratio.value, 1, 1e-12);
+  EXPECT_EQ(pooled.improvement.value, 0.5);
+  EXPECT_EQ(pool({flat(0, 10, 10, 8)}, Rng(1)).improvement.value, 0.5) << "a tie counts half";
+}
+
+TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 11)}, Rng(1)).captured.value));
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).captured.value));
+}
+
+TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
+  std::vector<PooledCell> cells;
+  for (const double ours : {1.0, 9.0, 10.0, 100.0}) {
+    cells.push_back(flat(static_cast<int>(cells.size()), ours, 10, 1));
+  }
+  EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, 0.95, 1e-12);
+  cells.pop_back();
+  // Of three, half is one and a half: the middle one, and a quarter of each neighbour.
+  EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, (0.25 * 0.1 + 0.9 + 0.25 * 1.0) / 1.5, 1e-12);
+}
+
+TEST(Pooled, OneBlockTellsNoInterval) {
+  const Pooled pooled = pool({flat(0, 9, 10, 8), flat(1, 9, 10, 8, 1)}, Rng(1));
+  EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);
+  EXPECT_TRUE(std::isnan(pooled.ratio.interval.lo));
+}
+
+// Congestions of one window rise and fall together: as many of them tell no more than one does, and
+// as many windows do.
+TEST(Pooled, CellsOfOneWindowShareItsDraws) {
+  const auto cells = [](bool one_window) {
+    std::vector<PooledCell> out;
+    for (int c = 0; c < 4; ++c) {
+      PooledCell cell = flat(one_window ? 0 : c, 0, 10, 5, 12);
+      for (size_t b = 0; b < 12; ++b) cell.sums.ours[0][b] = b % 2 == 0 ? 8 : 10;
+      out.push_back(cell);
+    }
+    return out;
+  };
+  const auto width = [](const Pooled& pooled) {
+    return std::log(pooled.ratio.interval.hi / pooled.ratio.interval.lo);
+  };
+  const double one = width(pool({cells(true)[0]}, Rng(1)));
+  EXPECT_NEAR(width(pool(cells(true), Rng(1))), one, 1e-9);
+  EXPECT_LT(width(pool(cells(false), Rng(1))), 0.55 * one);
+}
+
+// Blocks of a window that were merged in one congestion are merged in all.
+TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
+  std::vector<PooledCell> cells = {flat(0, 9, 10, 8, 12), flat(0, 8, 10, 7, 12)};
+  cells[1].blocks = 6;
+  for (size_t b = 0; b < 12; ++b) cells[0].sums.ours[0][b] += b % 2 == 0 ? 1 : -1;
+  const Pooled pooled = pool(cells, Rng(1));
+  EXPECT_NEAR(pooled.ratio.interval.lo, pooled.ratio.value, 1e-9) << "pairs are alike";
+}
+
+// Among samples whose truth is known, about 95 % of the intervals hold it.
+TEST(Pooled, IntervalsCover) {
+  constexpr int kSamples = 150, kBlocks = 12, kSeeds = 5;
+  int ratio = 0, captured = 0;
+  for (int sample = 0; sample < kSamples; ++sample) {
+    Rng rng = Rng(77).split(static_cast<uint64_t>(sample));
+    std::vector<double> luck;  // of training seeds, in all cells
+    for (int s = 0; s < kSeeds; ++s) luck.push_back(0.01 * rng.normal());
+    std::vector<PooledCell> cells;
+    for (int window = 0; window < 3; ++window) {
+      PooledCell cell = flat(window, 0, 0, 1, kBlocks);
+      cell.sums.ours.assign(kSeeds, std::vector<double>(kBlocks));
+      for (size_t b = 0; b < kBlocks; ++b) {
+        const double base = std::exp(0.5 * rng.normal());
+        const double block = 0.08 * rng.normal();
+        cell.sums.theirs[b] = base;
+        cell.bound[b] = 0.8 * base;
+        for (size_t s = 0; s < kSeeds; ++s) {
+          cell.sums.ours[s][b] = base * (0.9 + luck[s] + block);
+        }
+      }
+      cells.push_back(cell);
+    }
+    const Pooled pooled = pool(cells, Rng(5).split(static_cast<uint64_t>(sample)));
+    const double truth = std::log(0.9) / std::log(0.8);
+    ratio += pooled.ratio.interval.lo <= 0.9 && 0.9 <= pooled.ratio.interval.hi;
+    captured += pooled.captured.interval.lo <= truth && truth <= pooled.captured.interval.hi;
+  }
+  // The standard error of the share is 1.8 %.
+  EXPECT_GE(ratio, kSamples * 90 / 100);
+  EXPECT_GE(captured, kSamples * 88 / 100);
+}
+
+}  // namespace
+}  // namespace yard
