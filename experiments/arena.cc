@@ -92,10 +92,10 @@ Score read_score(const Json& json) {
 }  // namespace
 
 const Source& Sources::of(const ScenarioOptions& options) {
-  const auto key = std::pair(options.trace, options.cluster);
-  const auto known = by_trace_and_cluster_.find(key);
-  if (known != by_trace_and_cluster_.end()) return known->second;
-  return by_trace_and_cluster_.emplace(key, load_source(options)).first->second;
+  const std::array<std::string, 3> key = {options.trace, options.cluster, options.profiles};
+  const auto known = by_files_.find(key);
+  if (known != by_files_.end()) return known->second;
+  return by_files_.emplace(key, load_source(options)).first->second;
 }
 
 Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)

@@ -32,7 +32,7 @@ class Sources {
   const Source& of(const ScenarioOptions& options);
 
  private:
-  std::map<std::pair<std::string, std::string>, Source> by_trace_and_cluster_;
+  std::map<std::array<std::string, 3>, Source> by_files_;  // trace, cluster, profiles
 };
 
 class Arena {

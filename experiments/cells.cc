@@ -116,12 +116,22 @@ class Reader {
 
   void add_trace(const YamlMap& traces, const std::string& name) {
     check_name(traces, name);
-    const YamlMap map(file_, traces[name], "a trace", {"file", "format", "sha256", "cluster"});
+    const YamlMap map(file_, traces[name], "a trace",
+                      {"file", "format", "sha256", "cluster", "profiles", "profiles_sha256",
+                       "draw_models", "skip_unusable"});
     CellSpec& cell = traces_.emplace_back(name, CellSpec{}).second;
     cell.scenario.trace = map.path("file");
     cell.scenario.format = map.text("format", "");
     cell.scenario.cluster = map.text("cluster");
     cell.sha256 = map.text("sha256");
+    cell.scenario.skip_unusable = map.flag("skip_unusable", false);
+    if (map.has("profiles")) {
+      cell.scenario.profiles = map.path("profiles");
+      cell.profiles_sha256 = map.text("profiles_sha256");
+    }
+    if (map.flag("draw_models", false)) {
+      cell.scenario.models.set("draw", "true", map.where("draw_models"));
+    }
   }
 
   void add_group(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& out) {
@@ -223,24 +233,30 @@ std::vector<CellSpec> choosing_cells(const CellFile& file, const std::vector<Cel
 
 void check_traces(const std::vector<CellSpec>& cells) {
   std::set<std::pair<std::string, std::string>> seen;
+  const auto check = [&](const CellSpec& cell, const std::string& path, const std::string& said) {
+    if (!seen.emplace(path, said).second) return;
+    const std::string sha256 = sha256_hex(read_unpacked(path));
+    if (sha256 != said) throw InputError(path, "sha256 " + said + " of cell " + cell.name, sha256);
+  };
   for (const CellSpec& cell : cells) {
-    if (!seen.emplace(cell.scenario.trace, cell.sha256).second) continue;
-    const std::string sha256 = sha256_hex(read_unpacked(cell.scenario.trace));
-    if (sha256 != cell.sha256) {
-      throw InputError(cell.scenario.trace, "sha256 " + cell.sha256 + " of cell " + cell.name,
-                       sha256);
-    }
+    check(cell, cell.scenario.trace, cell.sha256);
+    if (!cell.scenario.profiles.empty()) check(cell, cell.scenario.profiles, cell.profiles_sha256);
   }
 }
 
 nlohmann::ordered_json inputs_of(const CellSpec& cell) {
   const ScenarioOptions& s = cell.scenario;
-  return {{"trace_sha256", cell.sha256}, {"format", s.format},
-          {"cluster", s.cluster},        {"cluster_sha256", cluster_sha256(s.cluster)},
-          {"from", s.window.from},       {"to", s.window.to},
-          {"warmup", s.window.warmup},   {"congestion", s.congestion.value_or(0)},
-          {"cost_scale", s.cost_scale},  {"replicas", cell.replicas},
-          {"seed", cell.seed},           {"blocks", cell.most_blocks}};
+  nlohmann::ordered_json out = {
+      {"trace_sha256", cell.sha256}, {"format", s.format},
+      {"cluster", s.cluster},        {"cluster_sha256", cluster_sha256(s.cluster)},
+      {"from", s.window.from},       {"to", s.window.to},
+      {"warmup", s.window.warmup},   {"congestion", s.congestion.value_or(0)},
+      {"cost_scale", s.cost_scale},  {"replicas", cell.replicas},
+      {"seed", cell.seed},           {"blocks", cell.most_blocks}};
+  if (!s.profiles.empty()) out["profiles_sha256"] = cell.profiles_sha256;
+  if (!s.models.entries().empty()) out["draw_models"] = true;
+  if (s.skip_unusable) out["skip_unusable"] = true;
+  return out;
 }
 
 std::string hash_of(const CellSpec& cell) {

@@ -85,6 +85,13 @@ struct JointConfig {
   }
 };
 
+// Times are work: what a job does on its reference type, whatever it runs on.
+class WorkView : public View {
+ public:
+  explicit WorkView(const View& view) : View(view) {}
+  int64_t attained_us(int32_t slot) const { return worked_us(slot); }
+};
+
 template <class Source>
 class JointPolicy final : public Policy {
  public:

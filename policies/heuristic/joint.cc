@@ -3,20 +3,10 @@
 
 #include "policies/joint.h"
 
-#include <optional>
-
-#include "env/predict/rolling_estimate.h"
 #include "env/predict/survival.h"
 
 namespace yard {
 namespace {
-
-// Times are work: what a job does on its reference type, whatever it runs on.
-class WorkView : public View {
- public:
-  explicit WorkView(const View& view) : View(view) {}
-  int64_t attained_us(int32_t slot) const { return worked_us(slot); }
-};
 
 struct Truth {
   using Config = JointConfig;
@@ -78,79 +68,6 @@ struct Observed {
   SurvivalWeights weights;
   BinEdges edges;
 };
-
-// Published rules for places and types, each with constants of its own and an order that was
-// published with it: what the search over all of them has to beat.
-enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
-
-struct RuleConfig : JointConfig {
-  explicit RuleConfig(Rule rule) {
-    margin_log2 = 0.5;
-    type_price = 0, harm = 0, left_over = 0.1, stop = 0, clear = 0, spread = 0;
-    move = false, preempt = rule != Rule::kFifoSkew;
-    if (rule == Rule::kFifoSkew || rule == Rule::kLasSkew) {
-      rate_floor = 0.75, patience_s = 3600;  // whom spreading hurts waits for a place together
-      gpu_exponent = rule == Rule::kLasSkew ? 1 : 0;
-    } else {
-      rate_floor = 0.5, patience_s = 7200;
-      harm = 1;  // bad pairs are kept apart
-    }
-    if (rule == Rule::kShortestMove) move = true;
-  }
-};
-
-template <Rule kRule>
-struct ByRule {
-  struct Config : RuleConfig {
-    Config() : RuleConfig(kRule) {}
-  };
-  static constexpr bool kByHistory = kRule == Rule::kShortestRate || kRule == Rule::kShortestMove;
-  static constexpr Level kLevel = kByHistory ? Level::kHistory : Level::kBlind;
-  explicit ByRule(const Config&) {}
-  static size_t bytes(const View& view) { return kByHistory ? RollingEstimate::bytes(view) : 0; }
-
-  struct Now {
-    Now(const ByRule&, const View& view, Carver& carver) : view(view) {
-      if (!kByHistory) return;
-      estimate.emplace(this->view, carver);
-      estimate->follow(this->view);
-    }
-    double seconds(int32_t slot) const {
-      const double attained_s = static_cast<double>(view.attained_us(slot)) * 1e-6;
-      if (kByHistory) return estimate->total_s(view, slot) - attained_s;
-      if (kRule == Rule::kLasSkew) return attained_s;
-      return 1 + view.serial(slot);  // in the order of submission
-    }
-    WorkView view;
-    std::optional<RollingEstimate> estimate;
-  };
-};
-
-template <Rule kRule>
-struct AddRule {
-  AddRule(const char* name, const char* about, const char* source)
-      : add{name,
-            {.about = about,
-             .source = source,
-             .fidelity = "its order and its rule for places; options, margin and timer are ours",
-             .level = ByRule<kRule>::kLevel,
-             .preemptive = kRule != Rule::kFifoSkew,
-             .fields = describe<typename ByRule<kRule>::Config>}} {}
-  PolicyRegistry::Add<JointPolicy<ByRule<kRule>>> add;
-};
-
-const AddRule<Rule::kFifoSkew> kFifoSkew{
-    "fifo-skew", "first come first served; whom spreading hurts waits for a place together",
-    "Tiresias, NSDI 2019"};
-const AddRule<Rule::kLasSkew> kLasSkew{
-    "las-skew", "least attained service; whom spreading hurts waits for a place together",
-    "Tiresias, NSDI 2019"};
-const AddRule<Rule::kShortestRate> kShortestRate{
-    "srsf-rate", "shortest service left by the rolling estimate, where it runs fastest",
-    "Helios QSSF, SC 2021; Gavel, OSDI 2020"};
-const AddRule<Rule::kShortestMove> kShortestMove{
-    "srsf-move", "the same; jobs move to where they run faster, small ones make room",
-    "Helios QSSF, SC 2021; Gandiva, OSDI 2018"};
 
 const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
     "joint",

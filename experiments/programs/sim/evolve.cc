@@ -1,12 +1,19 @@
 // evolve: learns the declared numbers of a policy from many short episodes, each generation other
 // ones (experiments/search/evolution.h).
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/interrupt.h"
 #include "env/base/text.h"
+#include "experiments/arena.h"
+#include "experiments/cells.h"
+#include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
@@ -18,7 +25,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options : CommonOptions {
-  std::string policy, learn, validate_from, validate_to, out;
+  CellOptions cells;
+  std::string policy, learn, validate_from, validate_to, validate_on, out;
+  std::string episode_warmup = "86400";
   int episodes = 24, episode_jobs = 400, validation_episodes = 8;
   EvolutionOptions evolution;
 };
@@ -29,72 +38,119 @@ void check_range(const char* option, int value, int least, int most) {
                    std::to_string(value));
 }
 
-// Episodes of `jobs` scored jobs, evenly spread over the window, the congestions in turn.
-std::vector<Scenario> episodes_in(const Source& source, const WindowOptions& window, int count,
-                                  int jobs, const std::vector<double>& congestions,
-                                  const Options& options) {
+// Adds up to `count` episodes of `jobs` scored jobs, evenly spread over the cell's window.
+void add_episodes(const CellSpec& cell, const Source& source, int count, int jobs,
+                  const std::string& warmup, const Rng& rng, std::vector<Scenario>& out) {
   Trace whole = source.trace;
+  const WindowOptions& window = cell.scenario.window;
   const Window span = select_window(whole, window);
   int64_t first = 0;
   for (const Job& job : source.trace.jobs) first += job.submit_us < span.from_us;
-  if (span.scored < jobs) {
-    throw InputError("--episode-jobs",
-                     "at most " + std::to_string(span.scored) + ", which the window has",
-                     std::to_string(jobs));
-  }
-  std::vector<Scenario> out;
-  const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
+  const int64_t most = std::min<int64_t>(jobs, span.scored);
   for (int e = 0; e < count; ++e) {
+    throw_if_interrupted();
     WindowOptions one = window;
     one.from.clear(), one.to.clear();
-    one.jobs_from = first + (count > 1 ? (span.scored - jobs) * e / (count - 1) : 0);
-    one.jobs_count = jobs;
+    one.warmup = warmup;
+    one.jobs_from = first + (count > 1 ? (span.scored - most) * e / (count - 1) : 0);
+    one.jobs_count = most;
     one.after = AfterWindow::kRepeat;  // what comes later is for others to learn from
-    std::optional<double> congestion;
-    if (!congestions.empty()) congestion = congestions[static_cast<size_t>(e) % congestions.size()];
     try {
-      const Scenario scenario = make_scenario(source, one, congestion, options.scenario.cost_scale);
+      const Scenario scenario =
+          make_scenario(source, one, cell.scenario.congestion, cell.scenario.cost_scale);
       out.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(e))));
-    } catch (const InputError& error) {
-      if (!congestion) throw;  // some stretches cannot be as crowded as asked for
+    } catch (const InputError&) {
+      if (!cell.scenario.congestion) throw;  // some stretches cannot be as crowded as asked for
     }
-    throw_if_interrupted();
+  }
+}
+
+std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& sources, int count,
+                                  const Options& options) {
+  std::vector<Scenario> out;
+  const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
+  for (size_t c = 0; c < cells.size(); ++c) {
+    add_episodes(cells[c], sources.of(cells[c].scenario), count, options.episode_jobs,
+                 options.episode_warmup, rng.split(c), out);
   }
   if (out.empty()) {
-    throw InputError("--congestion", "one that some episode reaches", "none that does");
+    throw InputError("congestion", "one that some episode reaches", "none that does");
   }
   return out;
 }
 
+// One workload as a cell for each congestion.
+std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& from,
+                                     const std::string& to) {
+  std::vector<std::optional<double>> congestions(options.congestions.begin(),
+                                                 options.congestions.end());
+  if (congestions.empty()) congestions.emplace_back(std::nullopt);
+  std::vector<CellSpec> cells;
+  for (const std::optional<double> congestion : congestions) {
+    CellSpec cell;
+    cell.scenario = options.scenario;
+    cell.scenario.congestion = congestion;
+    cell.scenario.window.from = from, cell.scenario.window.to = to;
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
 std::string policy_yaml(const Options& options, const Evolved& evolved, const Settings& given,
-                        const std::vector<Scenario>& episodes) {
-  std::string out = "policy: " + options.policy + "\nsettings:\n";
-  for (const Setting& setting : given.entries())
-    out += "  " + setting.key + ": " + setting.value + "\n";
-  for (const auto& [key, value] : evolved.settings) out += "  " + key + ": " + value + "\n";
-  const Scenario& one = episodes.front();
-  out += "provenance:\n  trace: " + std::filesystem::path(one.trace.source).filename().string() +
-         "\n  sha256: " + one.trace.sha256 + "\n  episodes: " + std::to_string(episodes.size()) +
-         "\n  episode_jobs: " + std::to_string(options.episode_jobs) +
-         "\n  from: " + options.scenario.window.from + "\n  to: " + options.scenario.window.to +
-         "\n  generations: " + std::to_string(options.evolution.generations) +
-         "\n  candidates: " + std::to_string(options.evolution.candidates) +
-         "\n  seed: " + std::to_string(options.evolution.seed) +
-         "\n  generation_kept: " + std::to_string(evolved.generation) +
-         "\n  validation_ratio_to_start: " + shortest(evolved.ratio) + "\n";
-  return out;
+                        const std::vector<CellSpec>& cells) {
+  YAML::Emitter out;
+  const auto entry = [&out](const std::string& key, const std::string& value) {
+    out << YAML::Key << key << YAML::Value << value;
+  };
+  out << YAML::BeginMap;
+  entry("policy", options.policy);
+  out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
+  for (const Setting& setting : given.entries()) entry(setting.key, setting.value);
+  for (const auto& [key, value] : evolved.settings) entry(key, value);
+  out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
+  const EvolutionOptions& how = options.evolution;
+  entry("learner", "SNES");
+  entry("episodes_a_cell", std::to_string(options.episodes));
+  entry("episode_jobs", std::to_string(options.episode_jobs));
+  entry("generations", std::to_string(how.generations));
+  entry("candidates", std::to_string(how.candidates));
+  entry("episodes_a_generation", std::to_string(how.episodes));
+  entry("step", shortest(how.step));
+  entry("seed", std::to_string(how.seed));
+  entry("played", std::to_string(evolved.played));
+  entry("generation_kept", std::to_string(evolved.generation));
+  entry("validation_ratio_to_start", shortest(evolved.ratio));
+  out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    const CellSpec& cell = cells[c];
+    out << YAML::Key << (cell.name.empty() ? "cell_" + std::to_string(c + 1) : cell.name)
+        << YAML::Value << YAML::BeginMap;
+    // The name alone: the file is to say the same wherever the traces lie.
+    entry("trace", std::filesystem::path(cell.scenario.trace).filename().string());
+    if (!cell.sha256.empty()) entry("sha256", cell.sha256);
+    entry("cluster", std::filesystem::path(cell.scenario.cluster).filename().string());
+    entry("from", cell.scenario.window.from);
+    entry("to", cell.scenario.window.to);
+    if (cell.scenario.congestion) entry("congestion", shortest(*cell.scenario.congestion));
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap << YAML::EndMap << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
 }
 
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
+  options.cells.add_to(app);
   app.add_option("--policy", options.policy, "a registered policy")->required();
   app.add_option("--learn", options.learn, "its numbers that are learned (default: all not set)");
-  app.add_option("--episodes", options.episodes, "that --from to --to is cut into");
+  app.add_option("--episodes", options.episodes, "that each cell's window is cut into");
   app.add_option("--episode-jobs", options.episode_jobs, "scored jobs of each");
-  app.add_option("--validate-from", options.validate_from, "start of the window for validation")
-      ->required();
-  app.add_option("--validate-to", options.validate_to, "its end")->required();
+  app.add_option("--episode-warmup", options.episode_warmup,
+                 "seconds that are played before each episode, not scored");
+  app.add_option("--validate-on", options.validate_on, "of --cells: what is kept is best there");
+  app.add_option("--validate-from", options.validate_from, "start of that window of --trace");
+  app.add_option("--validate-to", options.validate_to, "its end");
   app.add_option("--validation-episodes", options.validation_episodes, "that it is cut into");
   app.add_option("--generations", options.evolution.generations);
   app.add_option("--candidates", options.evolution.candidates, "a generation; even");
@@ -122,19 +178,29 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   const RunOptions run = options.run_of(options.policy);
   prepare(options.policy, run);
 
-  const Source source = load_source(options.scenario);
-  const std::vector<Scenario> episodes =
-      episodes_in(source, options.scenario.window, options.episodes, options.episode_jobs,
-                  options.congestions, options);
-  WindowOptions later = options.scenario.window;
-  later.from = options.validate_from, later.to = options.validate_to;
+  const std::optional<CellFile> file =
+      options.cells.read(app, {"--validate-from", "--validate-to"});
+  std::vector<CellSpec> cells, later;
+  if (file) {
+    if (options.validate_on.empty()) throw InputError("--validate-on", "cells", "none");
+    cells = options.cells.selected(*file);
+    later = select_cells(*file, list_of(options.validate_on, "--validate-on"));
+    check_traces(later);
+  } else {
+    if (options.validate_from.empty() && options.validate_to.empty()) {
+      throw InputError("--validate-from", "a window of the trace", "none");
+    }
+    cells = cells_of_trace(options, options.scenario.window.from, options.scenario.window.to);
+    later = cells_of_trace(options, options.validate_from, options.validate_to);
+  }
+  Sources sources;
+  const std::vector<Scenario> episodes = episodes_of(cells, sources, options.episodes, options);
   const std::vector<Scenario> validation =
-      episodes_in(source, later, options.validation_episodes, options.episode_jobs,
-                  options.congestions, options);
+      episodes_of(later, sources, options.validation_episodes, options);
   const Evolved evolved = evolve(episodes, validation, options.policy, run, options.evolution);
   AtomicFiles files;
   if (!options.out.empty()) {
-    files.add(options.out, policy_yaml(options, evolved, run.policy, episodes));
+    files.add(options.out, policy_yaml(options, evolved, run.policy, cells));
   }
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);
