@@ -1,5 +1,5 @@
 // Order, type, place, preemption and moves together (joint.h), by several indices: the truth, which
-// is an oracle's, what finished jobs lasted, attained service, or the order of submission.
+// is an oracle's, what finished jobs lasted, or attained service.
 
 #include "policies/joint.h"
 
