@@ -166,6 +166,10 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
   EXPECT_TRUE(changed([](CellSpec& c) { c.replicas = 2; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.seed = 2; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.most_blocks = 12; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.skip_unusable = true; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.models.set("draw", "true", "test"); }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "b"; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "c"; }));
 }
 
 // The cells of this project: as many as there should be, on the traces that they name, and windows
@@ -176,6 +180,7 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
   EXPECT_EQ(select_cells(file, {"validate"}).size(), 15u);
   EXPECT_EQ(select_cells(file, {"test"}).size(), 15u);
   EXPECT_EQ(select_cells(file, {"unseen"}).size(), 9u);
+  EXPECT_EQ(select_cells(file, {"mixed-train", "mixed-validate", "mixed-test"}).size(), 18u);
   check_traces(file.cells);
   for (const CellSpec& cell : file.cells) {
     const Scenario scenario = [&] {
@@ -183,12 +188,13 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
       plain.scenario.congestion.reset();
       return scenario_of(plain, load_source(plain.scenario));
     }();
-    const bool closed = cell.name.starts_with("train/") || cell.name.starts_with("validate/");
+    const std::string group = cell.name.substr(0, cell.name.find('/'));
+    const bool closed = group.ends_with("train") || group.ends_with("validate");
     EXPECT_NE(scenario.opens_test, closed) << cell.name;
     int32_t largest = 0;
     for (const Job& job : scenario.trace.jobs) largest = std::max(largest, job.gpus);
     EXPECT_GE(scenario.cluster.total_gpus(), 2 * largest) << cell.name;
-    if (cell.name.starts_with("unseen/") || cell.name.starts_with("test/")) {
+    if (group.ends_with("unseen") || group.ends_with("test")) {
       EXPECT_FALSE(cell.chosen_on.empty()) << cell.name;
     }
   }

@@ -76,6 +76,12 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& s
   if (out.empty()) {
     throw InputError("congestion", "one that some episode reaches", "none that does");
   }
+  const size_t wanted = cells.size() * static_cast<size_t>(count);
+  if (out.size() < wanted && options.evolution.progress) {
+    options.evolution.progress(std::to_string(wanted - out.size()) + " of " +
+                               std::to_string(wanted) +
+                               " episodes are left out: they are never as crowded as asked for");
+  }
   return out;
 }
 

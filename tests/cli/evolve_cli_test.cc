@@ -1,0 +1,92 @@
+// evolve from outside: what it learns is a policy's file, the same every time; what is wrong is one
+// message, and leaves no file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* kShort =
+    "--episodes 3 --validation-episodes 2 --episode-jobs 60 --generations 3 --candidates 4 --meet "
+    "2 ";
+
+class Evolve : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 400 --out a.csv").code, 0);
+    folder_.write("cells.yaml", "congestions: [1]\ntraces:\n  a: {file: a.csv, sha256: " +
+                                    sha256_hex(read_file("a.csv")) +
+                                    ", cluster: 4x8}\ngroups:\n"
+                                    "  train: {traces: [a], to: 60%}\n"
+                                    "  validate: {traces: [a], from: 60%, to: 80%}\n");
+  }
+
+  static Result evolve(const std::string& options) {
+    return shell("yardmaster evolve --policy las " + std::string(kShort) + options);
+  }
+
+  Folder folder_;
+};
+
+TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
+  const std::string on = "--cells cells.yaml --only train --validate-on validate --json ";
+  const Result one = evolve(on + "--out one.yaml"), two = evolve(on + "--out two.yaml");
+  ASSERT_EQ(one.code, 0) << one.err;
+  const Json json = Json::parse(one.out);
+  EXPECT_LE(json["validation_ratio_to_start"], 1.0);
+  const int64_t met = json["episodes"], valid = json["validation_episodes"];
+  // Candidates meet two, or all there are; then the start, and validation of start and end.
+  EXPECT_EQ(json["played"], 3 * 4 * std::min<int64_t>(2, met) + met + 2 * valid);
+  EXPECT_EQ(json["settings"].size(), 3u);
+  EXPECT_EQ(read_file("one.yaml"), read_file("two.yaml"));
+  const std::string yaml = read_file("one.yaml");
+  EXPECT_THAT(yaml, HasSubstr("policy: las"));
+  EXPECT_THAT(yaml, HasSubstr(sha256_hex(read_file("a.csv"))));
+  EXPECT_THAT(yaml, HasSubstr("train/a/x1"));
+  const Result played = shell("yardmaster simulate --trace a.csv --cluster 4x8 --policy one.yaml");
+  EXPECT_EQ(played.code, 0) << played.err;
+}
+
+TEST_F(Evolve, TakesOneWorkloadWithoutAFileOfCells) {
+  const std::string on = "--trace a.csv --cluster 4x8 --to 60% --json ";
+  const Result ok = evolve(on + "--validate-from 60% --validate-to 80% --learn gpu_exponent");
+  ASSERT_EQ(ok.code, 0) << ok.err;
+  EXPECT_EQ(Json::parse(ok.out)["episodes"], 3);
+  const Result none = evolve(on);
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--validate-from: expected a window of the trace"));
+}
+
+TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
+  const std::string on = "--cells cells.yaml --only train --validate-on validate --out x.yaml ";
+  const std::pair<const char*, const char*> cases[] = {
+      {"--learn luck", "'luck'"},
+      {"--candidates 5", "--candidates: expected an even number, got 5"},
+      {"--step 0", "--step: expected above 0"},
+      {"--generations 0", "--generations: expected 1 to"},
+      {"--episode-jobs 1", "--episode-jobs: expected 10 to"},
+      {"--validate-from 60%", "--validate-from: expected no --cells beside it"},
+      {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1",
+       "a policy that declares numbers"},
+  };
+  for (const auto& [options, message] : cases) {
+    const Result result = shell("yardmaster evolve --policy las " + on + options);
+    EXPECT_EQ(result.code, 2) << options << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message)) << options;
+    EXPECT_FALSE(folder_.has("x.yaml"));
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
