@@ -1,23 +1,20 @@
-#include "agents/job_scorer_net.h"
-
+// The network `job-scorer` (policies/learned/job_scorer.h has its equations) for training, with the
+// critic beside it.
+// Dims: B samples, R rows of all samples together, F, C features, H hidden, J rows at most.
 #include <cmath>
 
+#include "agents/network.h"
 #include "agents/ragged.h"
+#include "env/base/error.h"
+#include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
 
-constexpr int64_t kF = Dispatch::kJobFeatures;
-constexpr int64_t kC = Dispatch::kClusterFeatures;
-
-// Orthogonal weights and zero biases (Huang et al. 2022, detail 2).
-torch::nn::Linear linear(int64_t in, int64_t out, double gain, bool bias) {
-  torch::nn::Linear layer(torch::nn::LinearOptions(in, out).bias(bias));
-  torch::NoGradGuard no_grad;
-  torch::nn::init::orthogonal_(layer->weight, gain);
-  if (bias) layer->bias.zero_();
-  return layer;
-}
+struct Config {
+  int hidden = 32;
+  void fields(FieldList& f) { f("hidden", hidden, 1, 1024, "hidden units a layer"); }
+};
 
 Tensor to_tensor(const torch::Tensor& t) {
   const torch::Tensor flat = t.detach().to(torch::kCPU, torch::kFloat32).contiguous();
@@ -27,33 +24,56 @@ Tensor to_tensor(const torch::Tensor& t) {
   return out;
 }
 
-}  // namespace
+class JobScorerNet final : public Network {
+ public:
+  explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-JobScorerNetImpl::JobScorerNetImpl(int hidden) {
-  const int64_t h = hidden;
+  torch::Tensor logits(const RaggedBatch& batch) override;
+  torch::Tensor value(const RaggedBatch& batch) override;
+  Tensors export_policy() const override;
+  void import_policy(const Tensors& tensors, const std::string& where) override;
+
+ protected:
+  void make_layers(const WorldsShape& shape) override;
+
+ private:
+  // The policy's tensors by name; vectors are the ones of layers with one output.
+  std::vector<std::pair<const char*, torch::Tensor>> policy() const;
+
+  Config config_;
+  int64_t rows_ = 0;
+  torch::nn::Linear w1_job_{nullptr}, w1_cluster_{nullptr}, w2_{nullptr}, w3_{nullptr};
+  torch::nn::Linear w4_pool_{nullptr}, w4_cluster_{nullptr}, w5_{nullptr};
+  // The critic shares nothing: v1 scores rows, v2 reads their sum and the cluster.
+  torch::nn::Linear v1_job_{nullptr}, v1_cluster_{nullptr}, v2_pool_{nullptr}, v2_cluster_{nullptr};
+  torch::nn::Linear v3_{nullptr};
+};
+
+void JobScorerNet::make_layers(const WorldsShape& shape) {
+  const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
   const double relu = std::sqrt(2.0);
-  job_mean_ = register_buffer("job_mean", torch::zeros({kF}));
-  job_scale_ = register_buffer("job_scale", torch::ones({kF}));
-  cluster_mean_ = register_buffer("cluster_mean", torch::zeros({kC}));
-  cluster_scale_ = register_buffer("cluster_scale", torch::ones({kC}));
-  w1_job_ = register_module("w1_job", linear(kF, h, relu, true));
-  w1_cluster_ = register_module("w1_cluster", linear(kC, h, relu, false));
-  w2_ = register_module("w2", linear(h, h, relu, true));
+  rows_ = shape.rows;
+  const auto layer = [this](const char* name, int64_t in, int64_t out, double gain, bool bias) {
+    return register_module(name, orthogonal_linear(in, out, gain, bias));
+  };
+  w1_job_ = layer("w1_job", f, h, relu, true);
+  w1_cluster_ = layer("w1_cluster", c, h, relu, false);
+  w2_ = layer("w2", h, h, relu, true);
   // Zero: training begins exactly at the prior.
-  w3_ = register_module("w3", linear(h, 1, 0.0, true));
-  w4_pool_ = register_module("w4_pool", linear(h, h, relu, true));
-  w4_cluster_ = register_module("w4_cluster", linear(kC, h, relu, false));
-  w5_ = register_module("w5", linear(h, 1, 0.0, true));
-  v1_job_ = register_module("v1_job", linear(kF, h, relu, true));
-  v1_cluster_ = register_module("v1_cluster", linear(kC, h, relu, false));
-  v2_pool_ = register_module("v2_pool", linear(h, h, relu, true));
-  v2_cluster_ = register_module("v2_cluster", linear(kC, h, relu, false));
-  v3_ = register_module("v3", linear(h, 1, 1.0, true));
+  w3_ = layer("w3", h, 1, 0.0, true);
+  w4_pool_ = layer("w4_pool", h, h, relu, true);
+  w4_cluster_ = layer("w4_cluster", c, h, relu, false);
+  w5_ = layer("w5", h, 1, 0.0, true);
+  v1_job_ = layer("v1_job", f, h, relu, true);
+  v1_cluster_ = layer("v1_cluster", c, h, relu, false);
+  v2_pool_ = layer("v2_pool", h, h, relu, true);
+  v2_cluster_ = layer("v2_cluster", c, h, relu, false);
+  v3_ = layer("v3", h, 1, 1.0, true);
 }
 
-torch::Tensor JobScorerNetImpl::logits(const RaggedBatch& batch) {
-  const auto x = (batch.jobs - job_mean_) * job_scale_;                                  // (R, F)
-  const auto c = (batch.cluster - cluster_mean_) * cluster_scale_;                       // (B, C)
+torch::Tensor JobScorerNet::logits(const RaggedBatch& batch) {
+  const auto x = standard_jobs(batch);                                                   // (R, F)
+  const auto c = standard_cluster(batch);                                                // (B, C)
   const auto context = expand_rows(w1_cluster_->forward(c), batch.offset);               // (R, H)
   const auto h = torch::relu(w2_->forward(torch::relu(w1_job_->forward(x) + context)));  // (R, H)
   const auto scores = w3_->forward(h).squeeze(-1);                                       // (R)
@@ -61,15 +81,15 @@ torch::Tensor JobScorerNetImpl::logits(const RaggedBatch& batch) {
   const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));         // (B, H)
   const auto nothing = w5_->forward(n);                                                  // (B, 1)
   const int64_t samples = batch.cluster.size(0);
-  const auto jobs = torch::zeros({samples * Dispatch::kJobs})
+  const auto jobs = torch::zeros({samples * rows_})
                         .index_put({batch.slot}, scores)
-                        .view({samples, Dispatch::kJobs});  // (B, J)
-  return batch.prior + torch::cat({jobs, nothing}, 1);      // (B, A)
+                        .view({samples, rows_});        // (B, J)
+  return batch.prior + torch::cat({jobs, nothing}, 1);  // (B, A)
 }
 
-torch::Tensor JobScorerNetImpl::value(const RaggedBatch& batch) {
-  const auto x = (batch.jobs - job_mean_) * job_scale_;
-  const auto c = (batch.cluster - cluster_mean_) * cluster_scale_;
+torch::Tensor JobScorerNet::value(const RaggedBatch& batch) {
+  const auto x = standard_jobs(batch);
+  const auto c = standard_cluster(batch);
   const auto context = expand_rows(v1_cluster_->forward(c), batch.offset);
   const auto h = torch::relu(v1_job_->forward(x) + context);  // (R, H)
   // A sum, since the cost to come grows with the number of jobs.
@@ -77,62 +97,61 @@ torch::Tensor JobScorerNetImpl::value(const RaggedBatch& batch) {
   return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
 }
 
-void JobScorerNetImpl::fit_normaliser(const RaggedBatch& batch) {
+std::vector<std::pair<const char*, torch::Tensor>> JobScorerNet::policy() const {
+  return {{"job_mean", job_mean_},
+          {"job_scale", job_scale_},
+          {"cluster_mean", cluster_mean_},
+          {"cluster_scale", cluster_scale_},
+          {"w1_job", w1_job_->weight},
+          {"w1_cluster", w1_cluster_->weight},
+          {"b1", w1_job_->bias},
+          {"w2", w2_->weight},
+          {"b2", w2_->bias},
+          {"w3", w3_->weight.flatten()},
+          {"b3", w3_->bias},
+          {"w4_pool", w4_pool_->weight},
+          {"w4_cluster", w4_cluster_->weight},
+          {"b4", w4_pool_->bias},
+          {"w5", w5_->weight.flatten()},
+          {"b5", w5_->bias}};
+}
+
+Tensors JobScorerNet::export_policy() const {
+  Tensors out;
+  for (const auto& [name, tensor] : policy()) out[name] = to_tensor(tensor);
+  return out;
+}
+
+void JobScorerNet::import_policy(const Tensors& tensors, const std::string& where) {
   torch::NoGradGuard no_grad;
-  const auto fit = [](const torch::Tensor& x, torch::Tensor& mean, torch::Tensor& scale) {
-    mean.copy_(x.mean(0));
-    // A feature that never varied stays as it is: dividing by almost nothing would blow it up
-    // later.
-    const auto sd = x.std(0, /*unbiased=*/false);
-    scale.copy_(torch::where(sd > 1e-3, 1 / sd, torch::ones_like(sd)));
-  };
-  fit(batch.jobs, job_mean_, job_scale_);
-  fit(batch.cluster, cluster_mean_, cluster_scale_);
+  const auto own = policy();
+  for (const auto& [name, to] : own) {
+    const auto from = tensors.find(name);
+    const std::string expected =
+        "a tensor " + std::string(name) + " of " + std::to_string(to.numel()) + " numbers";
+    if (from == tensors.end()) throw InputError(where, expected, "none");
+    if (from->second.shape != to.sizes().vec()) {
+      throw InputError(where, expected, std::to_string(from->second.data.size()));
+    }
+  }
+  for (const auto& [name, to] : own) {  // flatten() of a row is the weight itself, seen as a vector
+    to.copy_(torch::from_blob(const_cast<float*>(tensors.at(name).data.data()), to.sizes()));
+  }
 }
 
-Tensors JobScorerNetImpl::export_policy() const {
-  const auto vector = [](const torch::Tensor& t) { return to_tensor(t.flatten()); };
-  return {{"job_mean", to_tensor(job_mean_)},
-          {"job_scale", to_tensor(job_scale_)},
-          {"cluster_mean", to_tensor(cluster_mean_)},
-          {"cluster_scale", to_tensor(cluster_scale_)},
-          {"w1_job", to_tensor(w1_job_->weight)},
-          {"w1_cluster", to_tensor(w1_cluster_->weight)},
-          {"b1", to_tensor(w1_job_->bias)},
-          {"w2", to_tensor(w2_->weight)},
-          {"b2", to_tensor(w2_->bias)},
-          {"w3", vector(w3_->weight)},
-          {"b3", to_tensor(w3_->bias)},
-          {"w4_pool", to_tensor(w4_pool_->weight)},
-          {"w4_cluster", to_tensor(w4_cluster_->weight)},
-          {"b4", to_tensor(w4_pool_->bias)},
-          {"w5", vector(w5_->weight)},
-          {"b5", to_tensor(w5_->bias)}};
+Settings fit(const Tensors& tensors) {
+  const JobScorer native(tensors, "model.safetensors");  // shapes and finiteness
+  Settings out;
+  out.set("hidden", std::to_string(native.hidden()), "model.safetensors");
+  return out;
 }
 
-void JobScorerNetImpl::import_policy(const Tensors& tensors) {
-  torch::NoGradGuard no_grad;
-  const auto copy = [&](const char* name, torch::Tensor to) {
-    const Tensor& from = tensors.at(name);
-    YARD_CHECK(static_cast<int64_t>(from.data.size()) == to.numel(), "a tensor of another size");
-    to.copy_(torch::from_blob(const_cast<float*>(from.data.data()), to.sizes()));
-  };
-  copy("job_mean", job_mean_);
-  copy("job_scale", job_scale_);
-  copy("cluster_mean", cluster_mean_);
-  copy("cluster_scale", cluster_scale_);
-  copy("w1_job", w1_job_->weight);
-  copy("w1_cluster", w1_cluster_->weight);
-  copy("b1", w1_job_->bias);
-  copy("w2", w2_->weight);
-  copy("b2", w2_->bias);
-  copy("w3", w3_->weight);
-  copy("b3", w3_->bias);
-  copy("w4_pool", w4_pool_->weight);
-  copy("w4_cluster", w4_cluster_->weight);
-  copy("b4", w4_pool_->bias);
-  copy("w5", w5_->weight);
-  copy("b5", w5_->bias);
-}
+const NetworkRegistry::Add<JobScorerNet> kJobScorer{
+    "job-scorer",
+    {.about = "one small net scores every job; a pooled one doing nothing; a critic beside them",
+     .source = "this project; the net shared by all jobs as in RLScheduler, SC 2020",
+     .settings = describe<Config>,
+     .fit = fit}};
 
+}  // namespace
 }  // namespace yard

@@ -1,6 +1,6 @@
-// The training loop: roll out, estimate advantages, update, validate now and then, keep the best;
-// all of it resumable exactly. What to train on is handed in; what to do with figures is the
-// caller's.
+// The training loop: roll out, judge, update, validate now and then, stop when it is no use; all of
+// it resumable exactly, on one process or many. What to train on is handed in; what to do with
+// figures and weights is the caller's.
 #pragma once
 
 #include <filesystem>
@@ -9,97 +9,68 @@
 #include <string>
 #include <vector>
 
-#include "agents/ppo_config.h"
-#include "env/batch/batch_env.h"
-#include "env/sim/workload.h"
-#include "policies/learned/checkpoint.h"
+#include "agents/communicator.h"
+#include "agents/train_config.h"
+#include "agents/trained.h"
+#include "agents/worlds.h"
 
 namespace yard {
 
-struct TrainConfig {
-  // What the agent is and where it starts.
-  std::string agent = "pilot";
-  int hidden = 32;
-  uint64_t seed = 1;
-  // How long.
-  int updates = 20;
-  int validate_every = 2;
-  // Worlds.
-  int worlds = 32;
-  int threads = 2;
-  int group = 8;
-  int episode_jobs = 256;
-  int max_decisions = 20'000;
-  // The task.
-  std::string placement = "first-fit";
-  bool preempt = true;
-  double gpu_exponent = 1;
-  double margin_log2 = 1;
-  double shrink = 1;
-  double sibling_prior = 0.5;
-  double spread = 0.7;
-  double spread_batch = 0.9;
-  double spread_user = 0.6;
-  double quantum_s = 60;
-  double tick_s = 300;
-  int held_rows = 24;
-  int waiting_rows = 56;
-  double prior_gap = 0.5;
-  double prior_slope = 3;
-  double prior_other = 0.02;
-  double average = 0.9;
-  PpoConfig ppo;
-
-  void fields(FieldList& f);
-  DispatchConfig task() const;
-};
-
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;       // decisions so far
+  int64_t samples = 0;       // decisions so far, of all ranks
   double samples_per_s = 0;  // over the last update
   double mean_jct_s = 0;     // of the episodes that ended in it; 0: none did
-  double policy_loss = 0, value_loss = 0, entropy = 0, approx_kl = 0, clip_fraction = 0;
-  double explained_variance = 0, lr = 0;
+  double agreement = 0;      // how often the action was the one that the heuristic suggests
+  double lr = 0;
   double validation = 0;  // of this update, 0 when it was not judged
-  double agreement = 0;   // how often the action was the one that the index suggests
+  // What the learner reports, approx_kl, grad_norm and, with a critic, explained_variance.
+  std::vector<std::pair<std::string, double>> figures;
 };
 
+// All but `save` are asked on rank 0 only.
 struct TrainEvents {
   std::function<void(const TrainStats&)> on_update;
   // Returns how good a policy is, lower is better; asked every `validate_every` updates.
-  std::function<double(const Checkpoint&, int update)> validate;
-  // The update's validation is done and what was worth keeping is kept: the moment to save.
-  std::function<void()> validated;
-  // A better one was found, or (`best` false) training ended with this one.
-  std::function<void(const Checkpoint&, int update, double score, bool best)> keep;
+  std::function<double(const Trained&, int update)> validate;
+  // It was judged; `best`: none before was better.
+  std::function<void(const Trained&, int update, double score, bool best)> validated;
+  // What was worth keeping is kept: the moment to save, on every rank.
+  std::function<void()> save;
 };
 
 class Trainer {
  public:
-  // Requires: `fixed` and `workload` outlive the trainer.
-  Trainer(const TrainConfig& config, const Fixed& fixed, const Workload& workload,
-          nlohmann::ordered_json provenance);
+  using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
+
+  // `learner` and `network` are those that `config` names, `settings` theirs. Throws InputError
+  // when they do not go together. Requires: `ranks`, and what the worlds read, outlive the trainer.
+  Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
+          const MakeWorlds& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
-  // Trains from where it stands to the last update. Throws RunError when the loss is no longer
-  // finite; Interrupted, and the update under way is then made anew when training is resumed.
-  void run(const TrainEvents& events);
+  // Trains from where it stands to the last update, or through update `until`, where that is
+  // sooner. Throws RunError, naming the update and what it was, when a figure is not finite or
+  // training diverges; Interrupted, and the update under way is then made anew when training is
+  // resumed.
+  void run(const TrainEvents& events, int until = INT32_MAX);
 
   // All that run() needs to go on as if it had never stopped, in one folder, replaced as a whole.
+  // Rank 0 writes and reads; every rank calls.
   void save(const std::filesystem::path& folder) const;
   void restore(const std::filesystem::path& folder);  // throws InputError
 
   int update() const;
+  double latest_score() const;  // of the last validation, 0 before the first
+  bool done() const;            // all updates are made, or patience is at an end
+  Trained trained() const;
+  // Seconds by stage since the trainer was made, see profile.h.
+  std::vector<std::pair<std::string, double>> profile() const;
 
   class Impl;
 
  private:
   std::unique_ptr<Impl> impl_;
 };
-
-// Returns the largest difference between the outputs of the checkpoint's golden states and what
-// LibTorch computes for them from the same weights.
-double torch_difference(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -1,6 +1,7 @@
 #include "env/base/program.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -22,6 +23,7 @@ int report(const std::exception& error, int code) {
 
 int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   install_interrupt_handler();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a disk that is full: a failed write
   try {
     const int code = fn(argc, argv);
     // A table that a full disk cut short must not look like a success.

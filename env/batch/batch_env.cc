@@ -50,8 +50,9 @@ void append(std::string& to, const V* values, int32_t count) {
 template <Task T>
 std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
   std::string all;
-  for (const int value : {config.worlds, config.group, config.episode_jobs, config.max_decisions,
-                          static_cast<int>(config.wait_at_end), T::kActions, T::kClusterFeatures}) {
+  for (const int value : {config.worlds, config.first_world, config.group, config.episode_jobs,
+                          config.max_decisions, static_cast<int>(config.wait_at_end), T::kActions,
+                          T::kClusterFeatures}) {
     append(all, value);
   }
   append(all, config.seed);
@@ -127,7 +128,9 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
       mask_(pages_.get()),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
   YARD_CHECK(!courses_.empty(), "a batch needs a course");
-  YARD_CHECK(config.group > 0 && config.worlds % config.group == 0, "worlds come in whole groups");
+  YARD_CHECK(config.group > 0 && config.worlds % config.group == 0 &&
+                 config.first_world % config.group == 0,
+             "worlds come in whole groups");
   for (const Course& course : courses_) {
     YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= course.workload->size(),
                "an episode needs so many jobs");
@@ -147,7 +150,7 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
   dt_s_.resize(n);
   ending_.resize(n);
   for (int w = 0; w < config.worlds; ++w) {
-    const auto stream = static_cast<uint64_t>(w / config.group);
+    const auto stream = static_cast<uint64_t>((config.first_world + w) / config.group);
     players_.push_back(std::make_unique<Player>(Rng{config.seed}.split(stream)));
     players_.back()->stages.resize(courses_.size());
     players_.back()->sight = slice(w);

@@ -26,6 +26,7 @@ class ThreadPool;
 template <Task T>
 struct BasicBatchConfig {
   int worlds = 64;
+  int first_world = 0;  // its number where several batches, one a process, make up one
   int threads = 1;
   int group = 1;  // so many neighbouring worlds play the same jobs
   int episode_jobs = 256;

@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "agents/ragged.h"
-#include "agents/rollout.h"
+#include "agents/returns.h"
+#include "agents/task_worlds.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -21,12 +22,9 @@ struct Sample {
 
 Rollout rollout_of(const std::vector<Sample>& samples) {
   const Scene scene("2x8", busy_jobs(20));
-  BatchConfig config;
-  config.worlds = 1;
-  config.episode_jobs = 20;
-  BatchEnv env(scene.fixed(), scene.workload(), config);
+  TaskWorlds<Dispatch> env({{scene.fixed(), &scene.workload(), 1}}, {.episode_jobs = 20}, {});
   env.reset();
-  Rollout r;
+  Rollout r(env.shape());
   const std::vector<int32_t> only = {0};
   for (const Sample& s : samples) {
     r.add_observations(env, only);
@@ -115,6 +113,148 @@ TEST(GroupAdvantages, WhoDoesTheSameGainsNothing) {
   }
   const Returns out = group_advantages(rollout_of(samples), 3, 3, 50, 0.5);
   for (const float a : out.advantage) EXPECT_NEAR(a, 0, 1e-6);
+}
+
+// Many worlds at random, some decisions at the same moment, some episodes over, some cut off.
+std::vector<Sample> random_samples(int worlds, int steps, bool whole_episodes, Rng rng) {
+  std::vector<Sample> out;
+  std::vector<double> clock_s(static_cast<size_t>(worlds), 0.0);
+  for (int t = 0; t < steps; ++t) {
+    for (int n = 0; n < worlds; ++n) {
+      double& at_s = clock_s[static_cast<size_t>(n)];
+      Sample s{n, at_s, static_cast<float>(-5 * rng.uniform()), 0};
+      if (rng.uniform() < 0.7) s.dt_s = static_cast<float>(30 * rng.uniform());
+      s.value = static_cast<float>(rng.normal());
+      s.final_value = static_cast<float>(rng.normal());
+      at_s += s.dt_s;
+      const bool last = t + 1 == steps;
+      if (whole_episodes ? last : rng.uniform() < 0.2) {
+        s.ending =
+            !whole_episodes && rng.uniform() < 0.5 ? Ending::kTruncated : Ending::kTerminated;
+        if (!whole_episodes) at_s = 0;
+      }
+      out.push_back(s);
+    }
+  }
+  return out;
+}
+
+// The sum that the recursions stand for: every later delta of the same episode, each with the
+// product of all discounts and fades between.
+template <class RewardOf, class DiscountOf>
+std::vector<double> slow_advantages(const std::vector<Sample>& samples,
+                                    const std::vector<float>& last, double lambda,
+                                    RewardOf&& reward_of, DiscountOf&& discount_of) {
+  std::vector<double> out(samples.size(), 0.0);
+  const auto next_of = [&](size_t i) {
+    size_t k = i + 1;
+    while (k < samples.size() && samples[k].world != samples[i].world) ++k;
+    return k;
+  };
+  for (size_t i = 0; i < samples.size(); ++i) {
+    double weight = 1;
+    for (size_t k = i; k < samples.size(); k = next_of(k)) {
+      const Sample& s = samples[k];
+      const size_t next = next_of(k);
+      const double after = s.ending == Ending::kTerminated  ? 0
+                           : s.ending == Ending::kTruncated ? s.final_value
+                           : next < samples.size()          ? samples[next].value
+                                                            : last[static_cast<size_t>(s.world)];
+      out[i] += weight * (reward_of(s) + discount_of(s) * after - s.value);
+      if (s.ending != Ending::kNone) break;
+      weight *= discount_of(s) * (s.dt_s > 0 ? lambda : 1);
+    }
+  }
+  return out;
+}
+
+TEST(Advantages, AreTheSumsThatTheirRecursionsStandFor) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    const std::vector<Sample> samples = random_samples(5, 40, false, Rng{seed});
+    const Rollout r = rollout_of(samples);
+    const std::vector<float> last = {0.5F, -1, 2, 0, 1};
+    const Returns discounted = time_aware_gae(r, last, 60, 0.9, 0.3);
+    const Returns average = average_reward_gae(r, last, -0.2, 0.9, 0.3);
+    const auto slow = slow_advantages(
+        samples, last, 0.9, [](const Sample& s) { return 0.3 * s.reward; },
+        [](const Sample& s) { return std::exp(-s.dt_s / 60.0); });
+    const auto slow_average = slow_advantages(
+        samples, last, 0.9, [](const Sample& s) { return 0.3 * s.reward + 0.2 * s.dt_s; },
+        [](const Sample&) { return 1.0; });
+    for (size_t i = 0; i < samples.size(); ++i) {
+      // Advantages are kept as floats.
+      EXPECT_NEAR(discounted.advantage[i], slow[i], 1e-5 * (1 + std::abs(slow[i]))) << i;
+      EXPECT_NEAR(discounted.target[i], slow[i] + samples[i].value, 1e-5 * (1 + std::abs(slow[i])));
+      EXPECT_NEAR(average.advantage[i], slow_average[i], 1e-5 * (1 + std::abs(slow_average[i])));
+    }
+  }
+}
+
+// What a world is paid from a moment on, added up payment by payment: those of steps that begin
+// later, each discounted from its step's beginning, and of the step under way what is left of it.
+double slow_return(const std::vector<Sample>& samples, int world, double from_s, double horizon_s) {
+  double sum = 0;
+  for (const Sample& s : samples) {
+    if (s.world != world) continue;
+    if (s.at_s > from_s) {
+      sum += s.reward * std::exp(-(s.at_s - from_s) / horizon_s);
+    } else if (s.at_s + s.dt_s > from_s) {
+      sum += s.reward * (s.at_s + s.dt_s - from_s) / s.dt_s;
+    }
+  }
+  return sum;
+}
+
+TEST(GroupAdvantages, AreWhatPaymentByPaymentAddsUpTo) {
+  for (const uint64_t seed : {4, 5}) {
+    std::vector<Sample> samples = random_samples(6, 25, true, Rng{seed});
+    // One decision a moment, so that "from this moment on" has one meaning.
+    std::erase_if(samples, [](const Sample& s) { return s.dt_s == 0; });
+    std::vector<double> clock_s(6, 0.0);
+    for (Sample& s : samples) {
+      s.at_s = clock_s[static_cast<size_t>(s.world)];
+      clock_s[static_cast<size_t>(s.world)] += s.dt_s;
+    }
+    const Returns out = group_advantages(rollout_of(samples), 6, 3, 200, 0.5);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const int first = samples[i].world / 3 * 3;
+      double expected = slow_return(samples, samples[i].world, samples[i].at_s, 200);
+      for (int m = first; m < first + 3; ++m) {
+        if (m == samples[i].world) continue;
+        expected -= slow_return(samples, m, samples[i].at_s, 200) / 2;
+      }
+      EXPECT_NEAR(out.advantage[i], 0.5 * expected, 1e-4) << i;
+    }
+  }
+}
+
+// World 0 is the heuristic: -2 a second for 10 s, then -1 for 10 s.
+TEST(RelativeRewards, AreLessWhatTheHeuristicIsPaidMeanwhile) {
+  Rollout r = rollout_of({{0, 0, -20, 10},
+                          {1, 0, 0, 0},
+                          {1, 0, -7, 5},
+                          {0, 10, -10, 10, Ending::kTerminated},
+                          {1, 5, -12, 10, Ending::kTerminated}});
+  make_relative(r, 2, 2);
+  EXPECT_EQ(r.reward[0], 0) << "against itself";
+  EXPECT_EQ(r.reward[3], 0);
+  EXPECT_EQ(r.reward[1], 0);
+  EXPECT_FLOAT_EQ(r.reward[2], -7 + 10);
+  EXPECT_FLOAT_EQ(r.reward[4], -12 + 10 + 5 + 5) << "and what it is paid after the end";
+}
+
+TEST(RelativeRewards, SumToTheDifferenceOfWholeEpisodes) {
+  const std::vector<Sample> samples = random_samples(6, 30, true, Rng{6});
+  Rollout r = rollout_of(samples);
+  std::vector<double> before(6, 0.0), after(6, 0.0);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    before[static_cast<size_t>(r.world[i])] += r.reward[i];
+  }
+  make_relative(r, 6, 3);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    after[static_cast<size_t>(r.world[i])] += r.reward[i];
+  }
+  for (size_t n = 0; n < 6; ++n) EXPECT_NEAR(after[n], before[n] - before[n / 3 * 3], 1e-3) << n;
 }
 
 // d/dx of sum(f(x)^2) by central differences, exact for a quadratic but for rounding.

@@ -1,13 +1,13 @@
 // The network against its native twin, masks that let nothing through, and an update that moves
 // probability where the reward is.
-#include "agents/ppo.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "agents/descent.h"
+#include "agents/task_worlds.h"
 #include "policies/learned/job_scorer.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
@@ -47,27 +47,32 @@ std::vector<GoldenState> random_states() {
 }
 
 // Every parameter away from where it starts, the last layers too.
-JobScorerNet stirred_net(int hidden) {
-  torch::manual_seed(5);
-  JobScorerNet net(hidden);
+std::unique_ptr<Network> seeded_net(uint64_t seed) {
+  Settings settings;
+  settings.set("hidden", "16", "test");
+  return make_network("job-scorer", settings,
+                      {Dispatch::kJobs, Dispatch::kJobFeatures, Dispatch::kClusterFeatures}, seed);
+}
+
+std::unique_ptr<Network> stirred_net() {
+  auto net = seeded_net(5);
   torch::NoGradGuard no_grad;
   for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.3);
   return net;
 }
 
 TEST(JobScorerNet, BeginsAtThePrior) {
-  torch::manual_seed(1);
-  JobScorerNet net(16);
+  const auto net = seeded_net(1);
   const RaggedBatch batch = batch_of(random_states());
   EXPECT_TRUE(torch::equal(net->logits(batch), batch.prior));
 }
 
 TEST(JobScorerNet, IsItsNativeTwin) {
   torch::NoGradGuard no_grad;
-  JobScorerNet net = stirred_net(16);
+  const auto net = stirred_net();
   std::vector<GoldenState> states = random_states();
   const RaggedBatch batch = batch_of(states);
-  net->fit_normaliser(batch);
+  net->fit_normaliser(batch, *alone());
   const Tensors weights = net->export_policy();
   const JobScorer native(weights, "test");
   const auto logits = net->logits(batch).contiguous();
@@ -87,14 +92,14 @@ TEST(JobScorerNet, IsItsNativeTwin) {
     row += Dispatch::kActions;
   }
   EXPECT_GT(moved, 0.1);
-  JobScorerNet other(16);
-  other->import_policy(weights);
+  const auto other = seeded_net(6);
+  other->import_policy(weights, "test");
   EXPECT_TRUE(torch::equal(other->logits(batch), logits));
 }
 
 TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
   torch::NoGradGuard no_grad;
-  JobScorerNet net = stirred_net(16);
+  const auto net = stirred_net();
   const GoldenState a = random_state(40, Rng{12});
   GoldenState b = a;
   const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
@@ -116,7 +121,7 @@ TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
 }
 
 TEST(JobScorerNet, MaskedActionsHaveNoProbabilityAndNoGradient) {
-  JobScorerNet net = stirred_net(16);
+  const auto net = stirred_net();
   const std::vector<GoldenState> states = random_states();
   RaggedBatch batch = batch_of(states);
   batch.prior.requires_grad_(true);
@@ -155,7 +160,7 @@ class Bandit : public ::testing::Test {
  protected:
   Bandit() {
     env_.reset();
-    const uint8_t* mask = mask_of(env_, 0);
+    const uint8_t* mask = env_.sight().mask.data();
     for (int32_t a = 0; a < Dispatch::kNothing && worse_ < 0; ++a) {
       if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
     }
@@ -163,6 +168,7 @@ class Bandit : public ::testing::Test {
     const std::vector<float> now = probabilities();
     for (int i = 0; i < 64; ++i) {
       rollout_.add_observations(env_, std::vector<int32_t>{0});
+      order_.push_back(i);
       const int32_t action = i % 2 == 0 ? better_ : worse_;
       rollout_.action.push_back(action);
       rollout_.log_prob.push_back(std::log(now[static_cast<size_t>(action)]));
@@ -172,11 +178,11 @@ class Bandit : public ::testing::Test {
     config_.lr = 0.01;
   }
 
-  static BatchConfig one_world() {
-    BatchConfig config;
-    config.worlds = 1;
-    config.episode_jobs = 40;
-    return config;
+  // One update by learner `name` on a network of its own.
+  UpdateStats update(const char* name, double progress = 0) {
+    Descent descent(*net_, config_, *ranks_);
+    return descent.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_, progress,
+                          Rng{1});
   }
 
   std::vector<float> probabilities() {
@@ -186,33 +192,30 @@ class Bandit : public ::testing::Test {
     return {p.data_ptr<float>(), p.data_ptr<float>() + p.numel()};
   }
 
-  static JobScorerNet seeded() {
-    torch::manual_seed(3);
-    return JobScorerNet(16);
-  }
-
   Scene scene_{"2x8", busy_jobs(60)};
-  BatchEnv env_{scene_.fixed(), scene_.workload(), one_world()};
-  JobScorerNet net_ = seeded();
+  TaskWorlds<Dispatch> env_{{{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, {}};
+  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Network> net_ = seeded_net(3);
   int32_t better_ = -1, worse_ = -1;
-  Rollout rollout_;
+  Rollout rollout_{env_.shape()};
+  std::vector<int64_t> order_;
   Returns returns_;
-  PpoConfig config_;
+  DescentConfig config_;
 };
 
 TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
   const std::vector<float> before = probabilities();
   config_.target_kl = 1e9;
   config_.epochs = 4;
-  Ppo ppo(net_, config_);
-  const PpoStats stats = ppo.update(rollout_, returns_, 0, Rng{1});
-  EXPECT_TRUE(stats.finite);
+  const UpdateStats stats = update("group");
+  EXPECT_EQ(stats.not_finite, "");
   EXPECT_GT(stats.approx_kl, 0);
+  EXPECT_GT(stats.grad_norm, 0);
   const std::vector<float> after = probabilities();
   const auto b = static_cast<size_t>(better_), w = static_cast<size_t>(worse_);
   EXPECT_GT(after[b] / after[w], 1.1F * before[b] / before[w]);
   for (size_t a = 0; a < Dispatch::kActions; ++a) {
-    if (mask_of(env_, 0)[a] == 0) {
+    if (env_.sight().mask[a] == 0) {
       EXPECT_EQ(after[a], 0);
     }
   }
@@ -221,12 +224,10 @@ TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
 TEST_F(Bandit, AnUpdateStopsBeyondTheDivergenceAllowed) {
   config_.target_kl = 1e9;
   config_.epochs = 40;
-  Ppo far(net_, config_);
-  const double free_kl = far.update(rollout_, returns_, 0, Rng{1}).approx_kl;
-  net_ = seeded();
+  const double free_kl = update("group").approx_kl;
+  net_ = seeded_net(3);
   config_.target_kl = 1e-4;
-  Ppo near(net_, config_);
-  EXPECT_LT(near.update(rollout_, returns_, 0, Rng{1}).approx_kl, free_kl / 4);
+  EXPECT_LT(update("group").approx_kl, free_kl / 4);
 }
 
 TEST_F(Bandit, TheCriticLearnsItsTarget) {
@@ -235,8 +236,7 @@ TEST_F(Bandit, TheCriticLearnsItsTarget) {
   config_.epochs = 50;
   config_.target_kl = 1e9;
   config_.max_grad_norm = 1e9;
-  Ppo ppo(net_, config_);
-  ppo.update(rollout_, returns_, 0, Rng{1});
+  update("ppo");
   torch::NoGradGuard no_grad;
   const auto value = net_->value(present_batch(env_, std::vector<int32_t>{0}));
   EXPECT_NEAR(value.item<float>(), -1.5, 0.1);
@@ -246,15 +246,21 @@ TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
   const std::vector<float> before = probabilities();
   std::fill(returns_.advantage.begin(), returns_.advantage.end(),
             std::numeric_limits<float>::quiet_NaN());
-  Ppo ppo(net_, config_);
-  EXPECT_FALSE(ppo.update(rollout_, returns_, 0, Rng{1}).finite);
+  EXPECT_EQ(update("group").not_finite, "the loss");
+  EXPECT_EQ(probabilities(), before);
+}
+
+TEST_F(Bandit, AGradientWithoutANormIsNotApplied) {
+  rollout_.value.assign(64, 0);
+  returns_.target.assign(64, 1e19F);  // its square is a float, the gradient's is not
+  const std::vector<float> before = probabilities();
+  EXPECT_NE(update("ppo").not_finite, "");
   EXPECT_EQ(probabilities(), before);
 }
 
 TEST_F(Bandit, AtTheEndTheStepIsNothing) {
   const std::vector<float> before = probabilities();
-  Ppo ppo(net_, config_);
-  ppo.update(rollout_, returns_, 1, Rng{1});
+  update("group", 1);
   EXPECT_EQ(probabilities(), before);
 }
 

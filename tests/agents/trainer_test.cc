@@ -1,32 +1,83 @@
-// The loop as a whole: from a start that is wrong to an optimum that is known, and resumed as if it
-// had never stopped.
+// The loop as a whole: from a start that is wrong to an optimum that is known, resumed as if it had
+// never stopped, and stopped with a reason when it comes apart.
 #include "agents/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "agents/agent.h"
+#include "agents/task_worlds.h"
+#include "agents/torch_difference.h"
 #include "env/base/error.h"
-#include "policies/learned/pilot.h"
+#include "env/base/file.h"
+#include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
 namespace {
 
-Checkpoint train(const TrainConfig& config, const Scene& scene) {
-  Trainer trainer(config, scene.fixed(), scene.workload(), {{"made_by", "test"}});
-  Checkpoint last;
-  TrainEvents events;
-  events.keep = [&](const Checkpoint& c, int, double, bool) { last = c; };
-  trainer.run(events);
-  return last;
+using ::testing::HasSubstr;
+
+// What a training of `pilot` is made of.
+struct Plan {
+  TrainConfig loop;
+  std::vector<std::string> agent, learner, network = {"hidden=16"};
+
+  std::unique_ptr<Agent> make_agent() const {
+    return AgentRegistry::make("pilot", settings_of(agent));
+  }
+};
+
+Plan tiny(const std::string& learner) {
+  Plan plan;
+  TrainConfig& c = plan.loop;
+  c.learner = learner;
+  c.worlds = 16;
+  c.threads = 1;
+  c.group = 8;
+  c.updates = 12;
+  c.average = 0;
+  c.descent.lr = 0.02;
+  c.descent.minibatch = 64;
+  c.descent.target_kl = 0.2;
+  if (learner == "ppo") plan.learner = {"steps=32"};
+  return plan;
 }
 
-int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
-  const auto pilot = make_pilot(checkpoint, "test");
+class Training {
+ public:
+  Training(const Plan& plan, const Scene& scene)
+      : agent_(plan.make_agent()),
+        trainer_(plan.loop, settings_of(plan.learner), settings_of(plan.network),
+                 [&](const WorldsOptions& options) {
+                   return agent_->worlds({{scene.fixed(), &scene.workload(), 1}}, options);
+                 },
+                 *ranks_, {{"made_by", "test"}}) {}
+
+  Trainer& operator*() { return trainer_; }
+  Trainer* operator->() { return &trainer_; }
+  Checkpoint checkpoint() const { return agent_->checkpoint(trainer_.trained()); }
+
+ private:
+  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Agent> agent_;
+  Trainer trainer_;
+};
+
+Checkpoint train(const Plan& plan, const Scene& scene) {
+  Training training(plan, scene);
+  training->run({});
+  return training.checkpoint();
+}
+
+int64_t total_us(const Plan& plan, const Checkpoint& checkpoint, const Scene& scene) {
+  const auto pilot = plan.make_agent()->policy(checkpoint);
   Player player(scene, *pilot);
   player.play();
   EXPECT_FALSE(player.failed());
@@ -49,22 +100,6 @@ int64_t best_total_us(const std::vector<Job>& jobs) {
   return best;
 }
 
-TrainConfig tiny(const std::string& baseline) {
-  TrainConfig c;
-  c.hidden = 16;
-  c.worlds = 16;
-  c.threads = 1;
-  c.group = 8;
-  c.updates = 12;
-  c.average = 0;
-  c.ppo.baseline = baseline;
-  c.ppo.lr = 0.02;
-  c.ppo.steps = 32;
-  c.ppo.minibatch = 64;
-  c.ppo.target_kl = 0.2;
-  return c;
-}
-
 // Wide jobs are short here; the index it starts from holds that they cost more and lets them wait.
 class TinyCluster : public ::testing::TestWithParam<std::string> {};
 
@@ -77,114 +112,279 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
                                          {0, 8, 100},
                                          {0, 8, 100}});
   const Scene scene("1x8", jobs, no_costs());
-  TrainConfig config = tiny(GetParam());
-  config.episode_jobs = 7;
-  config.preempt = false;
+  Plan plan = tiny(GetParam());
+  plan.loop.episode_jobs = 7;
+  plan.agent = {"preempt=false"};
   const int64_t best_us = best_total_us(jobs);
 
-  TrainConfig still = config;
-  still.ppo.lr = 0;
-  still.updates = 1;
-  EXPECT_GT(total_us(train(still, scene), scene), best_us * 3 / 2);
-  EXPECT_EQ(total_us(train(config, scene), scene), best_us);
+  Plan still = plan;
+  still.loop.descent.lr = 0;
+  still.loop.updates = 1;
+  EXPECT_GT(total_us(still, train(still, scene), scene), best_us * 3 / 2);
+  EXPECT_EQ(total_us(plan, train(plan, scene), scene), best_us);
 }
 
-INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "critic"),
+INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),
                          [](const auto& info) { return info.param; });
 
-class Resume : public ::testing::TestWithParam<std::string> {};
+// What episodes are paid is minus what their jobs waited and ran, whatever was done in them.
+TEST(Reward, SumsToMinusTheTotalCompletionTime) {
+  const Scene scene("2x8", busy_jobs(60));
+  TaskWorlds<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
+                              {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
+                              {});
+  worlds.reset();
+  std::vector<double> paid(6, 0.0);
+  for (uint64_t step = 0; step < 100'000; ++step) {
+    std::vector<int32_t> actions(6, 0);
+    bool any = false;
+    for (int n = 0; n < 6; ++n) {
+      if (worlds.waits(n)) continue;
+      any = true;
+      Rng rng = Rng{8}.split(static_cast<uint64_t>(n)).split(step);
+      const uint8_t* mask = worlds.sight().mask.data() + n * Dispatch::kActions;
+      do {
+        actions[static_cast<size_t>(n)] = static_cast<int32_t>(rng.below(Dispatch::kActions));
+      } while (mask[actions[static_cast<size_t>(n)]] == 0);
+    }
+    if (!any) break;
+    worlds.step(actions);
+    for (size_t n = 0; n < 6; ++n) paid[n] += worlds.sight().reward[n];
+  }
+  const std::vector<double> jcts_s = worlds.take_mean_jcts_s();
+  ASSERT_EQ(jcts_s.size(), 6u);
+  for (size_t n = 0; n < 6; ++n) {
+    EXPECT_NEAR(paid[n], -30 * jcts_s[n], 1e-5 * 30 * jcts_s[n]) << "rewards are floats";
+  }
+}
 
-TEST_P(Resume, GoesOnAsIfItHadNeverStopped) {
+Plan small(const std::string& learner) {
+  Plan plan = tiny(learner == "ppo" ? "ppo" : learner);
+  plan.loop.updates = 6;
+  plan.loop.validate_every = 2;
+  plan.loop.worlds = 4;
+  plan.loop.group = 2;
+  plan.loop.episode_jobs = 30;
+  plan.loop.average = 0.5;
+  return plan;
+}
+
+struct Resumed {
+  const char* name;
+  const char* learner;
+  std::vector<std::string> settings;
+};
+
+class Resume : public ::testing::TestWithParam<Resumed> {
+ protected:
+  Plan plan() const {
+    Plan plan = small(GetParam().learner);
+    for (const std::string& setting : GetParam().settings) plan.learner.push_back(setting);
+    return plan;
+  }
+};
+
+// Whatever a training remembers is in its state: after any update, going on from the state gives
+// the same states, file by file, and the same checkpoint.
+TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   const Scene scene("2x8", busy_jobs(80));
-  TrainConfig config = tiny(GetParam());
-  config.updates = 4;
-  config.validate_every = 2;
-  config.worlds = 4;
-  config.group = 2;
-  config.episode_jobs = 30;
-  config.average = 0.5;
-  const Checkpoint straight = train(config, scene);
-
   const Scratch scratch;
-  struct Stop {};
-  {
-    Trainer first(config, scene.fixed(), scene.workload(), {});
-    TrainEvents events;
-    events.validated = [&] {
-      first.save(scratch.path() / "state");
-      throw Stop{};
-    };
-    EXPECT_THROW(first.run(events), Stop);
-    EXPECT_EQ(first.update(), 2);
-  }
-  Trainer second(config, scene.fixed(), scene.workload(), {{"made_by", "test"}});
-  second.restore(scratch.path() / "state");
-  EXPECT_EQ(second.update(), 2);
-  Checkpoint resumed;
-  std::vector<int> updates;
+  const auto state = [&](const std::string& of, int update) {
+    return scratch.path() / (of + std::to_string(update));
+  };
+  Plan plan = this->plan();
+  plan.loop.validate_every = 1;
+  // Scores that rise, so that what depends on the best one is put to the test.
+  const auto validate = [](const Trained&, int update) { return 1 + 0.1 * (update % 3); };
+  std::vector<std::string> files = {"network.pt",   "mean_network.pt",    "adam.pt",
+                                    "golden.safetensors", "counters.json"};
+  Training whole(plan, scene);
   TrainEvents events;
-  events.on_update = [&](const TrainStats& s) { updates.push_back(s.update); };
-  events.keep = [&](const Checkpoint& c, int, double, bool) { resumed = c; };
-  second.run(events);
-  EXPECT_EQ(updates, (std::vector<int>{3, 4}));
-  EXPECT_EQ(resumed.provenance, straight.provenance);
-  for (const auto& [name, t] : straight.weights) {
-    EXPECT_EQ(resumed.weights.at(name).data, t.data) << name;
+  events.validate = validate;
+  events.save = [&] { whole->save(state("whole", whole->update())); };
+  whole->run(events);
+  const Checkpoint straight = whole.checkpoint();
+
+  for (const int from : {1, 3, 5}) {
+    Training second(plan, scene);
+    second->restore(state("whole", from));
+    EXPECT_EQ(second->update(), from);
+    TrainEvents after;
+    after.validate = validate;
+    after.save = [&] { second->save(state("second", second->update())); };
+    second->run(after);
+    for (int u = from + 1; u <= plan.loop.updates; ++u) {
+      for (const std::string& file : files) {
+        EXPECT_TRUE(read_file(state("second", u) / file) == read_file(state("whole", u) / file))
+            << file << " after update " << u << ", resumed after " << from;
+      }
+    }
+    const Checkpoint resumed = second.checkpoint();
+    EXPECT_EQ(resumed.provenance, straight.provenance);
+    for (const auto& [name, t] : straight.weights) {
+      EXPECT_EQ(resumed.weights.at(name).data, t.data) << name;
+    }
+    for (const auto& [name, t] : straight.golden) {
+      EXPECT_EQ(resumed.golden.at(name).data, t.data) << name;
+    }
+    EXPECT_LT(torch_difference(resumed), 1e-5);
   }
-  for (const auto& [name, t] : straight.golden) {
-    EXPECT_EQ(resumed.golden.at(name).data, t.data) << name;
-  }
-  EXPECT_LT(torch_difference(resumed), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Trainer, Resume, ::testing::Values("group", "critic"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Trainer, Resume,
+                         ::testing::Values(Resumed{"group", "group", {}}, Resumed{"ppo", "ppo", {}},
+                                           Resumed{"average", "ppo", {"average_reward=true"}},
+                                           Resumed{"relative", "ppo", {"relative_reward=true"}},
+                                           Resumed{"clone", "clone", {}}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   const Scene scene("2x8", busy_jobs(80));
-  TrainConfig config = tiny("group");
-  config.episode_jobs = 30;
+  const Plan plan = small("group");
   const Scratch scratch;
-  Trainer trainer(config, scene.fixed(), scene.workload(), {});
-  EXPECT_THROW(trainer.restore(scratch.path() / "nothing"), InputError);
-  trainer.save(scratch.path() / "state");
-  config.hidden = 8;
-  Trainer narrower(config, scene.fixed(), scene.workload(), {});
-  EXPECT_THROW(narrower.restore(scratch.path() / "state"), InputError);
-  config.hidden = 16;
-  config.worlds = 8;
-  Trainer fewer(config, scene.fixed(), scene.workload(), {});
-  EXPECT_THROW(fewer.restore(scratch.path() / "state"), InputError);
+  const auto state = scratch.path() / "state";
+  Training training(plan, scene);
+  EXPECT_THROW(training->restore(scratch.path() / "nothing"), InputError);
+  training->save(state);
+  const auto refusal = [&](const Plan& other) -> std::string {
+    try {
+      Training(other, scene)->restore(state);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "taken";
+  };
+  Plan other = plan;
+  other.network = {"hidden=8"};
+  EXPECT_THAT(refusal(other), HasSubstr("network.pt"));
+  other = plan;
+  other.loop.worlds = 8;
+  EXPECT_THAT(refusal(other), HasSubstr("worlds"));
+  other = plan;
+  other.loop.learner = "ppo";
+  EXPECT_THAT(refusal(other), HasSubstr("learner \"ppo\""));
+  // A file that is not the one that was written.
+  for (const char* name : {"adam.pt", "worlds-0.bin", "counters.json"}) {
+    training->save(state);
+    const std::string bytes = read_file(state / name);
+    write_file_atomic(state / name, bytes.substr(0, bytes.size() / 2));
+    EXPECT_THAT(refusal(plan), HasSubstr(name));
+    std::filesystem::remove(state / name);
+    EXPECT_THAT(refusal(plan), HasSubstr(name));
+  }
+  write_file_atomic(state / "files.json", "[1");
+  EXPECT_THAT(refusal(plan), HasSubstr("files.json"));
 }
 
-TEST(Trainer, ValidatesAndKeepsTheBest) {
+TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
   const Scene scene("2x8", busy_jobs(80));
-  TrainConfig config = tiny("group");
-  config.worlds = 4;
-  config.group = 2;
-  config.episode_jobs = 30;
-  config.updates = 6;
-  config.validate_every = 2;
-  Trainer trainer(config, scene.fixed(), scene.workload(), {});
+  const auto refusal = [&](auto&& change) -> std::string {
+    Plan plan = small("group");
+    change(plan);
+    try {
+      Training(plan, scene)->run({});
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "taken";
+  };
+  EXPECT_THAT(refusal([](Plan& p) { p.loop.worlds = 5; }), HasSubstr("groups of 2"));
+  EXPECT_THAT(refusal([](Plan& p) { p.loop.group = 1; }), HasSubstr("group: expected at least 2"));
+  EXPECT_THAT(refusal([](Plan& p) { p.loop.learner = "luck"; }), HasSubstr("clone, group, ppo"));
+  EXPECT_THAT(refusal([](Plan& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
+  EXPECT_THAT(refusal([](Plan& p) { p.learner = {"steps=4"}; }), HasSubstr("unknown key 'steps'"));
+}
+
+TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
+  const Scene scene("2x8", busy_jobs(80));
+  Training training(small("group"), scene);
   const std::vector<double> scores = {0.9, 0.8, 0.85};
   size_t asked = 0;
-  std::vector<std::pair<int, bool>> kept;
+  std::vector<std::pair<int, bool>> validated;
   std::vector<double> reported;
   TrainEvents events;
-  events.validate = [&](const Checkpoint&, int update) {
+  events.validate = [&](const Trained&, int update) {
     EXPECT_EQ(update, 2 * (static_cast<int>(asked) + 1));
     return scores[asked++];
   };
-  events.keep = [&](const Checkpoint&, int update, double score, bool best) {
-    kept.emplace_back(update, best);
-    if (!best) {
-      EXPECT_EQ(score, 0.8);
-    }
+  events.validated = [&](const Trained&, int update, double score, bool best) {
+    validated.emplace_back(update, best);
+    EXPECT_EQ(score, scores[asked - 1]);
   };
   events.on_update = [&](const TrainStats& s) { reported.push_back(s.validation); };
-  trainer.run(events);
-  EXPECT_EQ(kept, (std::vector<std::pair<int, bool>>{{2, true}, {4, true}, {6, false}}));
+  training->run(events);
+  EXPECT_EQ(validated, (std::vector<std::pair<int, bool>>{{2, true}, {4, true}, {6, false}}));
   EXPECT_EQ(reported, (std::vector<double>{0, 0.9, 0, 0.8, 0, 0.85}));
+  EXPECT_TRUE(training->done());
+}
+
+TEST(Trainer, EndsWhenPatienceDoes) {
+  const Scene scene("2x8", busy_jobs(80));
+  Plan plan = small("group");
+  plan.loop.updates = 20;
+  plan.loop.validate_every = 1;
+  plan.loop.patience = 3;
+  Training training(plan, scene);
+  TrainEvents events;
+  // The best comes with update 2; 3, 4 and 5 are no better.
+  events.validate = [](const Trained&, int update) { return update == 2 ? 0.5 : 0.9; };
+  training->run(events);
+  EXPECT_EQ(training->update(), 5);
+  EXPECT_TRUE(training->done());
+}
+
+TEST(Trainer, StopsWhereItIsAskedToAndGoesOn) {
+  const Scene scene("2x8", busy_jobs(80));
+  const Checkpoint straight = train(small("group"), scene);
+  Training training(small("group"), scene);
+  training->run({}, 4);
+  EXPECT_EQ(training->update(), 4);
+  EXPECT_FALSE(training->done());
+  training->run({});
+  EXPECT_EQ(training.checkpoint().weights.at("w2").data, straight.weights.at("w2").data);
+}
+
+// On a table, so that what the worlds pay can be anything.
+std::string failure_of(const Table& table, const TrainConfig& config) {
+  const auto ranks = alone();
+  Trainer trainer(
+      config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
+      [&](const WorldsOptions& options) { return std::make_unique<TableWorlds>(table, options); },
+      *ranks, {});
+  try {
+    trainer.run({});
+  } catch (const RunError& e) {
+    return e.what();
+  }
+  return "trained";
+}
+
+TrainConfig on_a_table() {
+  TrainConfig config = tiny("ppo").loop;
+  config.reward_scale = 1;
+  return config;
+}
+
+TEST(Divergence, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
+  const Table sane = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
+  EXPECT_EQ(failure_of(sane, on_a_table()), "trained");
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const Table table = {.moves = {{{Move::kEnd, bad, 1}, {Move::kEnd, 0, 1}}}};
+    const std::string why = failure_of(table, on_a_table());
+    EXPECT_THAT(why, HasSubstr("update 1: the loss is not finite"));
+  }
+}
+
+TEST(Divergence, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
+  const Table table = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
+  TrainConfig config = on_a_table();
+  config.stop_explained_variance = 1;  // nothing explains everything
+  EXPECT_THAT(failure_of(table, config),
+              HasSubstr("update 3: explained_variance is below stop_explained_variance = 1"));
+  config = on_a_table();
+  config.stop_kl = 0;
+  EXPECT_THAT(failure_of(table, config), HasSubstr("update 3: approx_kl is above stop_kl = 0"));
 }
 
 // Two programs must agree on a checkpoint that was not made here.

@@ -76,7 +76,15 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"tiny.yaml --set no_such_key=1", "no_such_key"},
       {"tiny.yaml --set updates=0", "updates"},
       {"tiny.yaml --set lr=fast", "lr"},
-      {"tiny.yaml --set baseline=luck", "baseline"},
+      {"tiny.yaml --set learner=luck", "learner"},
+      {"tiny.yaml --set network=luck", "network"},
+      {"tiny.yaml --set agent=luck", "agent"},
+      {"tiny.yaml --set steps=8", "unknown key 'steps'"},
+      {"tiny.yaml --set worlds=5", "groups of 2"},
+      {"tiny.yaml --set learner=ppo --set lambda=2", "lambda"},
+      {"tiny.yaml --ranks 3", "3 ranks"},
+      {"tiny.yaml --ranks 0", "ranks"},
+      {"tiny.yaml --until 0", "until"},
       {"tiny.yaml --set trace=missing.csv", "missing.csv"},
       {"tiny.yaml --set episode_jobs=100000", "episode_jobs"},
       {"missing.yaml", "missing.yaml"},
@@ -113,6 +121,113 @@ TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
   EXPECT_EQ(read_file("run/checkpoints/last/golden.safetensors"),
             read_file("whole/checkpoints/last/golden.safetensors"));
   EXPECT_EQ(shell("yardmaster verify --checkpoint run/checkpoints/best").code, 0);
+}
+
+// The columns of metrics.csv that do not tell the machine's speed.
+std::string metrics_without_time(const std::string& run) {
+  return shell("python3 -c \"import csv,sys; r=list(csv.reader(open('" + run +
+               "/metrics.csv'))); k=[i for i,c in enumerate(r[0]) if 'per_s' not in c]; "
+               "print([[row[i] for i in k] for row in r])\"")
+      .out;
+}
+
+// Killed at a moment of chance, three times, it ends with the same weights and figures.
+TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=30 --out whole").code, 0);
+  const Result killed = shell(
+      "yardmaster train tiny.yaml --set updates=30 --out run & pid=$!; "
+      "while kill -0 $pid && [ ! -e run/checkpoints/training_state ]; do sleep 0.02; done; "
+      "sleep 0.0$(date +%N | cut -c1-2); kill -9 $pid; wait $pid");
+  ASSERT_EQ(killed.code, 137) << killed.err;
+  for (int again = 0; again < 2; ++again) {
+    shell(
+        "yardmaster train --resume run & pid=$!; sleep 0.$(date +%N | cut -c1-2); "
+        "kill -9 $pid; wait $pid");
+  }
+  const Result resumed = shell("yardmaster train --resume run");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  for (const char* name :
+       {"last/model.safetensors", "last/golden.safetensors", "best/model.safetensors",
+        "training_state/adam.pt", "training_state/worlds-0.bin", "training_state/counters.json"}) {
+    EXPECT_TRUE(read_file("run/checkpoints/" + std::string(name)) ==
+                read_file("whole/checkpoints/" + std::string(name)))
+        << name;
+  }
+  EXPECT_EQ(metrics_without_time("run"), metrics_without_time("whole"));
+}
+
+// The second Ctrl-C comes while the first one is being obeyed, or after: either way the run is
+// whole.
+TEST_F(Train, ASecondCtrlCLosesNothing) {
+  const Result stopped = shell(
+      "yardmaster train tiny.yaml --set updates=400 --out run & pid=$!; "
+      "while kill -0 $pid && [ ! -e run/checkpoints/training_state ]; do sleep 0.02; done; "
+      "kill -INT $pid; kill -INT $pid; wait $pid");
+  EXPECT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_EQ(folder_.leftovers(), 0);
+  EXPECT_EQ(shell("yardmaster train --resume run --until 5").code, 0);
+}
+
+TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
+  // The states and checkpoints are larger than 40 blocks of 512 or 1024 bytes, all else is not.
+  const Result full = shell("ulimit -f 40; yardmaster train tiny.yaml --set updates=3 --out run");
+  EXPECT_EQ(full.code, 1) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("File too large"));
+  EXPECT_EQ(folder_.leftovers(), 0);
+  EXPECT_EQ(Json::parse(read_file("run/run.json"))["state"], "failed");
+
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=6 --until 2 --out later").code, 0);
+  EXPECT_EQ(shell("ulimit -f 40; yardmaster train --resume later").code, 1);
+  ASSERT_EQ(shell("yardmaster train --resume later").code, 0);
+  EXPECT_EQ(folder_.leftovers(), 0);
+}
+
+TEST_F(Train, RefusesAStateThatIsDamagedOrAnothers) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=3 --until 1 --out run").code, 0);
+  const auto refused = [&](const std::string& arguments, const char* named) {
+    const Result result = shell("yardmaster train --resume run " + arguments);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(named));
+  };
+  refused("--set hidden=16", "network.pt");
+  refused("--set learner=ppo", "learner");
+  refused("--set worlds=8", "worlds");
+  refused("--ranks 2", "ranks");
+  const std::string file = "run/checkpoints/training_state/adam.pt", whole = read_file(file);
+  write_file_atomic(file, whole.substr(0, whole.size() / 2));
+  refused("", "adam.pt");
+  write_file_atomic(file, whole);
+  EXPECT_EQ(shell("yardmaster train --resume run").code, 0);
+}
+
+TEST_F(Train, KeepsTheLatestCheckpointsAndSaysWhereTimeWent) {
+  const Result trained =
+      shell("yardmaster train tiny.yaml --set updates=5 --set keep=2 --out run --profile");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_FALSE(folder_.has("run/checkpoints/update-0000003"));
+  EXPECT_TRUE(folder_.has("run/checkpoints/update-0000004/manifest.json"));
+  EXPECT_TRUE(folder_.has("run/checkpoints/update-0000005/manifest.json"));
+  EXPECT_THAT(trained.err, HasSubstr("environment"));
+  const Json profile = Json::parse(read_file("run/profile.json"));
+  double share = 0;
+  for (const Json& stage : profile["stages"]) share += stage["share"].get<double>();
+  EXPECT_NEAR(share, 1, 1e-9);
+  EXPECT_EQ(profile["stages"][0]["stage"], "environment");
+  EXPECT_GT(profile["stages"][4]["seconds"], 0) << "validation";
+}
+
+TEST_F(Train, EveryLearnerTrains) {
+  for (const char* settings :
+       {"learner=ppo --set steps=16", "learner=ppo --set steps=16 --set average_reward=true",
+        "learner=ppo --set relative_reward=true", "learner=clone",
+        "learner=group --set teacher_kl=0.1"}) {
+    const Result trained = shell(
+        "rm -rf run; yardmaster train tiny.yaml --out run --set updates=2 "
+        "--set " +
+        std::string(settings));
+    EXPECT_EQ(trained.code, 0) << settings << ": " << trained.err;
+  }
+  EXPECT_THAT(read_file("run/metrics.csv"), HasSubstr("train/teacher_kl"));
 }
 
 // What the repository ships must fit the code that it ships with.

@@ -105,12 +105,16 @@ Json list_clusters() {
 int run_list(CLI::App& app, int argc, char** argv) {
   std::string kind;
   bool json = false;
-  app.add_option("kind", kind, "policies, agents, tasks, traces, clusters or rules")
+  app.add_option("kind", kind,
+                 "policies, agents, learners, networks, tasks, traces, clusters or rules")
       ->required()
-      ->check(CLI::IsMember({"policies", "agents", "tasks", "traces", "clusters", "rules"}));
+      ->check(CLI::IsMember(
+          {"policies", "agents", "learners", "networks", "tasks", "traces", "clusters", "rules"}));
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (kind == "agents" || kind == "tasks") ask_trainer(argv);
+  if (kind == "agents" || kind == "learners" || kind == "networks" || kind == "tasks") {
+    ask_trainer(argv);
+  }
   const Json rows = kind == "policies"   ? list_policies()
                     : kind == "rules"    ? list_rules()
                     : kind == "clusters" ? list_clusters()

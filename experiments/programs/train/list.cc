@@ -1,4 +1,5 @@
-// `list agents|tasks`: what can be trained. `yardmaster list` hands these two over.
+// `list agents|learners|networks|tasks`: what can be trained, and by what. `yardmaster list` hands
+// these over.
 
 #include <fmt/format.h>
 
@@ -6,37 +7,73 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "agents/agent.h"
+#include "agents/listed.h"
 #include "env/base/error.h"
 #include "experiments/programs/train/commands.h"
 
 namespace yard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json agents() {
+  Json rows = Json::array();
+  for (const std::string& name : AgentRegistry::names()) {
+    const Agent::Info& info = AgentRegistry::info(name);
+    rows.push_back({{"name", name},
+                    {"information", info.information},
+                    {"source", info.source},
+                    {"fidelity", info.fidelity},
+                    {"about", info.about}});
+  }
+  return rows;
+}
+
+Json parts(const std::vector<Listed>& all) {
+  Json rows = Json::array();
+  for (const Listed& one : all) {
+    rows.push_back({{"name", one.name},
+                    {"information", "-"},
+                    {"source", one.source},
+                    {"fidelity", "ours"},
+                    {"about", one.about}});
+  }
+  return rows;
+}
+
+Json tasks() {
+  return {{{"name", "dispatch"},
+           {"information", "history"},
+           {"source", "this project; the window of 128 jobs as in RLScheduler, SC 2020"},
+           {"fidelity", "ours"},
+           {"about", "which waiting job starts, which running one stops, or nothing more"}},
+          {{"name", "select"},
+           {"information", "estimate"},
+           {"source", "RLScheduler, SC 2020"},
+           {"fidelity", "its decision, features of our own"},
+           {"about", "which of the first 128 waiting jobs starts next, or nothing more"}}};
+}
+
+}  // namespace
 
 int run_list(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   const bool json = argc > 2 && std::string(argv[2]) == "--json";
-  nlohmann::ordered_json rows;
+  Json rows;
   if (kind == "agents") {
-    rows = {{{"name", "pilot"},
-             {"information", "history"},
-             {"source", "this project"},
-             {"fidelity", "ours"},
-             {"about", "PPO on top of an index of expected remaining service"}}};
+    rows = agents();
+  } else if (kind == "learners") {
+    rows = parts(listed_learners());
+  } else if (kind == "networks") {
+    rows = parts(listed_networks());
   } else if (kind == "tasks") {
-    rows = {{{"name", "dispatch"},
-             {"information", "history"},
-             {"source", "this project; the window of 128 jobs as in RLScheduler, SC 2020"},
-             {"fidelity", "ours"},
-             {"about", "which waiting job starts, which running one stops, or nothing more"}},
-            {{"name", "select"},
-             {"information", "estimate"},
-             {"source", "RLScheduler, SC 2020"},
-             {"fidelity", "its decision, features of our own"},
-             {"about", "which of the first 128 waiting jobs starts next, or nothing more"}}};
+    rows = tasks();
   } else {
-    throw InputError("list", "agents or tasks", "'" + kind + "'");
+    throw InputError("list", "agents, learners, networks or tasks", "'" + kind + "'");
   }
   if (json) {
-    std::puts(nlohmann::ordered_json{{kind, rows}}.dump(2).c_str());
+    std::puts(Json{{kind, rows}}.dump(2).c_str());
     return 0;
   }
   for (const auto& row : rows) {

@@ -35,10 +35,11 @@ void choose_blas_kernels(char** argv) {
 int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "train") return yard::run_train(argc - 1, argv + 1);
+  if (name == "sweep") return yard::run_sweep(argc - 1, argv + 1);
   if (name == "verify") return yard::run_verify(argc - 1, argv + 1);
   if (name == "list") return yard::run_list(argc - 1, argv + 1);
   if (name == "bench-ppo") return yard::run_bench_ppo(argc - 1, argv + 1);
-  throw yard::InputError("yardmaster-train", "a command: train, verify, list or bench-ppo",
+  throw yard::InputError("yardmaster-train", "a command: train, sweep, verify, list or bench-ppo",
                          "'" + std::string(name) + "'");
 }
 

@@ -43,6 +43,7 @@ Trace scored_part(const Trace& trace) {
 }  // namespace
 
 void TrainingConfig::fields(FieldList& f) {
+  f("agent", agent, "what is trained; see list agents");
   f("trace", trace, "file to learn from, or synthetic:NAME");
   f("format", format, "of the file; empty: recognised");
   f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
@@ -59,10 +60,12 @@ void TrainingConfig::fields(FieldList& f) {
   f("validate_windows", validate_windows, 1, 1000, "windows to validate on");
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
-  learner.fields(f);
+  f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
 }
 
-TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
+TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs,
+                           const std::string& placement)
+    : config_(config) {
   train_ = std::make_unique<Scenario>(
       load_scenario(options_of(config, config.trace_seed, config.trace_jobs)));
   Trace part = scored_part(train_->trace);
@@ -79,10 +82,10 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
     rest.jobs.assign(part.jobs.end() - static_cast<int64_t>(held), part.jobs.end());
     part.jobs.resize(part.jobs.size() - held);
   }
-  if (static_cast<int>(part.jobs.size()) < config.learner.episode_jobs) {
+  if (static_cast<int>(part.jobs.size()) < episode_jobs) {
     throw InputError("episode_jobs",
                      "at most the " + std::to_string(part.jobs.size()) + " jobs to learn from",
-                     std::to_string(config.learner.episode_jobs));
+                     std::to_string(episode_jobs));
   }
   const auto jobs = static_cast<int>(rest.jobs.size());
   const int each = std::min(config.validate_jobs, jobs);
@@ -96,7 +99,7 @@ TrainingData::TrainingData(const TrainingConfig& config) : config_(config) {
   held_out_fixed_ = train_->fixed;
   held_out_fixed_.jobs = held_out_->jobs().columns();
   Settings constants;
-  constants.set("placement", config.learner.placement, "training");
+  constants.set("placement", placement, "training");
   const auto reference = PolicyRegistry::make("srsf-history", constants);
   // As far apart as there is room; on a short trace they overlap.
   const int spread =

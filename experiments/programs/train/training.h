@@ -1,19 +1,20 @@
-// What a training is made of, from one typed struct of settings: jobs to learn from, windows to
-// validate on, and the learner's own settings.
+// What a training learns from: jobs, and windows of other jobs to validate on.
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "agents/trainer.h"
 #include "env/base/settings.h"
+#include "env/batch/batch_env.h"
 #include "experiments/scenario.h"
 #include "policies/policy.h"
 
 namespace yard {
 
 struct TrainingConfig {
+  std::string agent = "pilot";
   std::string trace = "synthetic:habits";
   std::string format;
   std::string cluster = "8x8";
@@ -29,7 +30,7 @@ struct TrainingConfig {
   int validate_windows = 4;
   int validate_jobs = 500;
   uint64_t validate_seed = 2001;
-  TrainConfig learner;
+  int keep = 2;
 
   void fields(FieldList& f);
 };
@@ -37,11 +38,11 @@ struct TrainingConfig {
 // Jobs to learn from and windows to validate on, none of them in both.
 class TrainingData {
  public:
-  // Throws InputError.
-  explicit TrainingData(const TrainingConfig& config);
+  // `placement`: of the policy that validation compares with. Throws InputError.
+  TrainingData(const TrainingConfig& config, int episode_jobs, const std::string& placement);
 
-  const Fixed& fixed() const { return train_->fixed; }
-  const Workload& workload() const { return *workload_; }
+  // Point into this.
+  std::vector<Course> courses() const { return {{train_->fixed, workload_.get(), 1}}; }
 
   // Returns the mean over validation windows of mean JCT over that of `srsf-history` as it comes.
   double validate(const Policy& policy) const;

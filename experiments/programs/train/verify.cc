@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "agents/trainer.h"
+#include "agents/torch_difference.h"
 #include "env/base/error.h"
 #include "experiments/programs/train/commands.h"
 #include "policies/learned/checkpoint.h"

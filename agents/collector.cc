@@ -1,0 +1,176 @@
+#include "agents/collector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "env/base/interrupt.h"
+#include "env/base/rng.h"
+
+namespace yard {
+namespace {
+
+constexpr uint64_t kActStream = 1;
+constexpr size_t kGoldenStates = 64;
+
+// Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal
+// one.
+int32_t draw(const float* log_prob, const uint8_t* mask, int32_t actions, double u) {
+  int32_t last = actions - 1;
+  double sum = 0;
+  for (int32_t a = 0; a < actions; ++a) {
+    if (!mask[a]) continue;
+    sum += std::exp(static_cast<double>(log_prob[a]));
+    last = a;
+    if (u < sum) return a;
+  }
+  return last;
+}
+
+void append(std::vector<float>& to, const torch::Tensor& values) {
+  const auto flat = values.contiguous();
+  to.insert(to.end(), flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
+}
+
+}  // namespace
+
+Collector::Collector(Worlds& worlds, Network& network, const Learner::Wants& wants,
+                     const CollectorConfig& config, Profile& profile)
+    : worlds_(worlds),
+      network_(network),
+      wants_(wants),
+      config_(config),
+      profile_(profile),
+      rollout_(worlds.shape()) {}
+
+bool Collector::teacher_decides(int world) const {
+  return wants_.teacher_acts || (wants_.teacher_leads && world % config_.group == 0);
+}
+
+void Collector::collect(int number, std::vector<GoldenState>* golden) {
+  torch::NoGradGuard no_grad;
+  rollout_.clear();
+  agreed_ = 0;
+  const bool episodes = wants_.steps == 0;
+  if (episodes && worlds_.waits(0)) worlds_.begin_episodes();
+  const int32_t actions = worlds_.shape().actions();
+  const Rng stream = Rng{config_.seed}.split(kActStream).split(static_cast<uint64_t>(number));
+  std::vector<int32_t> action(static_cast<size_t>(worlds_.count())), active;
+  for (int t = 0; episodes || t < wants_.steps; ++t) {
+    active.clear();
+    for (int n = 0; n < worlds_.count(); ++n) {
+      if (!worlds_.waits(n)) active.push_back(n);
+    }
+    if (active.empty()) break;
+    {
+      const auto timed = profile_.enter(Stage::kInference);
+      rollout_.add_observations(worlds_, active);
+      const RaggedBatch batch = present_batch(worlds_, active);
+      const auto log_probs = torch::log_softmax(network_.logits(batch), 1).contiguous();
+      const float* row = log_probs.data_ptr<float>();
+      const WorldsSight sight = worlds_.sight();
+      for (const int32_t world : active) {
+        const auto n = static_cast<size_t>(world);
+        Rng rng =
+            stream.split(static_cast<uint64_t>(t) * static_cast<uint64_t>(config_.all_worlds) +
+                         static_cast<uint64_t>(config_.first_world + world));
+        action[n] = teacher_decides(world)
+                        ? sight.suggested[n]
+                        : draw(row, sight.mask.data() + n * static_cast<size_t>(actions), actions,
+                               rng.uniform());
+        agreed_ += action[n] == sight.suggested[n];
+        rollout_.action.push_back(action[n]);
+        rollout_.log_prob.push_back(row[action[n]]);
+        row += actions;
+      }
+      if (wants_.critic) append(rollout_.value, network_.value(batch));
+    }
+    if (golden != nullptr && golden->size() < kGoldenStates) record_golden(*golden);
+    {
+      const auto timed = profile_.enter(Stage::kEnvironment);
+      worlds_.step(action);
+    }
+    const WorldsSight sight = worlds_.sight();
+    for (const int32_t world : active) {
+      const auto n = static_cast<size_t>(world);
+      rollout_.reward.push_back(sight.reward[n]);
+      rollout_.dt_s.push_back(sight.dt_s[n]);
+      rollout_.ending.push_back(sight.ending[n]);
+    }
+    if (wants_.critic) add_final_values(active);
+    for (const double s : worlds_.take_mean_jcts_s()) mean_jcts_s_.push_back(s);
+    if (config_.may_be_interrupted) throw_if_interrupted();
+  }
+}
+
+std::vector<float> Collector::last_values() {
+  torch::NoGradGuard no_grad;
+  std::vector<int32_t> all(static_cast<size_t>(worlds_.count()));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<float> out;
+  append(out, network_.value(present_batch(worlds_, all)));
+  return out;
+}
+
+std::vector<int64_t> Collector::samples_to_learn() const {
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < rollout_.size(); ++i) {
+    const int32_t world = rollout_.world[static_cast<size_t>(i)];
+    if (!wants_.teacher_leads || world % config_.group != 0) out.push_back(i);
+  }
+  return out;
+}
+
+// What a truncated episode would still have been worth: the value of what it saw last. `active`
+// took part in the step, theirs are the last samples.
+void Collector::add_final_values(std::span<const int32_t> active) {
+  rollout_.final_value.resize(rollout_.world.size(), 0);
+  const auto ending = worlds_.sight().ending;
+  if (std::find(ending.begin(), ending.end(), Ending::kTruncated) == ending.end()) return;
+  std::vector<float> values;
+  append(values, network_.value(final_batch(worlds_)));
+  const size_t first = rollout_.world.size() - active.size();
+  for (size_t k = 0; k < active.size(); ++k) {
+    const auto n = static_cast<size_t>(active[k]);
+    if (ending[n] == Ending::kTruncated) rollout_.final_value[first + k] = values[n];
+  }
+}
+
+// One state a step, of another world each time, so that golden states differ.
+void Collector::record_golden(std::vector<GoldenState>& golden) const {
+  const WorldsShape shape = worlds_.shape();
+  const WorldsSight sight = worlds_.sight();
+  const size_t n = golden.size() * 7 % static_cast<size_t>(worlds_.count());
+  const auto row = [n](const auto& column, int64_t width) {
+    const auto from = column.begin() + static_cast<int64_t>(n) * width;
+    return std::vector(from, from + width);
+  };
+  GoldenState g;
+  g.jobs = row(sight.jobs, int64_t{shape.rows} * shape.row_features);
+  g.cluster = row(sight.cluster, shape.cluster_features);
+  g.prior = row(sight.prior, shape.actions());
+  g.mask = row(sight.mask, shape.actions());
+  g.slots.assign(static_cast<size_t>(shape.rows), 0);
+  g.rows = sight.rows[n];
+  golden.push_back(std::move(g));
+}
+
+std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenState& g) {
+  torch::NoGradGuard no_grad;
+  RaggedBatch batch;
+  const int64_t rows = g.rows;
+  batch.jobs = torch::from_blob(g.jobs.data(), {rows, shape.row_features});
+  batch.offset = torch::tensor({int64_t{0}, rows});
+  batch.slot = torch::arange(rows, torch::kInt64);
+  batch.count = torch::full({1, 1}, static_cast<float>(std::max<int64_t>(rows, 1)));
+  batch.cluster = torch::from_blob(g.cluster.data(), {1, shape.cluster_features});
+  batch.prior = torch::from_blob(g.prior.data(), {1, shape.actions()});
+  std::vector<float> out;
+  append(out, network.logits(batch));
+  for (size_t a = 0; a < out.size(); ++a) {
+    if (!g.mask[a]) out[a] = Dispatch::kMasked;
+  }
+  return out;
+}
+
+}  // namespace yard

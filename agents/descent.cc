@@ -1,0 +1,170 @@
+#include "agents/descent.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace yard {
+namespace {
+
+torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
+  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
+  float* to = out.data_ptr<float>();
+  for (size_t i = 0; i < index.size(); ++i) to[i] = values[static_cast<size_t>(index[i])];
+  return out;
+}
+
+torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t> index) {
+  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size()), 1}, torch::kInt64);
+  int64_t* to = out.data_ptr<int64_t>();
+  for (size_t i = 0; i < index.size(); ++i) to[i] = values[static_cast<size_t>(index[i])];
+  return out;
+}
+
+}  // namespace
+
+// What the steps of an update add up to, over all ranks.
+struct Descent::Sums {
+  double samples = 0, kl = 0, largest_norm = 0, last_kl = 0;
+  std::vector<std::pair<const char*, double>> figures;
+  std::string not_finite;
+};
+
+// Adam's epsilon: Huang et al. 2022, detail 3.
+Descent::Descent(Network& network, const DescentConfig& config, Communicator& ranks)
+    : network_(network),
+      config_(config),
+      ranks_(ranks),
+      adam_(network.parameters(), torch::optim::AdamOptions(config.lr).eps(1e-5)),
+      parameters_(network.parameters()) {
+  // From here on every parameter has a gradient, so that all ranks sum vectors of one length.
+  for (auto& p : parameters_) p.mutable_grad() = torch::zeros_like(p);
+}
+
+// One step down the gradient of the mean loss over `count` samples of all ranks. Returns false, and
+// makes no step, where something is not finite.
+bool Descent::step(const Loss& loss, double count, Sums& sums) {
+  for (auto& p : parameters_) p.mutable_grad().zero_();
+  (loss.each.sum() / count).backward();
+  std::vector<torch::Tensor> pieces;
+  for (const auto& p : parameters_) pieces.push_back(p.grad().flatten());
+  pieces.push_back(loss.each.detach().sum().view({1}));
+  pieces.push_back(loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1}));
+  for (const auto& [name, each] : loss.figures) pieces.push_back(each.sum().view({1}));
+  const auto flat = torch::cat(pieces);
+  ranks_.sum({flat.data_ptr<float>(), static_cast<size_t>(flat.numel())});
+
+  const auto figures = static_cast<int64_t>(loss.figures.size());
+  const int64_t gradients = flat.numel() - 2 - figures;
+  const float* tail = flat.data_ptr<float>() + gradients;
+  const double norm = flat.slice(0, 0, gradients).to(torch::kFloat64).norm().item<double>();
+  sums.last_kl = tail[1] / count;
+  const std::pair<const char*, double> must_be_finite[] = {
+      {"the loss", tail[0]}, {"approx_kl", tail[1]}, {"the gradient's norm", norm}};
+  for (const auto& [name, value] : must_be_finite) {
+    if (std::isfinite(value)) continue;
+    sums.not_finite = name;
+    return false;
+  }
+  // Detail 11: the norm of all gradients together is cut.
+  const double cut = std::min(1.0, config_.max_grad_norm / (norm + 1e-6));
+  int64_t from = 0;
+  for (auto& p : parameters_) {
+    p.mutable_grad().copy_(flat.slice(0, from, from + p.numel()).view_as(p));
+    if (cut < 1) p.mutable_grad().mul_(cut);
+    from += p.numel();
+  }
+  adam_.step();
+
+  sums.samples += count;
+  sums.kl += tail[1];
+  sums.largest_norm = std::max(sums.largest_norm, norm);
+  sums.figures.resize(loss.figures.size());
+  for (size_t i = 0; i < loss.figures.size(); ++i) {
+    sums.figures[i].first = loss.figures[i].first;
+    sums.figures[i].second += tail[2 + i];
+  }
+  return true;
+}
+
+// Of each part of `order`, over all ranks: count, sum, sum of squares.
+std::vector<double> Descent::advantage_moments(const Returns& returns,
+                                               const std::vector<int64_t>& order,
+                                               int64_t parts) const {
+  std::vector<double> out(static_cast<size_t>(3 * parts), 0.0);
+  const auto size = static_cast<int64_t>(order.size());
+  for (int64_t k = 0; k < parts; ++k) {
+    for (int64_t i = size * k / parts; i < size * (k + 1) / parts; ++i) {
+      const double a = returns.advantage[static_cast<size_t>(order[static_cast<size_t>(i)])];
+      double* at = out.data() + 3 * k;
+      at[0] += 1;
+      at[1] += a;
+      at[2] += a * a;
+    }
+  }
+  ranks_.sum(out);
+  return out;
+}
+
+UpdateStats Descent::update(const Learner& learner, const Rollout& rollout, const Returns& returns,
+                            std::vector<int64_t> order, double progress, Rng rng) {
+  for (auto& group : adam_.param_groups()) {  // detail 4: linear annealing
+    static_cast<torch::optim::AdamOptions&>(group.options()).lr(config_.lr * (1 - progress));
+  }
+  double total[1] = {static_cast<double>(order.size())};
+  ranks_.sum(total);
+  // As many steps on every rank, whatever its share; all of about the same size.
+  const auto parts = std::max<int64_t>(1, std::llround(std::ceil(total[0] / config_.minibatch)));
+  const auto size = static_cast<int64_t>(order.size());
+  Sums sums;
+  for (int epoch = 0; epoch < config_.epochs && sums.last_kl <= config_.target_kl; ++epoch) {
+    for (size_t i = order.size(); i > 1; --i) {  // detail 6: shuffle over the flat batch
+      std::swap(order[i - 1], order[rng.below(static_cast<uint32_t>(i))]);
+    }
+    const std::vector<double> moments = advantage_moments(returns, order, parts);
+    for (int64_t k = 0; k < parts && sums.last_kl <= config_.target_kl; ++k) {
+      const int64_t from = size * k / parts, to = size * (k + 1) / parts;
+      const std::span<const int64_t> index(order.data() + from, static_cast<size_t>(to - from));
+      const double* moment = moments.data() + 3 * k;
+      Minibatch batch;
+      batch.seen = rollout.batch(index);
+      batch.action = gather(rollout.action, index);
+      batch.teacher = gather(rollout.teacher, index);
+      batch.old_log_prob = gather(rollout.log_prob, index);
+      // Detail 7: normalised per minibatch.
+      const double mean = moment[1] / moment[0];
+      const double variance = moment[2] / moment[0] - mean * mean;
+      batch.advantage =
+          (gather(returns.advantage, index) - mean) / (std::sqrt(std::max(variance, 0.0)) + 1e-8);
+      if (!returns.target.empty()) batch.target = gather(returns.target, index);
+      if (!step(learner.loss(network_, batch), moment[0], sums)) {
+        return {.figures = {}, .not_finite = sums.not_finite};
+      }
+    }
+  }
+  UpdateStats out;
+  for (const auto& [name, sum] : sums.figures) out.figures.emplace_back(name, sum / sums.samples);
+  out.approx_kl = sums.kl / sums.samples;
+  out.grad_norm = sums.largest_norm;
+  return out;
+}
+
+double explained_variance(const std::vector<float>& value, const std::vector<float>& target,
+                          const std::vector<int64_t>& samples, Communicator& ranks) {
+  // Count, then sums of target, its square, error and its square.
+  double sums[5] = {};
+  for (const int64_t sample : samples) {
+    const auto i = static_cast<size_t>(sample);
+    const double t = target[i], e = t - value[i];
+    sums[0] += 1;
+    sums[1] += t;
+    sums[2] += t * t;
+    sums[3] += e;
+    sums[4] += e * e;
+  }
+  ranks.sum(sums);
+  const double total = sums[2] - sums[1] * sums[1] / sums[0];
+  const double error = sums[4] - sums[3] * sums[3] / sums[0];
+  return total > 0 ? 1 - error / total : 0;
+}
+
+}  // namespace yard

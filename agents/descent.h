@@ -1,0 +1,48 @@
+// One update: a learner's loss over some experience, made smaller by Adam in shuffled minibatches,
+// on one process or many. On many, each takes its share of every minibatch, and one sum of one flat
+// vector a step makes the gradient that of the whole.
+#pragma once
+
+#include "agents/learner.h"
+#include "agents/train_config.h"
+#include "env/base/rng.h"
+
+namespace yard {
+
+struct UpdateStats {
+  std::vector<std::pair<std::string, double>> figures;  // means over the update
+  double approx_kl = 0;
+  double grad_norm = 0;    // the largest of a step, before it is cut
+  std::string not_finite;  // what was not; that step and those after it were not made
+};
+
+class Descent {
+ public:
+  // Requires: the network outlives it.
+  Descent(Network& network, const DescentConfig& config, Communicator& ranks);
+
+  // Learns from the samples `order` of a rollout. `progress` in [0, 1] lowers the step size; `rng`
+  // shuffles.
+  UpdateStats update(const Learner& learner, const Rollout& rollout, const Returns& returns,
+                     std::vector<int64_t> order, double progress, Rng rng);
+
+  torch::optim::Adam& optimizer() { return adam_; }
+
+ private:
+  struct Sums;
+  bool step(const Loss& loss, double count, Sums& sums);
+  std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,
+                                        int64_t parts) const;
+
+  Network& network_;
+  DescentConfig config_;
+  Communicator& ranks_;
+  torch::optim::Adam adam_;
+  std::vector<torch::Tensor> parameters_;
+};
+
+// How much of the targets' variance the values explain, over all ranks.
+double explained_variance(const std::vector<float>& value, const std::vector<float>& target,
+                          const std::vector<int64_t>& samples, Communicator& ranks);
+
+}  // namespace yard

@@ -1,0 +1,36 @@
+// Learner `group`: a policy gradient without a critic. Several worlds play the same jobs, and each
+// decision is compared with what the others earned from the same moment on:
+//   L = surrogate(A),   A_i = G_i - mean_m G_m(t_i)
+// (Mao et al., "Learning scheduling algorithms for data processing clusters", 2019, section 5.3;
+// group_advantages() in returns.h).
+#include "agents/surrogate.h"
+
+namespace yard {
+namespace {
+
+class Group final : public Learner {
+ public:
+  explicit Group(const Settings& settings) : config_(parse<SurrogateConfig>(settings)) {}
+
+  Wants wants() const override { return {.groups = true}; }
+
+  Returns judge(const Experience& e) override {
+    return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);
+  }
+
+  Loss loss(Network& network, const Minibatch& batch) const override {
+    return surrogate_loss(network, batch, config_);
+  }
+
+ private:
+  SurrogateConfig config_;
+};
+
+const LearnerRegistry::Add<Group> kGroup{
+    "group",
+    {.about = "clipped policy gradient against other worlds that play the same jobs",
+     .source = "Mao et al., Decima, SIGCOMM 2019 (its baseline)",
+     .settings = describe<SurrogateConfig>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,70 @@
+// How experience becomes a better policy: which experience it takes, how good each decision in it
+// was, and what is minimised. A learner is one file: a class that enters itself into the registry
+// (see ppo.cc); collecting, descending the gradient and saving are not its business.
+// Dims: I samples, N worlds, B samples of a minibatch, A actions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/network.h"
+#include "agents/returns.h"
+
+namespace yard {
+
+// What the worlds went through between two updates.
+struct Experience {
+  Rollout& rollout;
+  std::span<const float> last_value;  // (N) of what each world sees now; empty without a critic
+  int worlds, group;
+  double horizon_s, reward_scale;
+  Communicator& ranks;
+};
+
+struct Minibatch {
+  RaggedBatch seen;
+  torch::Tensor action;        // (B, 1) int64
+  torch::Tensor old_log_prob;  // (B)  of the policy that acted
+  torch::Tensor advantage;     // (B)  normalised over the minibatch of all ranks
+  torch::Tensor target;        // (B)  for the critic; undefined without one
+  torch::Tensor teacher;       // (B, 1) int64  what the task's heuristic would do
+};
+
+struct Loss {
+  torch::Tensor each;  // (B) minimised in the mean
+  // (B) how far the policy is from the one that acted; undefined: no update stops early for it.
+  torch::Tensor kl;
+  std::vector<std::pair<const char*, torch::Tensor>> figures;  // (B) each; their means are reported
+};
+
+class Learner {
+ public:
+  static constexpr const char* kKind = "learner";
+  struct Info {
+    std::string about, source;
+    std::vector<Field> (*settings)();
+  };
+  struct Wants {
+    int steps = 0;              // decisions a world between updates; 0: an episode each
+    bool critic = false;        // values of what was seen
+    bool groups = false;        // neighbouring worlds that play the same jobs
+    bool teacher_acts = false;  // the heuristic decides, in all worlds
+    bool teacher_leads =
+        false;  // it decides in the first world of each group, which is not learned from
+  };
+
+  virtual ~Learner() = default;
+  virtual Wants wants() const = 0;
+  virtual Returns judge(const Experience& experience) = 0;
+  virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
+
+  // What it remembers from update to update, beside the network.
+  virtual std::string save() const { return {}; }
+  virtual void restore(const std::string&) {}
+};
+
+using LearnerRegistry = Registry<Learner>;
+
+}  // namespace yard

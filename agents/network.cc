@@ -1,0 +1,62 @@
+#include "agents/network.h"
+
+#include <cmath>
+
+namespace yard {
+
+void Network::build(const WorldsShape& shape) {
+  YARD_CHECK(!job_mean_.defined(), "a network is built once");
+  job_mean_ = register_buffer("job_mean", torch::zeros({shape.row_features}));
+  job_scale_ = register_buffer("job_scale", torch::ones({shape.row_features}));
+  cluster_mean_ = register_buffer("cluster_mean", torch::zeros({shape.cluster_features}));
+  cluster_scale_ = register_buffer("cluster_scale", torch::ones({shape.cluster_features}));
+  make_layers(shape);
+}
+
+torch::Tensor Network::standard_jobs(const RaggedBatch& batch) const {
+  return (batch.jobs - job_mean_) * job_scale_;
+}
+
+torch::Tensor Network::standard_cluster(const RaggedBatch& batch) const {
+  return (batch.cluster - cluster_mean_) * cluster_scale_;
+}
+
+void Network::fit_normaliser(const RaggedBatch& batch, Communicator& ranks) {
+  torch::NoGradGuard no_grad;
+  const auto fit = [&](const torch::Tensor& x, torch::Tensor& mean, torch::Tensor& scale) {
+    const auto wide = x.to(torch::kFloat64);
+    const auto moments =
+        torch::cat({wide.sum(0), wide.pow(2).sum(0),
+                    torch::full({1}, static_cast<double>(x.size(0)), torch::kFloat64)})
+            .contiguous();  // (2 F + 1)
+    ranks.sum({moments.data_ptr<double>(), static_cast<size_t>(moments.numel())});
+    const int64_t f = x.size(1);
+    const double n = std::max(moments[2 * f].item<double>(), 1.0);
+    const auto first = moments.slice(0, 0, f) / n;
+    const auto sd = (moments.slice(0, f, 2 * f) / n - first.pow(2)).clamp_min(0).sqrt();
+    mean.copy_(first);
+    // A feature that never varied stays as it is: dividing by almost nothing would blow it up
+    // later.
+    scale.copy_(torch::where(sd > 1e-3, 1 / sd, torch::ones_like(sd)));
+  };
+  fit(batch.jobs, job_mean_, job_scale_);
+  fit(batch.cluster, cluster_mean_, cluster_scale_);
+}
+
+torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool bias) {
+  torch::nn::Linear layer(torch::nn::LinearOptions(in, out).bias(bias));
+  torch::NoGradGuard no_grad;
+  torch::nn::init::orthogonal_(layer->weight, gain);
+  if (bias) layer->bias.zero_();
+  return layer;
+}
+
+std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
+                                      const WorldsShape& shape, uint64_t seed) {
+  torch::manual_seed(seed);
+  auto network = NetworkRegistry::make(name, settings);
+  network->build(shape);
+  return network;
+}
+
+}  // namespace yard

@@ -1,0 +1,72 @@
+// What is trained: scores for the rows of a decision, and a value for the whole of it. A network is
+// one file: a class that enters itself into the registry (see job_scorer_net.cc). Rows of all
+// samples lie in one tensor, so that only rows that exist are computed.
+// Dims: B samples, R rows of all samples together, F, C features, J rows at most, A = J + 1
+// actions.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "agents/communicator.h"
+#include "agents/worlds.h"
+#include "env/base/registry.h"
+#include "policies/learned/tensors.h"
+
+namespace yard {
+
+// What the network sees of B decisions.
+struct RaggedBatch {
+  torch::Tensor jobs;     // (R, F)
+  torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
+  torch::Tensor slot;     // (R) int64  where a row's score stands in (B, J)
+  torch::Tensor count;    // (B, 1)     rows a sample, at least 1
+  torch::Tensor cluster;  // (B, C)
+  torch::Tensor prior;    // (B, A)     very low where an action is illegal
+};
+
+class Network : public torch::nn::Module {
+ public:
+  static constexpr const char* kKind = "network";
+  struct Info {
+    std::string about, source;
+    std::vector<Field> (*settings)();
+    // The settings that such weights were trained with. Throws InputError when they are no
+    // network's of the kind.
+    Settings (*fit)(const Tensors& tensors);
+  };
+
+  // Makes the layers. To be called once, before all else.
+  void build(const WorldsShape& shape);
+
+  virtual torch::Tensor logits(const RaggedBatch& batch) = 0;  // (B, A) prior + scores
+  virtual torch::Tensor value(const RaggedBatch& batch) = 0;   // (B)
+
+  // The policy's tensors, as its native twin reads them; the critic is not among them.
+  virtual Tensors export_policy() const = 0;
+  // Throws InputError naming `where` when they are another network's.
+  virtual void import_policy(const Tensors& tensors, const std::string& where) = 0;
+
+  // Standardises features from now on: (x - mean) * scale, the figures taken from `batch` and those
+  // of the other ranks.
+  void fit_normaliser(const RaggedBatch& batch, Communicator& ranks);
+
+ protected:
+  virtual void make_layers(const WorldsShape& shape) = 0;
+
+  torch::Tensor standard_jobs(const RaggedBatch& batch) const;     // (R, F)
+  torch::Tensor standard_cluster(const RaggedBatch& batch) const;  // (B, C)
+
+  torch::Tensor job_mean_, job_scale_, cluster_mean_, cluster_scale_;  // buffers
+};
+
+using NetworkRegistry = Registry<Network>;
+
+// Orthogonal weights and zero biases (Huang et al., "The 37 implementation details of PPO", 2022,
+// detail 2).
+torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool bias);
+
+// Returns the network `name`, built, its weights drawn from `seed`.
+std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
+                                      const WorldsShape& shape, uint64_t seed);
+
+}  // namespace yard

@@ -1,0 +1,52 @@
+// Where a training's time goes. One thread enters one stage at a time; what no stage claims is
+// "other".
+//   const auto timed = profile.enter(Stage::kUpdate);
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace yard {
+
+enum class Stage { kEnvironment, kInference, kAdvantages, kUpdate, kValidation, kSaving };
+
+class Profile {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  class Timed {
+   public:
+    explicit Timed(double& seconds) : seconds_(seconds) {}
+    ~Timed() { seconds_ += std::chrono::duration<double>(Clock::now() - from_).count(); }
+    Timed(const Timed&) = delete;
+
+   private:
+    double& seconds_;
+    Clock::time_point from_ = Clock::now();
+  };
+
+  Timed enter(Stage stage) { return Timed(seconds_[static_cast<size_t>(stage)]); }
+
+  // Of all that passed since this began. Stages in order, then "other".
+  std::vector<std::pair<std::string, double>> seconds() const {
+    std::vector<std::pair<std::string, double>> out;
+    double other = std::chrono::duration<double>(Clock::now() - begin_).count();
+    for (size_t i = 0; i < seconds_.size(); ++i) {
+      out.emplace_back(kNames[i], seconds_[i]);
+      other -= seconds_[i];
+    }
+    out.emplace_back("other", other);
+    return out;
+  }
+
+ private:
+  static constexpr const char* kNames[] = {"environment", "inference",  "advantages",
+                                           "update",      "validation", "saving"};
+  std::array<double, std::size(kNames)> seconds_{};
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace yard

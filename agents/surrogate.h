@@ -1,0 +1,28 @@
+// The clipped surrogate that learners share, with an entropy bonus and a leash to the heuristic:
+//   L = -min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),   w = pi(a) / pi_old(a)
+// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). The teacher pi_T is
+// the softmax of the task's prior: KL(pi || pi_T) = sum_a pi(a) (log pi(a) - log pi_T(a)), as a
+// penalty in the objective (Schulman, Chen and Abbeel, "Equivalence between policy gradients and
+// soft Q-learning", 2017, eq. 1).
+#pragma once
+
+#include "agents/learner.h"
+
+namespace yard {
+
+struct SurrogateConfig {
+  double clip = 0.2;
+  double entropy = 1e-3;
+  double teacher_kl = 0;
+
+  void fields(FieldList& f) {
+    f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");
+    f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
+    f("teacher_kl", teacher_kl, 0.0, 100.0,
+      "weight of the divergence from the heuristic's own probabilities");
+  }
+};
+
+Loss surrogate_loss(Network& network, const Minibatch& batch, const SurrogateConfig& config);
+
+}  // namespace yard

@@ -1,0 +1,61 @@
+// The batch of a task as worlds to train on.
+#pragma once
+
+#include "agents/worlds.h"
+
+namespace yard {
+
+template <Task T>
+class TaskWorlds final : public Worlds {
+ public:
+  // Requires: as BasicBatchEnv.
+  TaskWorlds(std::vector<Course> courses, const WorldsOptions& options,
+             const typename T::Config& task)
+      : env_(std::move(courses), config(options, task)) {}
+
+  WorldsShape shape() const override { return {T::kJobs, T::kJobFeatures, T::kClusterFeatures}; }
+  int count() const override { return env_.worlds(); }
+  WorldsSight sight() const override {
+    return {env_.jobs(),   env_.cluster(),    env_.mask(),          env_.prior(),
+            env_.rows(),   env_.suggested(),  env_.reward(),        env_.dt_s(),
+            env_.ending(), env_.final_jobs(), env_.final_cluster(), env_.final_rows()};
+  }
+  void reset() override { env_.reset(); }
+  void step(std::span<const int32_t> actions) override { env_.step(actions); }
+  void begin_episodes() override { env_.begin_episodes(); }
+  bool waits(int world) const override { return env_.waits(world); }
+  double elapsed_s(int world) const override { return env_.elapsed_s(world); }
+
+  std::vector<double> take_mean_jcts_s() override {
+    std::vector<double> out;
+    for (const EpisodeResult& result : env_.take_results()) out.push_back(result.mean_jct_s);
+    return out;
+  }
+
+  std::string save() const override {
+    const std::vector<std::byte> bytes = env_.save();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  void restore(std::string_view saved) override {
+    env_.restore({reinterpret_cast<const std::byte*>(saved.data()), saved.size()});
+  }
+
+ private:
+  static BasicBatchConfig<T> config(const WorldsOptions& o, const typename T::Config& task) {
+    BasicBatchConfig<T> out;
+    out.worlds = o.worlds;
+    out.first_world = o.first_world;
+    out.threads = o.threads;
+    out.group = o.group;
+    out.episode_jobs = o.episode_jobs;
+    out.max_decisions = o.max_decisions;
+    out.wait_at_end = o.wait_at_end;
+    out.seed = o.seed;
+    out.task = task;
+    return out;
+  }
+
+  BasicBatchEnv<T> env_;
+};
+
+}  // namespace yard

@@ -1,0 +1,57 @@
+#include "agents/train_config.h"
+
+#include "env/base/error.h"
+
+namespace yard {
+
+void DescentConfig::fields(FieldList& f) {
+  f("lr", lr, 0.0, 1.0, "Adam step size at the start; falls linearly to 0");
+  f("epochs", epochs, 1, 100, "passes over an update's samples");
+  f("minibatch", minibatch, 1, 1'000'000, "samples a gradient step, of all ranks together");
+  f("max_grad_norm", max_grad_norm, 0.0, 1e9, "global norm that gradients are cut to");
+  f("target_kl", target_kl, 0.0, 1e9, "an update stops early beyond this divergence");
+}
+
+void TrainConfig::fields(FieldList& f) {
+  f("learner", learner, "how experience becomes a better policy; see list learners");
+  f("network", network, "what is trained; see list networks");
+  f("seed", seed, 0, UINT64_MAX, "decides everything random");
+  f("updates", updates, 1, 1'000'000, "updates in all");
+  f("validate_every", validate_every, 1, 1'000'000, "updates between validations");
+  f("patience", patience, 0, 1'000'000,
+    "training ends after so many validations without a better one; 0: never");
+  f("stop_kl", stop_kl, 0.0, 1e9,
+    "training fails when approx_kl is above it for three updates in a row");
+  f("stop_explained_variance", stop_explained_variance, -1e300, 1.0,
+    "likewise when explained_variance is below it");
+  f("worlds", worlds, 1, 65'536, "worlds that play at once, of all ranks together");
+  f("threads", threads, 1, 256, "threads that move them, a rank");
+  f("group", group, 1, 65'536,
+    "neighbouring worlds that play the same jobs, where the learner compares them");
+  f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs an episode");
+  f("max_decisions", max_decisions, 0, 1'000'000'000,
+    "an episode is cut off after so many; 0: never");
+  f("horizon_s", horizon_s, 1.0, 1e12, "seconds after which a reward counts 1/e");
+  f("reward_scale", reward_scale, 0.0, 1e12,
+    "rewards are multiplied by it; 0: by 1 / (mean jobs in the system x horizon_s)");
+  descent.fields(f);
+  f("average", average, 0.0, 0.9999,
+    "what is kept is an average of weights with this decay an update");
+}
+
+void TrainConfig::check(int ranks, bool groups) const {
+  if (worlds % ranks != 0) {
+    throw InputError("worlds", "a multiple of the " + std::to_string(ranks) + " ranks",
+                     std::to_string(worlds));
+  }
+  if (!groups) return;
+  if (group < 2) throw InputError("group", "at least 2 for learner " + learner, "1");
+  if (worlds / ranks % group != 0) {
+    throw InputError("worlds",
+                     "whole groups of " + std::to_string(group) +
+                         (ranks > 1 ? " on each of the " + std::to_string(ranks) + " ranks" : ""),
+                     std::to_string(worlds / ranks));
+  }
+}
+
+}  // namespace yard

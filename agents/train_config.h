@@ -1,0 +1,47 @@
+// The settings of a training that do not depend on what is trained or by which learner; apart, so
+// that reading them does not take LibTorch.
+#pragma once
+
+#include "env/base/settings.h"
+
+namespace yard {
+
+struct DescentConfig {
+  double lr = 3e-3;
+  int epochs = 2;
+  int minibatch = 1024;
+  double max_grad_norm = 0.5;
+  double target_kl = 0.03;
+
+  void fields(FieldList& f);
+};
+
+struct TrainConfig {
+  std::string learner = "group";
+  std::string network = "job-scorer";
+  uint64_t seed = 1;
+  // How long, and when it is not worth going on.
+  int updates = 20;
+  int validate_every = 2;
+  int patience = 0;
+  double stop_kl = 1;
+  double stop_explained_variance = -1000;
+  // Worlds.
+  int worlds = 32;
+  int threads = 2;
+  int group = 8;
+  int episode_jobs = 256;
+  int max_decisions = 20'000;
+  // What a reward is worth.
+  double horizon_s = 8'000;
+  double reward_scale = 0;
+  DescentConfig descent;
+  double average = 0.9;
+
+  void fields(FieldList& f);
+
+  // Throws InputError when settings do not go together: `ranks` processes share the worlds out.
+  void check(int ranks, bool groups) const;
+};
+
+}  // namespace yard

@@ -1,0 +1,19 @@
+// What a training has come to: weights, and states that say what they make of them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "policies/learned/checkpoint.h"
+
+namespace yard {
+
+struct Trained {
+  std::string network;
+  Tensors weights;
+  std::vector<GoldenState> golden;  // with this network's logits
+  nlohmann::ordered_json provenance;
+};
+
+}  // namespace yard

@@ -1,0 +1,38 @@
+#include "experiments/programs/train/live_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace yard {
+
+std::string clock_text(double seconds) {
+  const int64_t s = std::llround(seconds);
+  return s >= 3600 ? fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+                   : fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+void LiveLine::show(const TrainStats& s, double validation) {
+  const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double eta = spent * (to_ - s.update) / std::max(1, s.update - from_);
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (!terminal && s.update != to_ && Clock::now() - shown_ < std::chrono::seconds(10)) return;
+  shown_ = Clock::now();
+  double kl = 0;
+  for (const auto& [name, value] : s.figures) {
+    if (name == "approx_kl") kl = value;
+  }
+  const std::string judged = validation > 0 ? fmt::format("{:.4f}", validation) : "-";
+  std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
+                         "kl {:.4f}  ETA {}{}",
+                         terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, judged,
+                         s.agreement, kl, clock_text(eta), terminal && s.update != to_ ? "" : "\n")
+                 .c_str(),
+             stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace yard

@@ -1,0 +1,28 @@
+// A training's progress on stderr: one line that is rewritten on a terminal, and a line every ten
+// seconds in a log.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "agents/trainer.h"
+
+namespace yard {
+
+// "1:02:03" or "2:03"
+std::string clock_text(double seconds);
+
+class LiveLine {
+ public:
+  LiveLine(int from, int to) : from_(from), to_(to) {}
+
+  // `validation`: the latest, 0 before the first.
+  void show(const TrainStats& stats, double validation);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  int from_, to_;  // updates
+  Clock::time_point begin_ = Clock::now(), shown_ = begin_ - std::chrono::hours(1);
+};
+
+}  // namespace yard

@@ -1,0 +1,219 @@
+#include "experiments/programs/train/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <optional>
+
+#include "agents/agent.h"
+#include "agents/trainer.h"
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/hold_interrupts.h"
+#include "env/base/interrupt.h"
+#include "experiments/programs/train/live_line.h"
+#include "experiments/programs/train/training.h"
+#include "experiments/run/run_folder.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
+                      const TrainingData& data) {
+  if (!options.resume.empty()) return RunFolder::open(options.resume);
+  RunInfo info;
+  info.command = "train";
+  info.agent = setup.data.agent;
+  info.seed = setup.loop.seed;
+  info.traces.push_back({fs::path(setup.data.trace).filename().string(), data.sha256(), "train"});
+  return RunFolder::create(options.out, setup.resolved, info);
+}
+
+// The checkpoints of a run: the best, the last, and those of the latest validations.
+class Kept {
+ public:
+  Kept(fs::path folder, int most) : folder_(std::move(folder)), most_(most) {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().filename().string().starts_with("update-")) latest_.push_back(entry.path());
+    }
+    std::sort(latest_.begin(), latest_.end());
+  }
+
+  void validated(const Checkpoint& checkpoint, int update, bool best) {
+    if (best) save_checkpoint(checkpoint, folder_ / "best");
+    if (most_ == 0) return;
+    const fs::path path = folder_ / fmt::format("update-{:07}", update);
+    save_checkpoint(checkpoint, path);
+    if (latest_.empty() || latest_.back() < path) latest_.push_back(path);
+    for (; latest_.size() > static_cast<size_t>(most_); latest_.pop_front()) {
+      fs::remove_all(latest_.front());
+    }
+  }
+
+ private:
+  fs::path folder_;
+  int most_;
+  std::deque<fs::path> latest_;  // oldest first
+};
+
+class Session {
+ public:
+  Session(const TrainingSetup& setup, const SessionOptions& options, Communicator& ranks)
+      : setup_(setup),
+        options_(options),
+        leads_(ranks.rank() == 0),
+        data_(setup.data, setup.loop.episode_jobs, setup.value("placement")),
+        agent_(AgentRegistry::make(setup.data.agent, setup.agent)) {
+    if (leads_) {
+      run_.emplace(open_folder(setup, options, data_));
+      kept_.emplace(run_->checkpoints(), setup.data.keep);
+    }
+    nlohmann::ordered_json provenance = data_.provenance();
+    for (const auto& [key, value] : setup.resolved) provenance["settings"][key] = value;
+    const auto worlds = [this](const WorldsOptions& o) {
+      return agent_->worlds(data_.courses(), o);
+    };
+    trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
+    if (!options.resume.empty()) restore();
+  }
+
+  fs::path train() {
+    LiveLine line(trainer_->update(), std::min(setup_.loop.updates, options_.until));
+    TrainEvents events;
+    events.validate = [this](const Trained& trained, int update) {
+      const Checkpoint checkpoint = agent_->checkpoint(trained);
+      const double ratio = data_.validate(*agent_->policy(checkpoint));
+      run_->log(fmt::format("update {}: validation ratio {:.5f}", update, ratio));
+      return ratio;
+    };
+    events.validated = [this](const Trained& trained, int update, double score, bool best) {
+      const HoldInterrupts hold;
+      kept_->validated(scored(trained, update, score), update, best);
+    };
+    events.on_update = [&](const TrainStats& stats) {
+      write_metrics(stats);
+      line.show(stats, trainer_->latest_score());
+    };
+    events.save = [this] {
+      const HoldInterrupts hold;
+      trainer_->save(state_folder());
+    };
+    try {
+      trainer_->run(events, options_.until);
+    } catch (const Interrupted&) {
+      const HoldInterrupts hold;
+      trainer_->save(state_folder());
+      if (leads_) tell_interrupted();
+      throw;
+    }
+    if (!leads_) return {};
+    if (options_.profile) write_profile();
+    if (trainer_->done()) {
+      finish();
+    } else {
+      run_->log(fmt::format("stopped after update {}, as asked", trainer_->update()));
+      run_->set_state(RunState::kInterrupted);
+    }
+    return run_->checkpoints() / "best";
+  }
+
+ private:
+  fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
+  fs::path state_folder() const { return folder() / "checkpoints" / "training_state"; }
+
+  void restore() {
+    trainer_->restore(state_folder());
+    if (!leads_) return;
+    run_->drop_metrics_after(trainer_->update());
+    run_->log(fmt::format("resumed after update {}", trainer_->update()));
+  }
+
+  Checkpoint scored(const Trained& trained, int update, double score) const {
+    Checkpoint out = agent_->checkpoint(trained);
+    out.scores.push_back(
+        {{"validation_ratio_to_srsf_history", score},
+         {"update", update},
+         {"trace_sha256", data_.sha256()},
+         {"workload_parameters", out.provenance.value("workload_parameters", "")}});
+    return out;
+  }
+
+  void write_metrics(const TrainStats& s) {
+    RunFolder::Metrics row = {{"train/samples", static_cast<double>(s.samples)},
+                              {"train/samples_per_s", s.samples_per_s},
+                              {"train/agreement", s.agreement},
+                              {"train/lr", s.lr}};
+    for (const auto& [name, value] : s.figures) row.emplace_back("train/" + name, value);
+    if (s.validation > 0) row.emplace_back("validation/ratio", s.validation);
+    if (s.mean_jct_s > 0) row.emplace_back("train/mean_jct_s", s.mean_jct_s);
+    run_->add_metrics(s.update, row);
+  }
+
+  // As a table and, beside the metrics, as JSON.
+  void write_profile() const {
+    double total = 0;
+    for (const auto& [stage, seconds] : trainer_->profile()) total += seconds;
+    nlohmann::ordered_json json = {{"seconds", total}, {"stages", nlohmann::ordered_json::array()}};
+    for (const auto& [stage, seconds] : trainer_->profile()) {
+      json["stages"].push_back(
+          {{"stage", stage}, {"seconds", seconds}, {"share", seconds / total}});
+      std::fputs(
+          fmt::format("{:<12} {:>9.2f} s {:>6.1f} %\n", stage, seconds, 100 * seconds / total)
+              .c_str(),
+          stderr);
+    }
+    write_file_atomic(folder() / "profile.json", json.dump(2) + "\n");
+  }
+
+  void tell_interrupted() {
+    run_->log(fmt::format("interrupted after update {}", trainer_->update()));
+    std::fputs(fmt::format("\ninterrupted; go on with: yardmaster train --resume {}\n",
+                           run_->path().string())
+                   .c_str(),
+               stderr);
+  }
+
+  void finish() {
+    save_checkpoint(scored(trainer_->trained(), trainer_->update(), trainer_->latest_score()),
+                    run_->checkpoints() / "last");
+    if (trainer_->update() < setup_.loop.updates) {
+      const std::string text =
+          fmt::format("ended after update {} of {}: {} validations without a better one",
+                      trainer_->update(), setup_.loop.updates, setup_.loop.patience);
+      run_->log(text);
+      std::fputs((text + "\n").c_str(), stderr);
+    }
+    run_->set_state(RunState::kDone);
+  }
+
+  const TrainingSetup& setup_;
+  const SessionOptions& options_;
+  bool leads_;
+  TrainingData data_;
+  std::unique_ptr<Agent> agent_;
+  std::optional<RunFolder> run_;
+  std::optional<Kept> kept_;
+  std::optional<Trainer> trainer_;
+};
+
+}  // namespace
+
+fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
+                     Communicator& ranks) {
+  if (ranks.rank() == 0) {
+    std::fputs(fmt::format("reading {} for {}\n", setup.data.trace, setup.data.cluster).c_str(),
+               stderr);
+  }
+  const fs::path state = fs::path(options.resume) / "checkpoints" / "training_state";
+  if (!options.resume.empty() && ranks.rank() == 0 && !fs::exists(state)) {
+    throw InputError(options.resume, "a run that got as far as saving its state",
+                     "one that ended before; remove it and train anew");
+  }
+  return Session(setup, options, ranks).train();
+}
+
+}  // namespace yard

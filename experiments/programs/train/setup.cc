@@ -1,0 +1,99 @@
+#include "experiments/programs/train/setup.h"
+
+#include <algorithm>
+
+#include "agents/agent.h"
+#include "agents/listed.h"
+#include "env/base/error.h"
+#include "env/base/text.h"
+
+namespace yard {
+namespace {
+
+std::vector<Field> settings_of(const char* kind, const std::vector<Listed>& all,
+                               const std::string& name) {
+  std::vector<std::string> names;
+  for (const Listed& one : all) {
+    if (one.name == name) return one.settings;
+    names.push_back(one.name);
+  }
+  throw InputError(kind, "one of: " + join(names), "'" + name + "'");
+}
+
+// Who declares which settings.
+struct Parts {
+  std::vector<Field> data, loop, agent, learner, network;
+
+  explicit Parts(const Settings& settings)
+      : data(describe<TrainingConfig>()), loop(describe<TrainConfig>()) {
+    const auto named = [&](const std::vector<Field>& in, const char* key) {
+      const Setting* given = settings.find(key);
+      return given != nullptr ? given->value : std::ranges::find(in, key, &Field::key)->value;
+    };
+    agent = AgentRegistry::info(named(data, "agent")).settings();
+    learner = settings_of("learner", listed_learners(), named(loop, "learner"));
+    network = settings_of("network", listed_networks(), named(loop, "network"));
+  }
+
+  std::vector<Field> all() const {
+    std::vector<Field> out;
+    for (const auto* part : {&data, &loop, &learner, &network, &agent}) {
+      for (const Field& field : *part) {
+        YARD_CHECK(std::ranges::find(out, field.key, &Field::key) == out.end(),
+                   "a setting of two owners: " + field.key);
+        out.push_back(field);
+      }
+    }
+    return out;
+  }
+};
+
+Settings of(const std::vector<Field>& fields, const Settings& settings) {
+  Settings out;
+  for (const Setting& s : settings.entries()) {
+    if (std::ranges::find(fields, s.key, &Field::key) != fields.end()) {
+      out.set(s.key, s.value, s.origin);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Field> describe_setup(const Settings& settings) { return Parts(settings).all(); }
+
+TrainingSetup read_setup(const Settings& settings, int ranks) {
+  const Parts parts(settings);
+  const std::vector<Field> all = parts.all();
+  for (const Setting& s : settings.entries()) {
+    if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
+    std::vector<std::string> keys;
+    for (const Field& field : all) keys.push_back(field.key);
+    throw InputError(s.origin + ": unknown key '" + s.key +
+                     "' with this agent, learner and "
+                     "network, expected one of: " +
+                     join(keys));
+  }
+  TrainingSetup out;
+  out.data = parse<TrainingConfig>(of(parts.data, settings));
+  out.loop = parse<TrainConfig>(of(parts.loop, settings));
+  out.agent = of(parts.agent, settings);
+  out.learner = of(parts.learner, settings);
+  out.network = of(parts.network, settings);
+  AgentRegistry::make(out.data.agent, out.agent);  // its settings are looked at now, not later
+  check_training(out.loop, out.learner, out.network, ranks);
+  for (const Field& field : all) {
+    const Setting* given = settings.find(field.key);
+    out.resolved.emplace_back(field.key, given != nullptr ? given->value : field.value);
+  }
+  return out;
+}
+
+std::string TrainingSetup::value(const std::string& key) const {
+  for (const auto& [name, value] : resolved) {
+    if (name == key) return value;
+  }
+  YARD_CHECK(false, "no setting " + key);
+}
+
+}  // namespace yard

@@ -1,0 +1,31 @@
+// A training's settings, taken apart: each goes to whoever declares it, the data, the loop, or the
+// agent, learner and network that are named.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/train_config.h"
+#include "env/base/settings.h"
+#include "experiments/programs/train/training.h"
+
+namespace yard {
+
+struct TrainingSetup {
+  TrainingConfig data;
+  TrainConfig loop;
+  Settings agent, learner, network;
+  // Every setting with its resolved value.
+  std::vector<std::pair<std::string, std::string>> resolved;
+
+  std::string value(const std::string& key) const;  // Requires: it is a setting
+};
+
+// Throws InputError, also where so many ranks cannot share the worlds out.
+TrainingSetup read_setup(const Settings& settings, int ranks);
+
+// Every setting that a training with these would have, with its default.
+std::vector<Field> describe_setup(const Settings& settings);
+
+}  // namespace yard

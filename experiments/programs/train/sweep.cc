@@ -1,0 +1,324 @@
+// `sweep CONFIG.yaml [--out DIR] [--resume DIR]`: random search and successive halving over a space
+// of training settings. Every trial is a run folder that a process of its own writes; how far a
+// trial got is read from there, so that a sweep which was killed anywhere goes on.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/interrupt.h"
+#include "experiments/programs/train/child.h"
+#include "experiments/programs/train/commands.h"
+#include "experiments/programs/train/live_line.h"
+#include "experiments/programs/train/sweep_plan.h"
+#include "experiments/run/append_file.h"
+#include "experiments/run/metrics_csv.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+struct Trial {
+  int number = 0;
+  int updates = 0;       // made so far, in saved rows
+  double score = kNone;  // the best validation up to the rung under way; lower is better
+  bool failed = false;
+};
+
+class Sweep {
+ public:
+  Sweep(SweepPlan plan, fs::path folder) : plan_(std::move(plan)), folder_(std::move(folder)) {
+    for (int i = 0; i < plan_.config.trials; ++i) trials_.push_back({.number = i});
+  }
+
+  // Returns whether everything that was planned is done.
+  bool run() {
+    std::fputs(fmt::format("{} trials, rungs of {} updates for {} trials: {} updates in all\n",
+                           plan_.config.trials, fmt::join(plan_.rungs, ", "),
+                           fmt::join(plan_.sizes, ", "), plan_.updates())
+                   .c_str(),
+               stderr);
+    std::vector<Trial*> in_play;
+    for (Trial& trial : trials_) in_play.push_back(&trial);
+    for (size_t r = 0; r < plan_.rungs.size(); ++r) {
+      if (r > 0) {
+        std::stable_sort(in_play.begin(), in_play.end(),
+                         [](const Trial* a, const Trial* b) { return a->score < b->score; });
+        in_play.resize(std::min(in_play.size(), static_cast<size_t>(plan_.sizes[r])));
+        std::erase_if(in_play, [](const Trial* t) { return t->failed; });
+      }
+      if (!play_rung(in_play, plan_.rungs[r])) return false;
+    }
+    write_result(true);
+    return true;
+  }
+
+  Json result(bool complete) const {
+    Json out = {{"train", plan_.config.train},
+                {"rungs", plan_.rungs},
+                {"trials", Json::array()},
+                {"best", nullptr},
+                {"complete", complete}};
+    for (const Trial* t : ranked()) {
+      Json settings = Json::object();
+      for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
+        settings[s.key] = s.value;
+      }
+      out["trials"].push_back({{"trial", t->number},
+                               {"run", run_of(*t).filename().string()},
+                               {"updates", t->updates},
+                               {"score", std::isfinite(t->score) ? Json(t->score) : Json(nullptr)},
+                               {"failed", t->failed},
+                               {"settings", settings}});
+    }
+    if (std::isfinite(ranked().front()->score)) out["best"] = out["trials"][0];
+    return out;
+  }
+
+  void print_table() const {
+    for (const Trial* t : ranked()) {
+      std::string line = fmt::format("{:>5} {:>8} {:>9}", t->number, t->updates,
+                                     t->failed                 ? "failed"
+                                     : std::isfinite(t->score) ? fmt::format("{:.4f}", t->score)
+                                                               : "-");
+      for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
+        line += "  " + s.key + "=" + s.value;
+      }
+      std::puts(line.c_str());
+    }
+  }
+
+ private:
+  fs::path run_of(const Trial& t) const {
+    return folder_ / "trials" / fmt::format("{:05}", t.number);
+  }
+
+  // Those that got further stand before the others, then the better ones.
+  std::vector<const Trial*> ranked() const {
+    std::vector<const Trial*> out;
+    for (const Trial& t : trials_) out.push_back(&t);
+    std::stable_sort(out.begin(), out.end(), [](const Trial* a, const Trial* b) {
+      if (a->failed != b->failed) return b->failed;
+      return a->updates != b->updates ? a->updates > b->updates : a->score < b->score;
+    });
+    return out;
+  }
+
+  // How far it is, and how good it was up to `rung`: as its metrics say.
+  void look(Trial& t, int rung) const {
+    t.updates = 0;
+    t.score = kNone;
+    const fs::path file = run_of(t) / "metrics.csv";
+    if (!fs::exists(file)) return;
+    const MetricsCsv metrics(file);
+    const auto& columns = metrics.columns();
+    const auto column = static_cast<size_t>(
+        std::find(columns.begin(), columns.end(), "validation/ratio") - columns.begin());
+    for (size_t row = 0; row < metrics.rows(); ++row) {
+      if (metrics.step(row) > rung) break;
+      t.updates = static_cast<int>(metrics.step(row));
+      if (column == columns.size()) continue;
+      if (const auto score = metrics.value(row, column)) t.score = std::min(t.score, *score);
+    }
+  }
+
+  // A run that is over before the rung, by patience or as failed, is not begun again.
+  bool over(const Trial& t, int rung) const {
+    if (t.failed || t.updates >= rung) return true;
+    const fs::path file = run_of(t) / "run.json";
+    if (!fs::exists(file)) return false;
+    const Json run = Json::parse(read_file(file), nullptr, false);
+    return run.is_object() && run.value("state", "") == "done";
+  }
+
+  std::vector<std::string> command_of(const Trial& t, int rung) const {
+    const std::string run = run_of(t).string(), until = std::to_string(rung);
+    if (fs::exists(run_of(t) / "checkpoints" / "training_state")) {
+      return {"train", "--resume", run, "--until", until};
+    }
+    fs::remove_all(run_of(t));  // it ended before there was anything to go on with
+    std::vector<std::string> out = {
+        "train", (folder_ / "train.yaml").string(), "--out", run, "--until", until};
+    for (const Setting& s : plan_.trials[static_cast<size_t>(t.number)].entries()) {
+      out.emplace_back("--set");
+      out.push_back(s.key + "=" + s.value);
+    }
+    return out;
+  }
+
+  // Returns whether all trials got to the rung.
+  bool play_rung(const std::vector<Trial*>& in_play, int rung) {
+    std::map<pid_t, Trial*> running;
+    size_t next = 0;
+    while (next < in_play.size() || !running.empty()) {
+      if (interrupted()) stop(running);
+      if (const Ended ended = any_ended(); ended.pid != 0) {
+        Trial& t = *running.at(ended.pid);
+        running.erase(ended.pid);
+        finish(t, rung, ended.code);
+        continue;
+      }
+      const bool late = plan_.config.minutes > 0 && spent_s() > 60 * plan_.config.minutes;
+      if (late && running.empty() && next < in_play.size()) {
+        std::fputs("the time is used up; --resume goes on\n", stderr);
+        write_result(false);
+        return false;
+      }
+      if (next < in_play.size() && !late &&
+          static_cast<int>(running.size()) < plan_.config.parallel) {
+        Trial& t = *in_play[next++];
+        look(t, rung);
+        if (over(t, rung)) continue;
+        from_[t.number] = t.updates;
+        running[start_child(command_of(t, rung), run_of(t).string() + ".log")] = &t;
+        continue;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+
+  void finish(Trial& t, int rung, int code) {
+    look(t, rung);
+    t.failed = code != 0;
+    made_ += t.updates - from_[t.number];
+    write_result(false);
+    const double per_update = made_ > 0 ? spent_s() / made_ : 0;
+    const double left_s = per_update * std::max(0, updates_left());
+    std::fputs(fmt::format("trial {} {} update {}  score {}  ETA {}{}\n", t.number,
+                           t.failed ? "failed after" : "at", t.updates,
+                           std::isfinite(t.score) ? fmt::format("{:.4f}", t.score) : "-",
+                           clock_text(left_s),
+                           t.failed ? "  (" + run_of(t).string() + ".log says why)" : "")
+                   .c_str(),
+               stderr);
+    if (plan_.config.minutes > 0 && !told_late_ && spent_s() + left_s > 60 * plan_.config.minutes) {
+      told_late_ = true;
+      std::fputs(fmt::format("at this speed all trials take {}, more than the {} minutes given: "
+                             "what is not done then --resume takes up\n",
+                             clock_text(spent_s() + left_s), plan_.config.minutes)
+                     .c_str(),
+                 stderr);
+    }
+  }
+
+  // Of the plan, were every trial as long as its rungs.
+  int updates_left() const {
+    int done = 0;
+    for (const Trial& t : trials_) done += t.updates;
+    return plan_.updates() - done;
+  }
+
+  double spent_s() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  [[noreturn]] void stop(std::map<pid_t, Trial*>& running) {
+    for (const auto& [pid, trial] : running) kill(pid, SIGTERM);
+    while (!running.empty()) {
+      if (const Ended ended = any_ended(); ended.pid != 0) running.erase(ended.pid);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    write_result(false);
+    std::fputs(
+        fmt::format("\ninterrupted; go on with: yardmaster sweep --resume {}\n", folder_.string())
+            .c_str(),
+        stderr);
+    throw Interrupted();
+  }
+
+  void write_result(bool complete) const {
+    write_file_atomic(folder_ / "sweep.json", result(complete).dump(2) + "\n");
+  }
+
+  SweepPlan plan_;
+  fs::path folder_;
+  std::vector<Trial> trials_;
+  Clock::time_point begin_ = Clock::now();
+  std::map<int, int> from_;  // trial: updates that it had when it was started
+  int made_ = 0;             // updates, since this process began
+  bool told_late_ = false;
+};
+
+// A new folder with copies of what the plan is made from, so that it can be made again.
+void make_folder(const fs::path& folder, const std::string& config, const SweepPlan& plan) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder))) {
+    throw InputError(folder.string(), "a new or empty folder for a sweep",
+                     fs::exists(folder / "sweep.yaml") ? "a sweep (--resume goes on with it)"
+                                                       : "something else that is there");
+  }
+  AtomicDirectory out(folder);
+  write_file_atomic(out.path() / "sweep.yaml", read_file(config));
+  std::string base;
+  for (const Setting& s : plan.base.entries())
+    base += Json(s.key).dump() + ": " + Json(s.value).dump() + "\n";
+  write_file_atomic(out.path() / "train.yaml", base);
+  fs::create_directory(out.path() / "trials");
+  out.commit();
+}
+
+}  // namespace
+
+int run_sweep(int argc, char** argv) {
+  std::string config, out, resume;
+  bool json = false;
+  CLI::App app("random search and successive halving over a YAML space of training settings",
+               "sweep");
+  app.add_option("config", config, "YAML file: train, space, trials, halving (docs/training.md)");
+  app.add_option("--out", out, "folder to make")->default_str("runs/sweep");
+  app.add_option("--resume", resume, "folder to go on with");
+  app.add_flag("--json", json, "one JSON document on stdout");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    throw InputError(std::string("sweep: ") + e.what() + " (see yardmaster sweep --help)");
+  }
+  if (config.empty() == resume.empty()) {
+    throw InputError("sweep", "CONFIG.yaml or --resume DIR", config.empty() ? "neither" : "both");
+  }
+  if (!resume.empty() && !out.empty()) {
+    throw InputError("sweep", "--resume DIR without --out", "--out " + out);
+  }
+  const fs::path folder = !resume.empty() ? resume : out.empty() ? "runs/sweep" : out;
+  if (!resume.empty() && !fs::exists(folder / "sweep.yaml")) {
+    throw InputError(resume, "the folder of a sweep, with sweep.yaml", "none");
+  }
+  Settings settings =
+      Settings::from_yaml(resume.empty() ? config : (folder / "sweep.yaml").string());
+  if (!resume.empty()) settings.set("train", (folder / "train.yaml").string(), "the sweep");
+  SweepPlan plan = read_sweep(settings);
+  if (resume.empty()) make_folder(folder, config, plan);
+  AppendFile lock(folder / "sweep.lock");
+  if (!lock.lock()) {
+    throw InputError(folder.string(), "a sweep that no other process runs", "one that runs");
+  }
+  Sweep sweep(std::move(plan), folder);
+  const bool complete = sweep.run();
+  if (json) {
+    std::puts(sweep.result(complete).dump(2).c_str());
+  } else {
+    sweep.print_table();
+  }
+  return 0;
+}
+
+}  // namespace yard

@@ -1,0 +1,81 @@
+#include "experiments/programs/train/sweep_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/error.h"
+#include "experiments/programs/train/space.h"
+
+namespace yard {
+namespace {
+
+constexpr std::string_view kSpace = "space.", kSet = "set.";
+
+}  // namespace
+
+void SweepConfig::fields(FieldList& f) {
+  f("train", train, "file of the settings that all trials share");
+  f("trials", trials, 1, 100'000, "points that are drawn from the space");
+  f("seed", seed, 0, UINT64_MAX, "of the draws");
+  f("halving", halving, 1.0, 1000.0,
+    "one in so many trials goes on to the next rung, which is so many times longer; 1: all go on "
+    "to the end");
+  f("first_updates", first_updates, 0, 1'000'000,
+    "updates that every trial gets at least; 0: two rungs' worth less than the whole");
+  f("minutes", minutes, 0.0, 1e9, "no trial begins after so long; 0: no limit");
+  f("parallel", parallel, 1, 1024, "trials at once");
+}
+
+int SweepPlan::updates() const {
+  int sum = 0;
+  for (size_t r = 0; r < rungs.size(); ++r) {
+    sum += sizes[r] * (rungs[r] - (r == 0 ? 0 : rungs[r - 1]));
+  }
+  return sum;
+}
+
+SweepPlan read_sweep(const Settings& settings) {
+  Settings own;
+  SweepPlan plan;
+  for (const Setting& s : settings.entries()) {
+    if (!s.key.starts_with(kSpace) && !s.key.starts_with(kSet)) own.set(s.key, s.value, s.origin);
+  }
+  plan.config = parse<SweepConfig>(own);
+  if (plan.config.train.empty()) throw InputError("train", "a file of training settings", "none");
+  plan.base = Settings::from_yaml(plan.config.train);
+  for (const Setting& s : settings.entries()) {
+    if (s.key.starts_with(kSet)) plan.base.set(s.key.substr(kSet.size()), s.value, s.origin);
+  }
+  const Space space(settings, std::string(kSpace));
+  int updates = 0, every = 1;
+  for (int trial = 0; trial < plan.config.trials; ++trial) {
+    const Settings point = space.draw(Rng{plan.config.seed}.split(static_cast<uint64_t>(trial)));
+    Settings all = plan.base;
+    for (const Setting& s : point.entries()) {
+      if (s.key == "updates" || s.key == "validate_every") {
+        throw InputError(s.origin, "the same " + s.key + " for all trials", "a dimension of it");
+      }
+      all.set(s.key, s.value, s.origin);
+    }
+    const TrainingSetup setup = read_setup(all, 1);
+    updates = setup.loop.updates;
+    every = setup.loop.validate_every;
+    plan.trials.push_back(point);
+  }
+  // From the top: each rung is `halving` times shorter, and ends with a validation.
+  const double eta = plan.config.halving;
+  const double least = plan.config.first_updates > 0 ? plan.config.first_updates
+                                                     : std::max(1.0, updates / (eta * eta));
+  plan.rungs = {updates};
+  for (double at = updates / eta; eta > 1 && at >= least; at /= eta) {
+    const int rung = static_cast<int>(std::ceil(at / every)) * every;
+    if (rung < plan.rungs.front()) plan.rungs.insert(plan.rungs.begin(), rung);
+  }
+  double size = plan.config.trials;
+  for (size_t r = 0; r < plan.rungs.size(); ++r, size /= eta) {
+    plan.sizes.push_back(std::max(1, static_cast<int>(std::ceil(size - 1e-9))));
+  }
+  return plan;
+}
+
+}  // namespace yard

@@ -1,0 +1,159 @@
+// Learners on problems whose answer is known: a bandit, a chain, two states for ever, and what a
+// teacher or a leash to it leaves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/agents/problems.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kEnd = Move::kEnd;
+
+DescentConfig steady() {
+  DescentConfig d;
+  d.lr = 0.02;
+  d.epochs = 4;
+  d.minibatch = 256;
+  d.target_kl = 0.2;
+  return d;
+}
+
+std::vector<std::string> settings_for(const std::string& learner) {
+  std::vector<std::string> out = {"entropy=0"};
+  if (learner == "ppo") out.emplace_back("steps=16");
+  return out;
+}
+
+class EveryLearner : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
+  const Table bandit = {.moves = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
+  Lesson lesson(bandit, GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8}, steady(),
+                1e9);
+  EXPECT_NEAR(lesson.probabilities(0)[1], 0.25, 1e-6);
+  lesson.learn(30);
+  EXPECT_GT(lesson.probabilities(0)[1], 0.95);
+}
+
+// Five states. "On" costs 1 each, takes 10 s, and leads to the end, which pays 20; "out" ends at
+// once with -1. By the discount over 10 s, g: going on is worth
+//   V(s) = -1 + g V(s + 1),  V(4) = -1 + 20,
+// above -1 everywhere although the first reward of both is the same.
+Table chain() {
+  Table t;
+  for (int s = 0; s < 5; ++s) {
+    t.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
+  }
+  return t;
+}
+
+TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {
+  const double horizon_s = 100, g = std::exp(-0.1);
+  Lesson lesson(chain(), GetParam(), settings_for(GetParam()), {.worlds = 128, .group = 16},
+                steady(), horizon_s);
+  lesson.learn(40);
+  for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+  if (std::string(GetParam()) != "ppo") return;
+  double value = 19;
+  for (int s = 4; s >= 0; --s) {
+    // A hundred Adam steps of a small net at a falling step size, and a policy that goes out in up
+    // to 3 % of all states.
+    EXPECT_NEAR(lesson.value(s), value, 0.5) << s;
+    value = -1 + g * value;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner, ::testing::Values("ppo", "group"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// One state that costs 1 every 10 s for ever is worth -1 / (1 - g); cut off after three decisions
+// it is worth no less.
+TEST(Learning, WhatIsCutOffCountsByItsValue) {
+  const Table loop = {.moves = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
+  DescentConfig descent = steady();
+  descent.max_grad_norm = 10;
+  Lesson lesson(loop, "ppo", settings_for("ppo"), {.worlds = 64}, descent, 100);
+  lesson.learn(60);
+  EXPECT_NEAR(lesson.value(0), -1 / (1 - std::exp(-0.1)), 0.2);
+}
+
+// From state 0 one stays for 1 in 1 s, or goes to state 1 for nothing in 1 s, whence 5 in 2 s lead
+// back: the best mean reward is 5 in 3 s, and by h(0) = -rate + h(1) state 1 is worth 5/3 more.
+TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
+  const Table two = {.moves = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
+  Lesson lesson(two, "ppo",
+                {"entropy=0", "steps=64", "average_reward=true", "rate_step=0.3", "lambda=0.9"},
+                {.worlds = 32}, steady(), 1);
+  lesson.learn(60);
+  EXPECT_GT(lesson.probabilities(0)[1], 0.97);
+  EXPECT_GT(lesson.probabilities(1)[0], 0.97);
+  const double rate = nlohmann::json::parse(lesson.learner().save())["rate"];
+  EXPECT_NEAR(rate, 5.0 / 3, 0.03);
+  EXPECT_NEAR(lesson.value(1) - lesson.value(0), 5.0 / 3, 0.15);  // a critic after 60 updates
+}
+
+// The heuristic, which always goes out, is -1; going through the chain is better by what the values
+// above say. The first world of each group plays it and is not learned from.
+TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
+  Lesson lesson(chain(), "ppo", {"entropy=0", "relative_reward=true"}, {.worlds = 128, .group = 8},
+                steady(), 1e9);
+  lesson.learn(40);
+  for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+  // 14 for the whole chain, and the teacher's -1 saved.
+  EXPECT_NEAR(lesson.value(0), 15 + 1, 0.5);
+  const auto learned = lesson.collector().samples_to_learn();
+  for (const int64_t i : learned) {
+    EXPECT_NE(lesson.collector().rollout().world[static_cast<size_t>(i)] % 8, 0);
+  }
+  EXPECT_LT(learned.size(), lesson.collector().rollout().world.size());
+}
+
+// A teacher that does one thing in 70 % and another in 30 % is learned as such: the likelihood has
+// its maximum at the frequencies.
+TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
+  Table table = {
+      .moves = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}}, {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+  table.teacher = [](int state, Rng& rng) { return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1; };
+  DescentConfig descent = steady();
+  descent.minibatch = 100'000;
+  Lesson lesson(table, "clone", {}, {.worlds = 2000}, descent, 1);
+  lesson.learn(60);
+  // Four standard errors of a frequency among 2,000, in the last updates of a falling step.
+  EXPECT_NEAR(lesson.probabilities(0)[0], 0.7, 0.04);
+  EXPECT_NEAR(lesson.probabilities(0)[1], 0.3, 0.04);
+  EXPECT_GT(lesson.probabilities(1)[2], 0.98);
+}
+
+// With advantages normalised to standard deviation 1, the gain of arm 0 over arm 1 of a bandit that
+// pays 1 and 0 is 1 / sqrt(p (1 - p)), and p where gain and leash balance solves
+//   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
+// q the teacher's probability, b the weight of the divergence from it.
+TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
+  const double b = 3, teacher_logit = -2;
+  const auto balance = [&](double p) {
+    return std::log(p / (1 - p)) - teacher_logit - 1 / (b * std::sqrt(p * (1 - p)));
+  };
+  double low = 0.12, high = 0.5;  // from the teacher's own probability up to the first balance
+  ASSERT_LT(balance(low), 0);
+  ASSERT_GT(balance(high), 0);
+  for (int i = 0; i < 60; ++i) {
+    const double mid = (low + high) / 2;
+    (balance(mid) < 0 ? low : high) = mid;
+  }
+  const Table bandit = {.moves = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {teacher_logit, 0}};
+  DescentConfig descent = steady();
+  descent.minibatch = 100'000;
+  descent.epochs = 1;
+  Lesson lesson(bandit, "group", {"entropy=0", "teacher_kl=3"}, {.worlds = 2000, .group = 50},
+                descent, 1e9);
+  EXPECT_NEAR(lesson.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
+  lesson.learn(100);
+  EXPECT_NEAR(lesson.probabilities(0)[0], low, 0.02);  // draws of 2,000 a step
+}
+
+}  // namespace
+}  // namespace yard::testing

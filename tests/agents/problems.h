@@ -1,0 +1,243 @@
+// Problems with a known answer: a handful of states, and a table of what each action does in them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agents/collector.h"
+#include "agents/descent.h"
+
+namespace yard::testing {
+
+// What one action does: the next state (kEnd: the episode is over), the reward, the time it takes.
+struct Move {
+  static constexpr int kEnd = -1;
+  int next;
+  double reward, dt_s;
+};
+
+// Every world begins in state 0. Rows are actions, told apart by one-hot features; the action
+// "nothing" is illegal.
+struct Table {
+  std::vector<std::vector<Move>> moves;                   // [state][action]
+  std::function<int(int state, Rng&)> teacher = nullptr;  // suggests; nullptr: the first action
+  std::vector<double> prior = {};                         // (actions) logits; empty: zeros
+  int max_decisions = 0;                                  // an episode is cut off; 0: never
+};
+
+class TableWorlds final : public Worlds {
+ public:
+  TableWorlds(const Table& table, const WorldsOptions& options)
+      : table_(table), options_(options), worlds_(static_cast<size_t>(options.worlds)) {
+    const WorldsShape s = shape();
+    const auto n = worlds_.size();
+    jobs_.resize(n * static_cast<size_t>(s.rows * s.row_features));
+    cluster_.resize(n * static_cast<size_t>(s.cluster_features));
+    final_jobs_.resize(jobs_.size());
+    final_cluster_.resize(cluster_.size());
+    mask_.resize(n * static_cast<size_t>(s.actions()));
+    prior_.resize(mask_.size());
+    rows_.assign(n, s.rows);
+    for (auto* column : {&reward_, &dt_s_}) column->resize(n);
+    suggested_.resize(n);
+    ending_.resize(n);
+  }
+
+  WorldsShape shape() const override {
+    const auto states = static_cast<int32_t>(table_.moves.size());
+    const auto actions = static_cast<int32_t>(table_.moves[0].size());
+    return {actions, states * actions, states};
+  }
+  int count() const override { return options_.worlds; }
+  WorldsSight sight() const override {
+    return {jobs_,   cluster_, mask_,   prior_,      rows_,          suggested_,
+            reward_, dt_s_,    ending_, final_jobs_, final_cluster_, rows_};
+  }
+
+  void reset() override {
+    for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
+  }
+  void begin_episodes() override { reset(); }
+  bool waits(int world) const override { return worlds_[static_cast<size_t>(world)].waits != 0; }
+  double elapsed_s(int world) const override {
+    return worlds_[static_cast<size_t>(world)].elapsed_s;
+  }
+
+  void step(std::span<const int32_t> actions) override {
+    for (size_t n = 0; n < worlds_.size(); ++n) {
+      World& w = worlds_[n];
+      ending_[n] = Ending::kNone;
+      reward_[n] = dt_s_[n] = 0;
+      if (w.waits != 0) continue;
+      const Move& move =
+          table_.moves[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
+      reward_[n] = static_cast<float>(move.reward);
+      dt_s_[n] = static_cast<float>(move.dt_s);
+      w.elapsed_s += move.dt_s;
+      ++w.decisions;
+      const bool ends = move.next == Move::kEnd;
+      const bool cut = !ends && table_.max_decisions > 0 && w.decisions >= table_.max_decisions;
+      if (!ends) w.state = move.next;
+      look(n);
+      if (cut) copy_final(n);
+      if (!ends && !cut) continue;
+      ending_[n] = cut ? Ending::kTruncated : Ending::kTerminated;
+      jcts_.push_back(w.elapsed_s);
+      if (options_.wait_at_end) {
+        w.waits = 1;
+      } else {
+        begin(n);
+      }
+    }
+  }
+
+  std::vector<double> take_mean_jcts_s() override { return std::exchange(jcts_, {}); }
+
+  std::string save() const override {
+    return {reinterpret_cast<const char*>(worlds_.data()), worlds_.size() * sizeof(World)};
+  }
+  void restore(std::string_view saved) override {
+    std::memcpy(worlds_.data(), saved.data(), saved.size());
+    for (size_t n = 0; n < worlds_.size(); ++n) look(n);
+  }
+
+ private:
+  struct World {
+    int64_t state = 0, decisions = 0, waits = 0, asked = 0;
+    double elapsed_s = 0;
+  };
+
+  void begin(size_t n) {
+    worlds_[n] = {.asked = worlds_[n].asked};
+    look(n);
+  }
+
+  void look(size_t n) {
+    World& w = worlds_[n];
+    const WorldsShape s = shape();
+    const auto rows = static_cast<size_t>(s.rows), f = static_cast<size_t>(s.row_features),
+               c = static_cast<size_t>(s.cluster_features), state = static_cast<size_t>(w.state);
+    std::fill_n(jobs_.begin() + static_cast<int64_t>(n * rows * f), rows * f, 0.0F);
+    std::fill_n(cluster_.begin() + static_cast<int64_t>(n * c), c, 0.0F);
+    for (size_t r = 0; r < rows; ++r) jobs_[(n * rows + r) * f + state * rows + r] = 1;
+    cluster_[n * c + state] = 1;
+    for (size_t a = 0; a <= rows; ++a) {
+      mask_[n * (rows + 1) + a] = a < rows;
+      const double logit = table_.prior.empty() ? 0 : table_.prior[std::min(a, rows - 1)];
+      prior_[n * (rows + 1) + a] = a < rows ? static_cast<float>(logit) : -1e9F;
+    }
+    Rng rng = Rng{options_.seed}
+                  .split(static_cast<uint64_t>(options_.first_world) + n)
+                  .split(static_cast<uint64_t>(w.asked++));
+    suggested_[n] = table_.teacher ? table_.teacher(static_cast<int>(w.state), rng) : 0;
+  }
+
+  void copy_final(size_t n) {
+    const auto copy = [n](const std::vector<float>& from, std::vector<float>& to, size_t width) {
+      std::copy_n(from.begin() + static_cast<int64_t>(n * width), width,
+                  to.begin() + static_cast<int64_t>(n * width));
+    };
+    const WorldsShape s = shape();
+    copy(jobs_, final_jobs_, static_cast<size_t>(s.rows * s.row_features));
+    copy(cluster_, final_cluster_, static_cast<size_t>(s.cluster_features));
+  }
+
+  Table table_;
+  WorldsOptions options_;
+  std::vector<World> worlds_;
+  std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;
+  std::vector<uint8_t> mask_;
+  std::vector<int32_t> rows_, suggested_;
+  std::vector<Ending> ending_;
+  std::vector<double> jcts_;
+};
+
+inline Settings settings_of(const std::vector<std::string>& assignments) {
+  Settings out;
+  for (const std::string& assignment : assignments) out.overlay(assignment, "test");
+  return out;
+}
+
+// A learner at work on a table, in the open: the trainer's loop without all that is around it.
+class Lesson {
+ public:
+  Lesson(const Table& table, const std::string& learner, const std::vector<std::string>& settings,
+         WorldsOptions options, const DescentConfig& descent, double horizon_s)
+      : learner_(LearnerRegistry::make(learner, settings_of(settings))),
+        options_(with_wants(options)),
+        worlds_(table, options_),
+        network_(make_network("job-scorer", settings_of({"hidden=16"}), worlds_.shape(), 3)),
+        descent_(*network_, descent, *ranks_),
+        collector_(worlds_, *network_, learner_->wants(),
+                   {.group = options_.group, .all_worlds = options_.worlds}, profile_),
+        horizon_s_(horizon_s) {
+    worlds_.reset();
+  }
+
+  void learn(int updates) {
+    for (int u = 0; u < updates; ++u, ++update_) {
+      collector_.collect(update_, nullptr);
+      std::vector<float> last;
+      if (learner_->wants().critic) last = collector_.last_values();
+      const Returns returns = learner_->judge(
+          {collector_.rollout(), last, options_.worlds, options_.group, horizon_s_, 1, *ranks_});
+      const UpdateStats stats = descent_.update(
+          *learner_, collector_.rollout(), returns, collector_.samples_to_learn(),
+          static_cast<double>(u) / updates, Rng{9}.split(static_cast<uint64_t>(update_)));
+      YARD_CHECK(stats.not_finite.empty(), stats.not_finite);
+    }
+  }
+
+  // Of the state, which is made up here alone: [action] probabilities, and the value.
+  std::vector<double> probabilities(int state) {
+    torch::NoGradGuard no_grad;
+    const auto p = torch::softmax(network_->logits(batch_of(state)), 1).to(torch::kFloat64);
+    const auto flat = p.contiguous();
+    return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+  }
+  double value(int state) {
+    torch::NoGradGuard no_grad;
+    return network_->value(batch_of(state)).item<double>();
+  }
+
+  Learner& learner() { return *learner_; }
+  Collector& collector() { return collector_; }
+
+ private:
+  WorldsOptions with_wants(WorldsOptions options) const {
+    options.wait_at_end = learner_->wants().steps == 0;
+    return options;
+  }
+
+  RaggedBatch batch_of(int state) const {
+    const WorldsShape s = worlds_.shape();
+    RaggedBatch b;
+    b.jobs = torch::zeros({s.rows, s.row_features});
+    for (int64_t r = 0; r < s.rows; ++r) b.jobs[r][state * s.rows + r] = 1;
+    b.offset = torch::tensor({int64_t{0}, int64_t{s.rows}});
+    b.slot = torch::arange(s.rows, torch::kInt64);
+    b.count = torch::full({1, 1}, static_cast<float>(s.rows));
+    b.cluster = torch::zeros({1, s.cluster_features});
+    b.cluster[0][state] = 1;
+    b.prior = torch::from_blob(const_cast<float*>(worlds_.sight().prior.data()), {1, s.actions()})
+                  .clone();
+    return b;
+  }
+
+  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Learner> learner_;
+  WorldsOptions options_;
+  TableWorlds worlds_;
+  std::unique_ptr<Network> network_;
+  Descent descent_;
+  Profile profile_;
+  Collector collector_;
+  double horizon_s_;
+  int update_ = 0;
+};
+
+}  // namespace yard::testing
