@@ -266,7 +266,12 @@ std::string hash_of(const CellSpec& cell) {
 Scenario scenario_of(const CellSpec& cell, const Source& source,
                      const std::optional<Calibration>& known) {
   const ScenarioOptions& s = cell.scenario;
-  return make_scenario(source, s.window, s.congestion, s.cost_scale, known);
+  try {
+    return make_scenario(source, s.window, s.congestion, s.cost_scale, known);
+  } catch (const InputError& error) {
+    if (cell.sha256.empty()) throw;
+    throw InputError("cell " + cell.name + ": " + error.what());  // one of many of a file
+  }
 }
 
 }  // namespace yard

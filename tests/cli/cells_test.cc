@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 class Cells : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string yaml = "congestions: [1, 3]\nreplicas: 2\nagainst: [fifo, backfill]\ntraces:\n";
+    std::string yaml = "congestions: [0.3, 1]\nreplicas: 2\nagainst: [fifo, backfill]\ntraces:\n";
     for (const std::string name : {"a", "b"}) {
       const std::string file = name + ".csv";
       ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 400 --seed " +
@@ -77,7 +77,7 @@ TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
   EXPECT_EQ(json["summary"][2]["group"], "late");
   EXPECT_EQ(json["summary"][2]["cells"], 4);
   const Result text = shell("yardmaster evaluate --cells cells.yaml --only early --candidate las");
-  EXPECT_THAT(text.out, HasSubstr("early/a/x3"));
+  EXPECT_THAT(text.out, HasSubstr("early/a/x1"));
   EXPECT_THAT(text.out, HasSubstr("probability of improvement"));
 }
 
@@ -99,16 +99,17 @@ TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
 
 TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
   const std::string command =
-      "yardmaster evaluate --cells cells.yaml --only early --candidate survival --out kept --json";
+      "yardmaster evaluate --cells cells.yaml --only early/a/x0.3 --candidate gittins --out kept "
+      "--json";
   const Result whole = shell(
-      "yardmaster evaluate --cells cells.yaml --only early "
-      "--candidate survival --json");
+      "yardmaster evaluate --cells cells.yaml --only early/a/x0.3 "
+      "--candidate gittins --json");
   // Ctrl-C as soon as something is kept.
-  const Result stopped = shell(
-      "sh -c '" + command +
-      " & pid=$!; "
-      "for i in $(seq 2000); do ls kept/early/a/x1/*-* >/dev/null 2>&1 && break; sleep 0.01; done; "
-      "kill -INT $pid; wait $pid'");
+  const Result stopped = shell("sh -c '" + command +
+                               " & pid=$!; "
+                               "for i in $(seq 2000); do ls kept/early/a/x0.3/*-* >/dev/null 2>&1 "
+                               "&& break; sleep 0.01; done; "
+                               "kill -INT $pid; wait $pid'");
   EXPECT_TRUE(stopped.code == 130 || stopped.code == 0) << stopped.code << stopped.err;
   EXPECT_EQ(folder_.leftovers(), 0);
   EXPECT_GT(files("kept"), 0);
@@ -149,10 +150,10 @@ TEST_F(Cells, TuneSearchesThemAllAndSaysWhich) {
   ASSERT_EQ(result.code, 0) << result.err;
   const Json json = Json::parse(result.out);
   ASSERT_EQ(json["cells"].size(), 2u);
-  EXPECT_EQ(json["cells"][1]["cell"], "early/a/x3");
+  EXPECT_EQ(json["cells"][1]["cell"], "early/a/x1");
   const std::string file = read_file("tuned.yaml");
   EXPECT_THAT(file, HasSubstr(json["cells"][0]["cell_hash"].get<std::string>()));
-  EXPECT_THAT(file, HasSubstr("early/a/x1"));
+  EXPECT_THAT(file, HasSubstr("early/a/x0.3"));
   const Json scored = evaluate("--only early --candidate tuned.yaml,las --out kept");
   EXPECT_LE(scored["summary"][0]["ratio"].get<double>(),
             scored["summary"][scored["summary"].size() / 2]["ratio"].get<double>());

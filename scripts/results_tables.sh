@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# results_tables.sh [--check]: writes the tables of docs/results.md anew from evaluations/*.json. A table
+# stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary or policies.
+# --check: changes nothing, fails where a table is not what its file says. Needs jq.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+page=docs/results.md
+
+# shellcheck disable=SC2016  # the dollars are jq's
+common='
+  def digits($n): if . == null then "–" else
+    (. * pow(10; $n) | round | tostring) as $d
+    | (if ($d | startswith("-")) then "-" else "" end) as $sign | ($d | ltrimstr("-")) as $d
+    | ("0" * ([$n + 1 - ($d | length), 0] | max) // "") + $d
+    | $sign + .[:length - $n] + "." + .[length - $n:] end;
+  def percent: if . == null then "–" else (. * 100 | digits(1)) + " %" end;
+  def within($row; $name): if $row[$name] == null then "–" else
+    ($row[$name] | digits(3)) + " [" + ($row[$name + "_lo"] | digits(3)) + ", " + ($row[$name + "_hi"] | digits(3)) + "]" end;
+  def line: "| " + join(" | ") + " |";
+  def table($head): ($head | line), ([$head[] | "---"] | line), .;
+'
+
+# shellcheck disable=SC2016
+rows() {
+  case $1 in
+    cells)
+      jq -r "$common"'[.cells[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.cell, .policy, (.jobs | tostring), (.load | digits(2)),
+          .yardstick, within(.; "ratio"), (.ratio_hindsight | digits(3)), (.headroom_hindsight | percent), (.captured | digits(2)),
+          (.p99_ratio | digits(2)), (.largest_class // "–") + ": " + (.largest_class_jct_ratio | digits(2)),
+          (.max_wait_ratio | digits(2)), (.preemptions_per_job | digits(2)), (if .judged then "" else "not judged" end)] | line]
+        | table(["cell", "policy", "jobs", "load", "yardstick", "ratio [95 %]", "to the best in hindsight", "headroom in hindsight",
+          "captured", "p99", "largest class", "longest wait", "preemptions a job", ""]) | if type == "array" then .[] else . end' "$2" ;;
+    summary)
+      jq -r "$common"'[.summary[] | [.policy, .group, (.cells | tostring) + " " + .over, within(.; "ratio"), (.ratio_worst | digits(3)),
+          (.ratio_hindsight | digits(3)), within(.; "captured"), (.iqm | digits(3)), (.probability_of_improvement | digits(2)),
+          (.better | tostring) + " / " + (.worse | tostring), (.p99_ratio | digits(2)), (.largest_class_jct_ratio | digits(2)),
+          (.max_wait_ratio_worst | digits(2)), (.preemptions_ratio | digits(2))] | line]
+        | table(["policy", "group", "over", "ratio [95 %]", "worst", "to the best in hindsight", "captured [95 %]", "IQM",
+          "probability of improvement", "better / worse", "p99", "largest class", "longest wait, worst", "preemptions"])
+        | if type == "array" then .[] else . end' "$2" ;;
+    policies)
+      # Everybody in every cell, over the best heuristic there.
+      jq -r "$common"'([.cells[].cell] | unique) as $cells
+        | [.cells[] | .cell as $cell | .best_hindsight_jct_s as $best
+            | ((.policies + [{policy, information, mean_jct_s}])[], (if .oracle then {policy: "best bound", information: "oracle", mean_jct_s: .oracle_jct_s} else empty end))
+            | {policy, information, cell: $cell, over: (.mean_jct_s / $best)}] | unique_by([.policy, .cell])
+        | group_by(.policy) | map({policy: .[0].policy, information: .[0].information,
+            mean: ((map(.over | log) | add / length) | exp), at: (map({(.cell): .over}) | add)}) | sort_by(.mean)
+        | map(. as $row | ([$row.policy, $row.information, ($row.mean | digits(3))] + [$cells[] | $row.at[.] | digits(3)]) | line)
+        | table(["policy", "information", "geometric mean"] + $cells) | if type == "array" then .[] else . end' "$2" ;;
+    *) echo "results_tables.sh: expected cells, summary or policies, got '$1'" >&2; return 2 ;;
+  esac
+}
+
+made=$(mktemp)
+trap 'rm -f "$made"' EXIT
+inside=
+while IFS= read -r text; do
+  if [[ $text =~ ^'<!-- table '([a-z]+)' '([^ ]+)' -->'$ ]]; then
+    [[ -f ${BASH_REMATCH[2]} ]] || { echo "$page: no ${BASH_REMATCH[2]}" >&2; exit 2; }
+    inside=1
+    printf '%s\n\n' "$text"
+    rows "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+    printf '\n'
+  elif [[ $text == '<!-- end -->' ]]; then
+    inside=
+    printf '%s\n' "$text"
+  elif [[ -z $inside ]]; then
+    printf '%s\n' "$text"
+  fi
+done <$page >"$made"
+[[ -z $inside ]] || { echo "$page: a table without <!-- end -->" >&2; exit 2; }
+if [[ ${1:-} == --check ]]; then
+  diff "$page" "$made" >/dev/null || { echo "$page: not what evaluations/*.json say; run $0" >&2; exit 1; }
+else
+  cmp -s "$page" "$made" || cp "$made" "$page"
+fi
