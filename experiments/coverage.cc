@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,86 +12,21 @@
 namespace yard {
 namespace {
 
-struct Asked {
-  int32_t job;
-  bool begun;
-  int64_t attained_us;
-  std::array<float, 7> left_s;  // by kQuantiles
-};
-
-// The ends of the intervals, and the median, by rising share.
-constexpr float kQuantiles[] = {0.05F, 0.1F, 0.25F, 0.5F, 0.75F, 0.9F, 0.95F};
-constexpr size_t kMedian = 3;
-constexpr std::array<std::pair<size_t, size_t>, 3> kEnds = {{{2, 4}, {1, 5}, {0, 6}}};
-
-struct Asking {
-  const Workload& workload;
-  int64_t every_us;
-  std::vector<Asked> asked;
-  std::vector<int64_t> ran_us;  // (N) of jobs that have ended, kNone
-};
-
-// Decides as another does, and asks the predictor beside it.
-class Beside final : public Policy {
- public:
-  Beside(std::unique_ptr<Policy> policy, Asking& asking)
-      : policy_(std::move(policy)), asking_(asking) {}
-
-  Level level() const override { return policy_->level(); }
-  Level least_level() const override { return policy_->least_level(); }
-  size_t memory_bytes(const View& view) const override { return policy_->memory_bytes(view); }
-
-  void decide(const View& view, Memory& memory, Draft& draft) const override {
-    if (own_.bytes() == 0) own_.reset(Survival::bytes(view));
-    Carver carver(own_.data());
-    Survival survival(view, carver);
-    survival.follow(view);
-    for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
-      if (!view.finished(slot)) continue;
-      asking_.ran_us[static_cast<size_t>(view.serial(slot))] = view.attained_us(slot);
-    }
-    if (view.now_us() >= next_us_) {
-      next_us_ = view.now_us() + asking_.every_us;
-      for (int32_t i = 0; i < view.num_held(); ++i) ask(view, survival, view.held(i));
-      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-        ask(view, survival, slot);
-      }
-    }
-    policy_->decide(view, memory, draft);
-  }
-
- private:
-  void ask(const View& view, const Survival& survival, int32_t slot) const {
-    const int32_t job = view.serial(slot);
-    if (!asking_.workload.scored(job)) return;
-    const int64_t attained_us = view.attained_us(slot);
-    float hazards[TimeBins::kBins] = {};
-    survival.hazards(view, slot, SurvivalWeights(), hazards);
-    Asked asked{job, attained_us > 0, attained_us, {}};
-    quantiles_left(edges_, attained_us, hazards, kQuantiles,
-                   static_cast<int32_t>(asked.left_s.size()), asked.left_s.data());
-    asking_.asked.push_back(asked);
-  }
-
-  std::unique_ptr<Policy> policy_;
-  Asking& asking_;
-  BinEdges edges_;
-  // One replay through one object, in order: what it remembers beside the policy.
-  mutable Memory own_;
-  mutable int64_t next_us_ = 0;
-};
-
+// Adds up looks at jobs, each once it is known how long the job had left.
 class Tally {
  public:
-  void add(const Asked& asked, double left_s) {
+  // `least` and `most`: the shares of such jobs that were told to have ended by the time at which
+  // this one did, less or plus kToldToS.
+  void add(double least, double most, double told_median_s, double left_s) {
     ++group_.asked;
-    for (size_t k = 0; k < kEnds.size(); ++k) {
-      const auto [low, high] = kEnds[k];
-      group_.within[k] += asked.left_s[low] <= left_s && left_s <= asked.left_s[high];
+    for (size_t k = 0; k < kNominal.size(); ++k) {
+      const double low = 0.5 - kNominal[k] / 2, high = 0.5 + kNominal[k] / 2;
+      // What is told to happen within that time lies in the interval in part, or not, or wholly.
+      const double part = std::min(most, high) - std::max(least, low);
+      const double within = most > least ? part / (most - least) : part >= 0 ? 1.0 : 0.0;
+      group_.within[k] += std::max(within, 0.0);
     }
-    const double told_s = std::max<double>(asked.left_s[kMedian], 1);
-    errors_.push_back(std::abs(std::log2(told_s / std::max(left_s, 1.0))));
+    errors_.push_back(std::abs(std::log2(std::max(told_median_s, 1.0) / std::max(left_s, 1.0))));
   }
 
   CoverageGroup done() {
@@ -106,25 +42,108 @@ class Tally {
   std::vector<double> errors_;
 };
 
+// What was told of a job at one look.
+struct Told {
+  int64_t attained_us, until_us;
+  std::array<float, TimeBins::kBins> hazards;
+  EndPlaces places;
+};
+
+class Looks {
+ public:
+  Looks(const Workload& workload, double every_s)
+      : workload_(workload), every_us_(static_cast<int64_t>(every_s * 1e6)) {}
+
+  // To be called at every decision, after the predictor has learned.
+  void look(const View& view, const Survival& survival) {
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      if (view.finished(view.changed(i))) judge(view, view.changed(i));
+    }
+    if (view.now_us() < next_us_) return;
+    next_us_ = view.now_us() + every_us_;
+    for (int32_t i = 0; i < view.num_held(); ++i) ask(view, survival, view.held(i));
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      ask(view, survival, slot);
+    }
+  }
+
+  Coverage done() { return {all_.done(), waiting_.done(), begun_.done()}; }
+
+ private:
+  void ask(const View& view, const Survival& survival, int32_t slot) {
+    if (!workload_.scored(view.serial(slot))) return;
+    Told told{
+        view.attained_us(slot), Survival::until_us(view, slot), {}, survival.places(view, slot)};
+    survival.hazards(view, slot, told.hazards.data());
+    told_[view.serial(slot)].push_back(told);
+  }
+
+  void judge(const View& view, int32_t slot) {
+    const auto it = told_.find(view.serial(slot));
+    if (it == told_.end()) return;
+    for (const Told& told : it->second) {
+      const double left_s = static_cast<double>(view.attained_us(slot) - told.attained_us) * 1e-6;
+      const auto share = [&](double within_s) {
+        return share_ended(edges_, told.attained_us, told.until_us, told.hazards.data(),
+                           told.places, within_s);
+      };
+      const double least = share(left_s - kToldToS), most = share(left_s + kToldToS);
+      double low_s = 0, median_s = edges_.begin_s[TimeBins::kBins];
+      for (int i = 0; i < 40; ++i) {
+        const double middle_s = (low_s + median_s) / 2;
+        (share(middle_s) < 0.5 ? low_s : median_s) = middle_s;
+      }
+      all_.add(least, most, median_s, left_s);
+      (told.attained_us > 0 ? begun_ : waiting_).add(least, most, median_s, left_s);
+    }
+    told_.erase(it);
+  }
+
+  const Workload& workload_;
+  int64_t every_us_, next_us_ = 0;
+  BinEdges edges_;
+  std::map<int32_t, std::vector<Told>> told_;  // by job
+  Tally all_, waiting_, begun_;
+};
+
+// Decides as another does, and asks the predictor beside it.
+class Beside final : public Policy {
+ public:
+  Beside(std::unique_ptr<Policy> policy, Looks& looks)
+      : policy_(std::move(policy)), looks_(looks) {}
+
+  Level level() const override { return policy_->level(); }
+  Level least_level() const override { return policy_->least_level(); }
+  size_t memory_bytes(const View& view) const override { return policy_->memory_bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    if (own_.bytes() == 0) own_.reset(Survival::bytes(view));
+    Carver carver(own_.data());
+    Survival survival(view, carver);
+    survival.follow(view);
+    looks_.look(view, survival);
+    policy_->decide(view, memory, draft);
+  }
+
+ private:
+  std::unique_ptr<Policy> policy_;
+  Looks& looks_;
+  // One replay through one object, in order: what it remembers beside the policy.
+  mutable Memory own_;
+};
+
 }  // namespace
 
 Coverage coverage(const Scenario& scenario, Contestant contestant, const RunOptions& options,
                   double every_s) {
   YARD_CHECK(contestant.policy != nullptr, "a rule set's own scheduler cannot be asked beside");
-  Asking asking{scenario.workload, static_cast<int64_t>(every_s * 1e6), {}, {}};
-  asking.ran_us.assign(static_cast<size_t>(scenario.workload.size()), kNone);
-  contestant.policy = std::make_unique<Beside>(std::move(contestant.policy), asking);
-  contestant.level = std::max(contestant.level, Level::kHistory);
+  Looks looks(scenario.workload, every_s);
+  contestant.policy = std::make_unique<Beside>(std::move(contestant.policy), looks);
+  const Level most = options.information.value_or(Level::kEstimate);
+  contestant.level =
+      std::max({contestant.level, Level::kHistory, std::min(most, Level::kEstimate)});
   run_prepared(scenario, contestant, options);
-  Tally all, waiting, begun;
-  for (const Asked& asked : asking.asked) {
-    const int64_t ran_us = asking.ran_us[static_cast<size_t>(asked.job)];
-    if (ran_us == kNone) continue;
-    const double left_s = static_cast<double>(ran_us - asked.attained_us) * 1e-6;
-    all.add(asked, left_s);
-    (asked.begun ? begun : waiting).add(asked, left_s);
-  }
-  return {all.done(), waiting.done(), begun.done()};
+  return looks.done();
 }
 
 }  // namespace yard

@@ -15,9 +15,9 @@ struct Siblings {
   struct Begun {
     int64_t submit_us;
     int32_t gpus;
-    int32_t slot;  // while it lives, -1 after that
-    int32_t bin;   // in which it ended
-    int32_t unused;
+    int32_t slot;   // while it lives, -1 after that
+    int32_t bin;    // in which it was last, once it is over
+    int32_t ended;  // whether it ended in it, not by its limit
   };
   Begun begun[kMost];  // by rising submit_us
   int32_t count, unused;
@@ -37,9 +37,9 @@ struct Siblings {
   }
 
   // Its slot will be somebody else's.
-  void end(int32_t slot, int32_t bin) {
+  void end(int32_t slot, int32_t bin, bool ended) {
     for (int32_t i = 0; i < count; ++i) {
-      if (begun[i].slot == slot) begun[i].slot = -1, begun[i].bin = bin;
+      if (begun[i].slot == slot) begun[i].slot = -1, begun[i].bin = bin, begun[i].ended = ended;
     }
   }
 

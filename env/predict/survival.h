@@ -1,9 +1,13 @@
-// How long will a job still run? Learned online from what was observed alone: jobs that ended, and
-// jobs that go on, which say that a job like them lasts at least so long. Four layers, each the
-// prior of the next: jobs of about its size, the last ones of these, its user's jobs, and its
-// siblings, jobs of its user and size that were submitted about when it was: in recorded traces
-// those end alike (correlation of log run times .8 to .96 within a minute).
-// Dims: U users, S slots, G size classes, B bins.
+// How long will a job still run? Learned online from what was observed alone: of everybody who
+// came as far as a bin of time, whether it ended there, at the moment at which that is seen. So
+// jobs that still run count up to where they are (Kaplan and Meier, "Nonparametric Estimation from
+// Incomplete Observations", JASA 1958), and in each bin the latest count most: habits drift.
+// Layers, each the prior of the next: all jobs, those of about its size, the last ones of these,
+// those of its limit, its user's, those of its name, and its siblings, jobs of its user and size
+// that were submitted about when it was: in recorded traces those end alike (correlation of log run
+// times .8 to .96 within a minute). How much a layer counts is learned, too (worth.h). Where the
+// level of information tells a job's limit, it ends the job.
+// Dims: U users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
 
 #include <cstddef>
@@ -13,54 +17,49 @@
 #include "env/base/carver.h"
 #include "env/predict/hazard.h"
 #include "env/predict/job_size.h"
+#include "env/predict/passings.h"
 #include "env/predict/siblings.h"
+#include "env/predict/worth.h"
 
 namespace yard {
-
-// How many jobs a layer counts for beside the one that is nearer to the job, bin by bin.
-struct SurvivalWeights {
-  float size_worth = 20;        // jobs of its size, beside the last ones of them
-  float recent_worth = 3;       // these together, beside its user's
-  float user_worth = 2;         // these together, beside its siblings
-  float sibling = 8;            // what one sibling submitted at the same moment counts
-  float sibling_apart_s = 120;  // at this distance half as much
-};
 
 class Survival {
  public:
   // `View`: env/sim/view.h.
   template <class View>
   static size_t bytes(const View& view) {
-    const int32_t slots = view.capacity(), users = view.num_users();
-    return 2 * Carver::bytes<HazardRow>(user_row(users)) +
+    return Carver::bytes<HazardRow>(num_rows(view)) + Carver::bytes<Worth>(kLayers * kAges) +
            Carver::bytes<float>(kJobSizes * TimeBins::kBins) +
-           Carver::bytes<Siblings>(kJobSizes + users) + Carver::bytes<Followed>(slots) +
+           2 * Carver::bytes<EndPlaces>(kJobSizes) +
+           Carver::bytes<Siblings>(kJobSizes + view.num_users()) + Passings::bytes(view) +
            Carver::bytes<int32_t>(1);
   }
 
   // Requires: the same place in the memory every time, zero at first.
   template <class View>
   Survival(const View& view, Carver& carver)
-      : over_(carver.take<HazardRow>(user_row(view.num_users()))),
-        alive_(carver.take<HazardRow>(user_row(view.num_users()))),
+      : num_users_(view.num_users()),
+        rows_(carver.take<HazardRow>(num_rows(view))),
+        worths_(carver.take<Worth>(kLayers * kAges)),
         by_size_(carver.take<float>(kJobSizes * TimeBins::kBins)),
+        ended_in_(carver.take<EndPlaces>(kJobSizes)),
+        places_(carver.take<EndPlaces>(kJobSizes)),
         siblings_(carver.take<Siblings>(kJobSizes + view.num_users())),
-        followed_(carver.take<Followed>(view.capacity())),
+        passings_(view, carver),
         ready_(carver.take<int32_t>(1)) {}
 
   // Learns from what happened since the last decision. To be called at every decision.
   template <class View>
   void follow(const View& view) {
-    const bool first = *ready_ == 0;
-    for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
-      // A slot that begins anew, or one whose job is told of for the first time.
-      if (view.started(slot) == 0 && !view.finished(slot)) followed_[slot] = {};
-      if (view.attained_us(slot) > 0 || view.finished(slot)) pass(view, slot);
-      if (view.finished(slot)) end(view, slot);
+    if (*ready_ == 0) {
+      for (int32_t i = 0; i < kLayers * kAges; ++i) worths_[i] = Worth();
     }
-    for (int32_t i = 0; i < view.num_held(); ++i) pass(view, view.held(i));
-    if (first || !news_.empty()) blend_sizes();
+    passings_.look(view);
+    judge(view);
+    learn(view);
+    meet(view);
+    passings_.advance(view);
+    if (*ready_ == 0 || !passings_.passings().empty()) blend_sizes();
     *ready_ = 1;
   }
 
@@ -74,12 +73,18 @@ class Survival {
 
   // Does what happened to somebody matter to this job's siblings' part?
   template <class View>
-  static bool near(const View& view, int32_t slot, const News& news,
-                   const SurvivalWeights& weights) {
+  static bool near(const View& view, int32_t slot, const News& news) {
     const int64_t apart_us = view.submit_us(slot) - news.submit_us;
-    const int64_t far_us = far_us_of(weights);
-    return news.user == view.user(slot) && news.gpus == view.gpus(slot) && apart_us <= far_us &&
-           -apart_us <= far_us;
+    return news.user == view.user(slot) && news.gpus == view.gpus(slot) && apart_us <= kFarUs &&
+           -apart_us <= kFarUs;
+  }
+
+  // The attained time at which its limit ends a job; kUnlimitedUs where none is told, or it is
+  // passed.
+  template <class View>
+  static int64_t until_us(const View& view, int32_t slot) {
+    const int64_t limit_us = told_limit_us(view, slot);
+    return limit_us > view.attained_us(slot) ? limit_us : kUnlimitedUs;
   }
 
   // (B) chances to end in each bin, by the job's size alone.
@@ -88,50 +93,76 @@ class Survival {
     return by_size_ + job_size(view.gpus(slot)) * TimeBins::kBins;
   }
 
-  // Writes the chance to end in each bin (B) from the one on in which the job is now; those before
-  // it are not written. Requires: the slot is live.
+  // Where in a bin jobs of its size end.
   template <class View>
-  void hazards(const View& view, int32_t slot, const SurvivalWeights& weights, float* out) const {
-    const int64_t attained_us = view.attained_us(slot);
-    const int32_t from = TimeBins::of_us(attained_us);
+  const EndPlaces& places(const View& view, int32_t slot) const {
+    return places_[job_size(view.gpus(slot))];
+  }
+
+  // Writes the chance to end in each bin (B) from the one on in which the job is now, were there no
+  // limit; those before it are not written. Requires: the slot is live.
+  template <class View>
+  void hazards(const View& view, int32_t slot, float* out) const {
+    const int32_t from = TimeBins::of_us(view.attained_us(slot));
+    const float* size = size_hazards(view, slot);
+    for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
+    for_rows(view, slot, [&](Layer layer, const HazardRow& row) {
+      if (layer <= kSizes) return;
+      for (int32_t b = from; b < TimeBins::kBins; ++b) {
+        out[b] = blended(row.exposed[b], row.ended[b], worth(layer, b), out[b]);
+      }
+    });
     float exposed[TimeBins::kBins + 1], ended[TimeBins::kBins];
     for (int32_t b = from; b < TimeBins::kBins; ++b) exposed[b] = ended[b] = 0;
-    look_at_siblings(view, slot, from, weights, exposed, ended);
-    const int32_t user = view.user(slot);
-    const float* size = size_hazards(view, slot);
-    const int32_t own = user_row(user), recent = recent_row(job_size(view.gpus(slot)));
+    for_siblings(view, slot, [&](float weight, int32_t bin, bool ends) {
+      if (bin < from) return;  // it says nothing of who has come further
+      exposed[from] += weight;
+      if (ends) ended[bin] += weight;
+      exposed[ends ? bin + 1 : bin] -= weight;
+    });
     float at_risk = 0;
     for (int32_t b = from; b < TimeBins::kBins; ++b) {
-      float prior = blended(recent, b, weights.size_worth, size[b]);
-      if (user >= 0) prior = blended(own, b, weights.recent_worth, prior);
       at_risk += exposed[b];
-      out[b] = (ended[b] + weights.user_worth * prior) / (at_risk + weights.user_worth);
+      out[b] = blended(at_risk, ended[b], worth(kSiblings, b), out[b]);
     }
   }
 
  private:
-  static constexpr float kFirstChance = 0.15F;  // of every bin, before anything was seen
-  static constexpr float kFirstWorth = 3;       // jobs that this counts for
-  static constexpr float kAllWorth = 10;        // jobs of all sizes, beside those of one size
-  // What a job that ends leaves of what was there before it: habits drift.
-  static constexpr float kKeepAll = 1 - 1.0F / 8192, kKeepSize = 1 - 1.0F / 2048,
-                         kKeepRecent = 1 - 1.0F / 32, kKeepUser = 1 - 1.0F / 64;
+  enum Layer : int32_t { kAll, kSizes, kRecent, kLimits, kUsers, kNames, kSiblings, kLayers };
 
-  // Beyond this distance siblings do not count: less than 1/50 of what those beside it do.
-  static int64_t far_us_of(const SurvivalWeights& weights) {
-    return static_cast<int64_t>(weights.sibling_apart_s * 7e6F);
+  static constexpr float kFirstChance = 0.075F;  // of every bin, before anything was seen
+  // What an observation in a bin leaves of those before it, by layer.
+  static constexpr float kKeep[kSiblings] = {1 - 1.0F / 8192, 1 - 1.0F / 2048, 1 - 1.0F / 32,
+                                             1 - 1.0F / 512,  1 - 1.0F / 64,   1 - 1.0F / 32};
+  static constexpr float kKeepPlaces = 1 - 1.0F / 64;
+  static constexpr float kEven = 2;  // jobs that count as having ended evenly over a bin
+  // What a layer is worth is learned by age: who has run for days has few like it.
+  static constexpr int32_t kAge = 3 * TimeBins::kPerOctave, kAges = TimeBins::kBins / kAge;
+  // At the distance kApartUs a sibling counts half; beyond kFarUs, less than 1/50, not at all.
+  static constexpr int64_t kApartUs = 120'000'000, kFarUs = 7 * kApartUs;
+
+  template <class View>
+  static int64_t num_rows(const View& view) {
+    return 1 + 2 * kJobSizes + TimeBins::kBins + view.num_users() + view.num_names();
   }
 
-  // Row 0 is of all jobs; those of users are the last.
-  static int32_t size_row(int32_t k) { return 1 + k; }
-  static int32_t recent_row(int32_t k) { return 1 + kJobSizes + k; }
-  static int32_t user_row(int32_t user) { return 1 + 2 * kJobSizes + user; }
-
-  struct Followed {
-    int32_t begun;    // whether it is among its siblings
-    int32_t bins;     // that it has passed
-    int64_t next_us;  // attained time at which it passes the next one
-  };
+  // Calls does(layer, row) for the rows that tell of a job, from the widest to the narrowest.
+  template <class View, class Does>
+  void for_rows(const View& view, int32_t slot, const Does& does) const {
+    const int32_t size = job_size(view.gpus(slot)), user = view.user(slot), name = view.name(slot);
+    HazardRow* row = rows_;
+    does(kAll, *row++);
+    does(kSizes, row[size]);
+    does(kRecent, row[kJobSizes + size]);
+    row += 2 * kJobSizes;
+    if (const int64_t limit_us = told_limit_us(view, slot); limit_us > 0) {
+      does(kLimits, row[TimeBins::of_us(limit_us)]);
+    }
+    row += TimeBins::kBins;
+    if (user >= 0) does(kUsers, row[user]);
+    row += num_users_;
+    if (name >= 0) does(kNames, row[name]);
+  }
 
   template <class View>
   Siblings& siblings(const View& view, int32_t slot) const {
@@ -139,102 +170,95 @@ class Survival {
     return siblings_[user >= 0 ? kJobSizes + user : job_size(view.gpus(slot))];
   }
 
-  static int64_t edge_us(int32_t bin) {
-    return static_cast<int64_t>(exp2_coarse(TimeBins::log2_begin(bin)) * 1e6);
-  }
-
-  template <class View>
-  void tell(const View& view, int32_t slot) {
-    news_.push_back({view.submit_us(slot), view.user(slot), view.gpus(slot)});
-  }
-
-  template <class Does, class View>
-  static void for_rows(const View& view, int32_t slot, Does does) {
-    does(0, kKeepAll);
-    does(size_row(job_size(view.gpus(slot))), kKeepSize);
-    does(recent_row(job_size(view.gpus(slot))), kKeepRecent);
-    if (view.user(slot) >= 0) does(user_row(view.user(slot)), kKeepUser);
-  }
-
-  // Counts the bins that a job has passed since it was last looked at, its first start too.
-  template <class View>
-  void pass(const View& view, int32_t slot) {
-    Followed& followed = followed_[slot];
-    if (followed.begun == 0) {
-      followed = {1, 0, edge_us(1)};
-      siblings(view, slot).enter(view.submit_us(slot), view.gpus(slot), slot);
-      tell(view, slot);
-    }
-    const int64_t attained_us = view.attained_us(slot);
-    while (attained_us >= followed.next_us && followed.bins < TimeBins::kBins - 1) {
-      for_rows(view, slot, [&](int32_t r, float) { alive_[r].exposed[followed.bins] += 1; });
-      followed.next_us = edge_us(++followed.bins + 1);
-      tell(view, slot);
-    }
-  }
-
-  // Moves a job from those alive to those over.
-  template <class View>
-  void end(const View& view, int32_t slot) {
-    const int32_t bins = followed_[slot].bins;
-    for_rows(view, slot, [&](int32_t r, float keep) {
-      over_[r].fade(keep);
-      for (int32_t b = 0; b < bins; ++b) {
-        alive_[r].exposed[b] -= 1;
-        over_[r].exposed[b] += 1;
-      }
-      over_[r].exposed[bins] += 1;
-      over_[r].ended[bins] += 1;
+  // Calls does(weight, bin, ends) for the siblings of a job: the bin in which each is, or was last,
+  // and whether it ended in it.
+  template <class View, class Does>
+  void for_siblings(const View& view, int32_t slot, const Does& does) const {
+    const int64_t submit_us = view.submit_us(slot);
+    const int32_t gpus = view.gpus(slot);
+    siblings(view, slot).near(submit_us, kFarUs, [&](const Siblings::Begun& other) {
+      if (other.gpus != gpus || other.slot == slot) return;
+      const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
+      does(1 / (1 + apart * apart), other.slot >= 0 ? passings_.bin(other.slot) : other.bin,
+           other.ended != 0);
     });
-    siblings(view, slot).end(slot, bins);
-    tell(view, slot);
-    followed_[slot] = {};
   }
 
-  // The chance that row `r` tells of, beside a prior that is worth so many jobs.
-  float blended(int32_t r, int32_t b, float worth, float prior) const {
-    return (over_[r].ended[b] + worth * prior) /
-           (over_[r].exposed[b] + alive_[r].exposed[b] + worth);
+  float worth(Layer layer, int32_t b) const { return worths_[layer * kAges + b / kAge].jobs; }
+
+  // What each worth of each layer would have foretold of what was seen.
+  template <class View>
+  void judge(const View& view) {
+    if (passings_.passings().empty()) return;
+    WorthNews news[kLayers * kAges];
+    for (const Passing& p : passings_.passings()) {
+      if (p.by_limit()) continue;
+      float chance = kFirstChance;
+      const auto ask = [&](Layer layer, float exposed, float ended) {
+        news[layer * kAges + p.bin / kAge].add(exposed, ended, chance, p.ended);
+        chance = blended(exposed, ended, worth(layer, p.bin), chance);
+      };
+      for_rows(view, p.slot, [&](Layer layer, const HazardRow& row) {
+        ask(layer, row.exposed[p.bin], row.ended[p.bin]);
+      });
+      float exposed = 0, ended = 0;
+      for_siblings(view, p.slot, [&](float weight, int32_t bin, bool ends) {
+        if (bin > p.bin || (bin == p.bin && ends)) exposed += weight;
+        if (bin == p.bin && ends) ended += weight;
+      });
+      ask(kSiblings, exposed, ended);
+    }
+    for (int32_t i = 0; i < kLayers * kAges; ++i) news[i].learn(worths_[i]);
+  }
+
+  // First all that was there counts for less, then what is new is added: in no order.
+  template <class View>
+  void learn(const View& view) {
+    for (const Passing& p : passings_.passings()) {
+      for_rows(view, p.slot, [&](Layer layer, HazardRow& row) { row.fade(p.bin, kKeep[layer]); });
+      if (p.ended) ended_in_[job_size(view.gpus(p.slot))].fade(p.bin, kKeepPlaces);
+    }
+    for (const Passing& p : passings_.passings()) {
+      for_rows(view, p.slot, [&](Layer, HazardRow& row) {
+        row.exposed[p.bin] += p.ended ? 1 : p.part;
+        row.ended[p.bin] += p.ended ? 1 : 0;
+      });
+      if (p.ended) ended_in_[job_size(view.gpus(p.slot))].add(p.bin, p.part);
+    }
+  }
+
+  // Takes in siblings that began, and those that ended.
+  template <class View>
+  void meet(const View& view) {
+    for (const Passings::Moved& m : passings_.moved()) {
+      Siblings& beside = siblings(view, m.slot);
+      if (m.begins) beside.enter(view.submit_us(m.slot), view.gpus(m.slot), m.slot);
+      if (view.finished(m.slot)) beside.end(m.slot, m.bins, m.ended);
+      news_.push_back({view.submit_us(m.slot), view.user(m.slot), view.gpus(m.slot)});
+    }
   }
 
   void blend_sizes() {
     for (int32_t b = 0; b < TimeBins::kBins; ++b) {
-      const float any = blended(0, b, kFirstWorth, kFirstChance);
+      const float any =
+          blended(rows_[0].exposed[b], rows_[0].ended[b], worth(kAll, b), kFirstChance);
       for (int32_t k = 0; k < kJobSizes; ++k) {
-        by_size_[k * TimeBins::kBins + b] = blended(size_row(k), b, kAllWorth, any);
+        const HazardRow& row = rows_[1 + k];
+        by_size_[k * TimeBins::kBins + b] =
+            blended(row.exposed[b], row.ended[b], worth(kSizes, b), any);
+        places_[k].blend(ended_in_[k], b, kEven);
       }
     }
   }
 
-  // Adds the weights of siblings by bin; those of `exposed` as differences.
-  template <class View>
-  void look_at_siblings(const View& view, int32_t slot, int32_t from,
-                        const SurvivalWeights& weights, float* exposed, float* ended) const {
-    const int64_t submit_us = view.submit_us(slot);
-    const int32_t gpus = view.gpus(slot);
-    const float per_us = 1e-6F / weights.sibling_apart_s;
-    siblings(view, slot).near(submit_us, far_us_of(weights), [&](const Siblings::Begun& other) {
-      if (other.gpus != gpus || other.slot == slot) return;
-      const bool lives = other.slot >= 0;
-      const int32_t bin = lives ? followed_[other.slot].bins : other.bin;
-      if (bin < from) return;  // it says nothing of who has come further
-      const float apart = static_cast<float>(submit_us - other.submit_us) * per_us;
-      const float weight = weights.sibling / (1 + apart * apart);
-      exposed[from] += weight;
-      if (lives) {
-        exposed[bin] -= weight;
-      } else {
-        ended[bin] += weight;
-        exposed[bin + 1] -= weight;
-      }
-    });
-  }
-
-  HazardRow* over_;  // (1 + 2 G + U)  jobs that have ended: all, by size, the last by size, by user
-  HazardRow* alive_;        // (1 + 2 G + U)  bins that the others have passed
-  float* by_size_;          // (G, B)       hazards that a job's size lets expect
-  Siblings* siblings_;      // (G + U)      by user, or by size where the trace names none
-  Followed* followed_;      // (S)
+  int32_t num_users_;
+  HazardRow* rows_;      // (1 + 2 G + B + U + A)  all, sizes, their last, limits, users, names
+  Worth* worths_;        // (L, E)
+  float* by_size_;       // (G, B)  hazards that a job's size lets expect
+  EndPlaces* ended_in_;  // (G)     how many ended where
+  EndPlaces* places_;    // (G)     the shares that follow
+  Siblings* siblings_;   // (G + U) by user, or by size where the trace names none
+  Passings passings_;
   int32_t* ready_;          // (1)
   std::vector<News> news_;  // of this decision
 };

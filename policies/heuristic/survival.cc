@@ -24,7 +24,8 @@ struct BySize {
       survival.follow(view);
     }
     double seconds(int32_t slot) const {
-      return look_ahead(source.edges, view.attained_us(slot), survival.size_hazards(view, slot))
+      return look_ahead(source.edges, view.attained_us(slot), kUnlimitedUs,
+                        survival.size_hazards(view, slot), survival.places(view, slot))
           .gittins_s;
     }
     const BySize& source;
@@ -35,13 +36,11 @@ struct BySize {
   BinEdges edges;
 };
 
+template <Level kMost>
 struct ByAll {
   struct Config : IndexConfig {
-    Config() { margin_log2 = 1; }
+    Config() { margin_log2 = 2; }
     double gittins = 0.85, blind = 0, blind_s = 3600;
-    double size_worth = SurvivalWeights().size_worth;
-    double recent_worth = SurvivalWeights().recent_worth, user_worth = SurvivalWeights().user_worth;
-    double sibling = SurvivalWeights().sibling, sibling_apart_s = SurvivalWeights().sibling_apart_s;
     double keep_s = 0;
     void fields(FieldList& f) {
       IndexConfig::fields(f);
@@ -51,26 +50,17 @@ struct ByAll {
         "how much of a geometric mean goes to what the job has run plus blind_s: what was learned "
         "may not hold any more");
       f("blind_s", blind_s, 1.0, 1e6, "seconds that every job is taken to have run in that part");
-      f("size_worth", size_worth, 0.01, 1000.0,
-        "of the last jobs of a size that all of them are worth");
-      f("recent_worth", recent_worth, 0.01, 1000.0, "jobs of a user that these together are worth");
-      f("user_worth", user_worth, 0.01, 1000.0, "siblings that her other jobs are worth");
-      f("sibling", sibling, 0.0, 100.0, "what a sibling submitted at the same moment counts");
-      f("sibling_apart_s", sibling_apart_s, 1.0, 1e6, "at this distance it counts half");
       f("keep_s", keep_s, 0.0, 86400.0,
         "how long an index may be kept while nothing happens to its siblings, a search is several "
         "times as fast with half an hour; 0: worked out anew at every decision");
     }
   };
-  static constexpr Level kLevel = Level::kHistory;
+  static constexpr Level kLevel = kMost;
 
   explicit ByAll(const Config& c)
       : gittins(c.gittins),
         blind(c.blind),
         blind_s(c.blind_s),
-        weights{static_cast<float>(c.size_worth), static_cast<float>(c.recent_worth),
-                static_cast<float>(c.user_worth), static_cast<float>(c.sibling),
-                static_cast<float>(c.sibling_apart_s)},
         keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   static size_t bytes(const View& view) {
     return Survival::bytes(view) + Carver::bytes<Known>(view.capacity());
@@ -108,7 +98,7 @@ struct ByAll {
    private:
     void forget_if_news(int32_t slot) {
       for (const Survival::News& news : survival_.news()) {
-        if (Survival::near(view_, slot, news, source_.weights)) known_[slot] = {};
+        if (Survival::near(view_, slot, news)) known_[slot] = {};
       }
     }
 
@@ -119,8 +109,10 @@ struct ByAll {
 
     double work_out(int32_t slot) const {
       float hazards[TimeBins::kBins] = {};
-      survival_.hazards(view_, slot, source_.weights, hazards);
-      const Outlook ahead = look_ahead(source_.edges, view_.attained_us(slot), hazards);
+      survival_.hazards(view_, slot, hazards);
+      const Outlook ahead =
+          look_ahead(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
+                     hazards, survival_.places(view_, slot));
       const double log2_s = (1 - source_.gittins) * log2_coarse(ahead.mean_s) +
                             source_.gittins * log2_coarse(ahead.gittins_s);
       const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;
@@ -135,7 +127,6 @@ struct ByAll {
   };
 
   double gittins, blind, blind_s;
-  SurvivalWeights weights;
   int64_t keep_us;
   BinEdges edges;
 };
@@ -149,14 +140,23 @@ const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
      .preemptive = true,
      .fields = describe<BySize::Config>}};
 
-const PolicyRegistry::Add<IndexPolicy<ByAll>> kSurvival{
-    "survival",
-    {.about = "mean time left or Gittins' index, by size, user and siblings",
-     .source = "our own",
-     .fidelity = "our own predictor",
-     .level = Level::kHistory,
-     .preemptive = true,
-     .fields = describe<ByAll::Config>}};
+template <Level kMost>
+struct AddSurvival {
+  AddSurvival(const char* name, const char* about)
+      : add{name,
+            {.about = about,
+             .source = "our own",
+             .fidelity = "our own predictor",
+             .level = kMost,
+             .preemptive = true,
+             .fields = describe<typename ByAll<kMost>::Config>}} {}
+  PolicyRegistry::Add<IndexPolicy<ByAll<kMost>>> add;
+};
+
+const AddSurvival<Level::kHistory> kSurvival{
+    "survival", "mean time left or Gittins' index, by size, user, name and siblings"};
+const AddSurvival<Level::kEstimate> kSurvivalEstimate{"survival-estimate",
+                                                      "the same, ended by the users' limits"};
 
 }  // namespace
 }  // namespace yard

@@ -1,0 +1,117 @@
+// Who came through which bin of time since the last decision, and who ended in it. Nothing changes
+// before advance(): what is foretold of all of them rests on what was known before.
+// Dims: S slots.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "env/base/carver.h"
+#include "env/predict/hazard.h"
+
+namespace yard {
+
+// The user's limit; below 0 where she set none, or the level of information does not tell it.
+// `View`: env/sim/view.h.
+template <class View>
+int64_t told_limit_us(const View& view, int32_t slot) {
+  using Level = decltype(view.level());
+  return view.level() >= Level::kEstimate ? view.limit_us(slot) : -1;
+}
+
+// A job that came as far as a bin: it passed it, or ended in it, or was ended in it by its limit.
+struct Passing {
+  int32_t slot, bin;
+  bool ended;
+  float part;  // of the bin that it passed
+  bool by_limit() const { return !ended && part < 1; }
+};
+
+class Passings {
+ public:
+  template <class View>
+  static size_t bytes(const View& view) {
+    return Carver::bytes<Followed>(view.capacity());
+  }
+
+  // Requires: the same place in the memory every time, zero at first.
+  template <class View>
+  Passings(const View& view, Carver& carver) : followed_(carver.take<Followed>(view.capacity())) {}
+
+  // A job that began, came on or ended.
+  struct Moved {
+    int32_t slot, bins;
+    int64_t next_us;
+    bool begins, ended;
+  };
+
+  template <class View>
+  void look(const View& view) {
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      // A slot that begins anew, or one whose job is told of for the first time.
+      if (view.started(slot) == 0 && !view.finished(slot)) followed_[slot] = {};
+      if (view.attained_us(slot) > 0 || view.finished(slot)) look(view, slot);
+    }
+    for (int32_t i = 0; i < view.num_held(); ++i) look(view, view.held(i));
+  }
+
+  const std::vector<Passing>& passings() const { return passings_; }
+  const std::vector<Moved>& moved() const { return moved_; }
+
+  // The bin in which a job that has begun was seen last.
+  int32_t bin(int32_t slot) const { return followed_[slot].bins; }
+
+  template <class View>
+  void advance(const View& view) {
+    for (const Moved& m : moved_) {
+      followed_[m.slot] = view.finished(m.slot) ? Followed{} : Followed{1, m.bins, m.next_us, 0};
+    }
+  }
+
+ private:
+  struct Followed {
+    int32_t begun, bins;  // bins that it has passed
+    int64_t next_us;      // attained time at which it passes the next one
+    int64_t seen;         // in this decision
+  };
+
+  static int64_t edge_us(int32_t bin) {
+    return bin == 0 ? 0 : static_cast<int64_t>(exp2_coarse(TimeBins::log2_begin(bin)) * 1e6);
+  }
+
+  template <class View>
+  void look(const View& view, int32_t slot) {
+    Followed& followed = followed_[slot];
+    const int64_t attained_us = view.attained_us(slot);
+    const bool begins = followed.begun == 0, finished = view.finished(slot);
+    if (followed.seen != 0 || (!begins && !finished && attained_us < followed.next_us)) return;
+    followed.seen = 1;
+    int32_t bins = followed.bins;
+    int64_t next_us = begins ? edge_us(1) : followed.next_us;
+    while (attained_us >= next_us && bins < TimeBins::kBins - 1) {
+      passings_.push_back({slot, bins, false, 1});
+      next_us = edge_us(++bins + 1);
+    }
+    const int64_t limit_us = told_limit_us(view, slot);
+    // Systems stop jobs some seconds after their limit.
+    const bool by_limit = finished && limit_us > 0 && attained_us >= limit_us;
+    if (finished) {
+      const int64_t from_us = edge_us(bins), to_us = by_limit ? limit_us : attained_us;
+      const float part =
+          static_cast<float>(to_us - from_us) / static_cast<float>(next_us - from_us);
+      passings_.push_back({slot, bins, !by_limit, std::clamp(part, 0.0F, kWithin)});
+    }
+    moved_.push_back({slot, bins, next_us, begins, finished && !by_limit});
+  }
+
+  static constexpr float kWithin = 0.9999F;  // who passes a whole bin does not end in it
+
+  Followed* followed_;  // (S)
+  std::vector<Passing> passings_;
+  std::vector<Moved> moved_;
+};
+
+}  // namespace yard
