@@ -3,7 +3,7 @@
 
 #include "policies/joint.h"
 
-#include "env/predict/survival.h"
+#include "policies/survival_index.h"
 
 namespace yard {
 namespace {
@@ -34,40 +34,7 @@ struct Attained {
   };
 };
 
-struct Observed {
-  struct Config : JointConfig {
-    double gittins = 0.85;
-    void fields(FieldList& f) {
-      JointConfig::fields(f);
-      f("gittins", gittins, 0.0, 1.0,
-        "1: Gittins' index; 0: the mean time left; between: a geometric mean of both");
-    }
-  };
-  static constexpr Level kLevel = Level::kHistory;
-  explicit Observed(const Config& c) : gittins(c.gittins) {}
-  static size_t bytes(const View& view) { return Survival::bytes(view); }
-
-  struct Now {
-    Now(const Observed& source, const View& view, Carver& carver)
-        : source(source), view(view), survival(this->view, carver) {
-      survival.follow(this->view);
-    }
-    double seconds(int32_t slot) const {
-      float hazards[TimeBins::kBins] = {};
-      survival.hazards(view, slot, source.weights, hazards);
-      const Outlook ahead = look_ahead(source.edges, view.attained_us(slot), hazards);
-      return exp2_coarse((1 - source.gittins) * log2_coarse(ahead.mean_s) +
-                         source.gittins * log2_coarse(ahead.gittins_s));
-    }
-    const Observed& source;
-    WorkView view;
-    Survival survival;
-  };
-
-  double gittins;
-  SurvivalWeights weights;
-  BinEdges edges;
-};
+using Observed = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
 
 const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
     "joint",
