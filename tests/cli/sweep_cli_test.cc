@@ -113,7 +113,8 @@ TEST_F(Sweep, ATrialThatFailsIsSaidAndTheOthersGoOn) {
   const Result swept = shell("yardmaster sweep sweep.yaml --out s");
   ASSERT_EQ(swept.code, 0) << swept.err;
   int failed = 0;
-  for (const Json& t : result("s")["trials"]) failed += t["failed"].get<bool>();
+  const Json out = result("s");
+  for (const Json& t : out["trials"]) failed += t["failed"].get<bool>();
   EXPECT_GT(failed, 0);
   EXPECT_LT(failed, 3);
   EXPECT_THAT(swept.err, HasSubstr("says why"));
