@@ -63,6 +63,9 @@ class Gloo final : public Communicator {
   Gloo(const Rank& rank, const ConnectOptions& options) : rank_(rank) {
     attempt("is waited for in vain", [&] {
       store_ = open_store(rank, options.meet_within);
+      // Gloo has one patience for everything: whether all are there is asked before.
+      if (store_->add("here", 1) == rank.size) store_->set("all", std::vector<uint8_t>{1});
+      store_->wait({"all"}, options.meet_within);
       auto gloo = c10d::ProcessGroupGloo::Options::create(options.answer_within);
       const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
       gloo->devices.push_back(

@@ -15,6 +15,18 @@ namespace {
 
 constexpr uint64_t kShuffleStream = 2;
 
+// Where a training stands, beside its weights and worlds.
+struct Counters {
+  int update = 0;
+  int64_t samples = 0;
+  double reward_scale = 1;
+  double best_score = 1e300, latest_score = 0;
+  int since_best = 0;  // validations
+  Divergence divergence;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, reward_scale, best_score, latest_score,
+                                 since_best, divergence)
+};
+
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
                              const Communicator& ranks) {
   WorldsOptions o;
@@ -65,7 +77,7 @@ class Trainer::Impl {
   }
 
   void run(const TrainEvents& events, int until) {
-    while (!done() && update_ < until) {
+    while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
       const StateFiles before = own_state();
       try {
@@ -91,19 +103,20 @@ class Trainer::Impl {
     take_state(split_state(all), folder);
   }
 
-  int update() const { return update_; }
+  int update() const { return counters_.update; }
 
-  double latest_score() const { return latest_score_; }
+  double latest_score() const { return counters_.latest_score; }
 
   bool done() const {
-    return update_ >= config_.updates || (config_.patience > 0 && since_best_ >= config_.patience);
+    return counters_.update >= config_.updates ||
+           (config_.patience > 0 && counters_.since_best >= config_.patience);
   }
 
   Trained trained() const {
     Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_};
     for (GoldenState& g : out.golden) g.logits = logits_of(*mean_network_, worlds_->shape(), g);
-    out.provenance["updates"] = update_;
-    out.provenance["samples"] = samples_;
+    out.provenance["updates"] = counters_.update;
+    out.provenance["samples"] = counters_.samples;
     return out;
   }
 
@@ -120,18 +133,12 @@ class Trainer::Impl {
     files["mean_network.pt"] = to_archive(*mean_network_);
     files["adam.pt"] = to_archive(descent_.optimizer());
     if (!golden_.empty()) files["golden.safetensors"] = pack_states(golden_);
-    const nlohmann::json counters = {{"learner", config_.learner},
-                                             {"network", config_.network},
-                                             {"ranks", ranks_.size()},
-                                             {"learner_state", learner_->save()},
-                                             {"update", update_},
-                                             {"samples", samples_},
-                                             {"reward_scale", reward_scale_},
-                                             {"best_score", best_score_},
-                                             {"latest_score", latest_score_},
-                                             {"since_best", since_best_},
-                                             {"divergence", divergence_}};
-    files["counters.json"] = counters.dump(2) + "\n";
+    const nlohmann::json json = {{"learner", config_.learner},
+                                 {"network", config_.network},
+                                 {"ranks", ranks_.size()},
+                                 {"learner_state", learner_->save()},
+                                 {"counters", counters_}};
+    files["counters.json"] = json.dump(2) + "\n";
     return files;
   }
 
@@ -163,13 +170,7 @@ class Trainer::Impl {
                                 where("golden.safetensors"));
       }
       learner_->restore(c.at("learner_state"));
-      c.at("update").get_to(update_);
-      c.at("samples").get_to(samples_);
-      c.at("reward_scale").get_to(reward_scale_);
-      c.at("best_score").get_to(best_score_);
-      c.at("latest_score").get_to(latest_score_);
-      c.at("since_best").get_to(since_best_);
-      c.at("divergence").get_to(divergence_);
+      c.at("counters").get_to(counters_);
     } catch (const nlohmann::json::exception& e) {
       throw InputError(where("counters.json"), "a training's counters", e.what());
     }
@@ -177,15 +178,16 @@ class Trainer::Impl {
 
   void make_update(const TrainEvents& events) {
     const auto begin = Profile::Clock::now();
-    if (update_ == 0) begin_training();
-    collector_.collect(update_, update_ == 0 ? &golden_ : nullptr);
+    if (counters_.update == 0) begin_training();
+    collector_.collect(counters_.update, counters_.update == 0 ? &golden_ : nullptr);
     const UpdateStats stats = learn();
     average_weights();
-    ++update_;
+    ++counters_.update;
     TrainStats report = report_of(stats);
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(Profile::Clock::now() - begin).count();
-    const bool judges = update_ % config_.validate_every == 0 || update_ == config_.updates;
+    const bool judges =
+        counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
     if (judges) report.validation = judge(events);
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
     if (judges && events.save) {
@@ -211,7 +213,7 @@ class Trainer::Impl {
     for (const float dt : rollout.dt_s) sums[1] += dt;
     ranks_.sum(sums);
     const double mean_jobs = std::max(sums[0] / std::max(sums[1], 1.0), 1.0);
-    reward_scale_ =
+    counters_.reward_scale =
         config_.reward_scale > 0 ? config_.reward_scale : 1 / (mean_jobs * config_.horizon_s);
     std::vector<int64_t> all(static_cast<size_t>(rollout.size()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
@@ -232,13 +234,13 @@ class Trainer::Impl {
       std::vector<float> last;
       if (critic) last = collector_.last_values();
       returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
-                                 reward_scale_, ranks_});
+                                 counters_.reward_scale, ranks_});
     }
     const auto timed = profile_.enter(Stage::kUpdate);
-    const double progress = static_cast<double>(update_) / config_.updates;
+    const double progress = static_cast<double>(counters_.update) / config_.updates;
     UpdateStats stats = descent_.update(
         *learner_, rollout, returns, samples, progress,
-        Rng{config_.seed}.split(kShuffleStream).split(static_cast<uint64_t>(update_)));
+        Rng{config_.seed}.split(kShuffleStream).split(static_cast<uint64_t>(counters_.update)));
     double explained = 0;
     if (critic) {
       explained = explained_variance(rollout.value, returns.target, samples, ranks_);
@@ -246,9 +248,9 @@ class Trainer::Impl {
     }
     std::string why = stats.not_finite.empty() ? "" : stats.not_finite + " is not finite";
     if (why.empty())
-      why = divergence_.look(config_, stats.approx_kl, critic ? &explained : nullptr);
+      why = counters_.divergence.look(config_, stats.approx_kl, critic ? &explained : nullptr);
     if (!why.empty()) {
-      throw RunError("update " + std::to_string(update_ + 1) + ": " + why +
+      throw RunError("update " + std::to_string(counters_.update + 1) + ": " + why +
                      "; lower lr, and go on from the last state or begin anew");
     }
     return stats;
@@ -257,7 +259,7 @@ class Trainer::Impl {
   // mean <- d mean + (1 - d) net (Polyak and Juditsky 1992): steadier than any single update.
   void average_weights() {
     torch::NoGradGuard no_grad;
-    const double decay = std::min(config_.average, update_ / (update_ + 1.0));
+    const double decay = std::min(config_.average, counters_.update / (counters_.update + 1.0));
     auto mean = mean_network_->parameters();
     const auto now = network_->parameters();
     for (size_t i = 0; i < mean.size(); ++i) mean[i].lerp_(now[i], 1 - decay);
@@ -270,13 +272,13 @@ class Trainer::Impl {
     for (const double s : jcts) sums[2] += s;
     ranks_.sum(sums);
     update_samples_ = std::llround(sums[0]);
-    samples_ += update_samples_;
+    counters_.samples += update_samples_;
     TrainStats out;
-    out.update = update_;
-    out.samples = samples_;
+    out.update = counters_.update;
+    out.samples = counters_.samples;
     out.agreement = sums[1] / sums[0];
     out.mean_jct_s = sums[3] > 0 ? sums[2] / sums[3] : 0;
-    out.lr = config_.descent.lr * (1 - static_cast<double>(update_ - 1) / config_.updates);
+    out.lr = config_.descent.lr * (1 - static_cast<double>(counters_.update - 1) / config_.updates);
     out.figures = stats.figures;
     out.figures.emplace_back("approx_kl", stats.approx_kl);
     out.figures.emplace_back("grad_norm", stats.grad_norm);
@@ -291,21 +293,22 @@ class Trainer::Impl {
       try {
         {
           const auto timed = profile_.enter(Stage::kValidation);
-          score[0] = events.validate(now, update_);
+          score[0] = events.validate(now, counters_.update);
         }
         const auto timed = profile_.enter(Stage::kSaving);
-        if (events.validated) events.validated(now, update_, score[0], score[0] < best_score_);
+        if (events.validated)
+          events.validated(now, counters_.update, score[0], score[0] < counters_.best_score);
       } catch (const Interrupted&) {
         score[1] = 1;
       }
     }
     ranks_.sum(score);
     if (score[1] > 0) throw Interrupted();
-    latest_score_ = score[0];
-    ++since_best_;
-    if (score[0] < best_score_) {
-      best_score_ = score[0];
-      since_best_ = 0;
+    counters_.latest_score = score[0];
+    ++counters_.since_best;
+    if (score[0] < counters_.best_score) {
+      counters_.best_score = score[0];
+      counters_.since_best = 0;
     }
     return score[0];
   }
@@ -320,12 +323,8 @@ class Trainer::Impl {
   Collector collector_;
   nlohmann::ordered_json provenance_;
   std::vector<GoldenState> golden_;
-  Divergence divergence_;
-  int update_ = 0;
-  int64_t samples_ = 0, update_samples_ = 0;
-  double reward_scale_ = 1;
-  double best_score_ = 1e300, latest_score_ = 0;
-  int since_best_ = 0;  // validations
+  Counters counters_;
+  int64_t update_samples_ = 0;  // of the latest update
 };
 
 Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,

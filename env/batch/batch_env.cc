@@ -50,9 +50,9 @@ void append(std::string& to, const V* values, int32_t count) {
 template <Task T>
 std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
   std::string all;
-  for (const int value : {config.worlds, config.first_world, config.group, config.episode_jobs,
-                          config.max_decisions, static_cast<int>(config.wait_at_end), T::kActions,
-                          T::kClusterFeatures}) {
+  for (const int value :
+       {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
+        static_cast<int>(config.wait_at_end), T::kActions, T::kClusterFeatures}) {
     append(all, value);
   }
   append(all, config.seed);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "env/base/file.h"
 #include "tests/agents/problems.h"
 
 namespace yard::testing {
@@ -23,7 +24,8 @@ DescentConfig steady() {
 }
 
 std::vector<std::string> settings_for(const std::string& learner) {
-  std::vector<std::string> out = {"entropy=0"};
+  std::vector<std::string> out;
+  if (learner != "reinforce") out.emplace_back("entropy=0");
   if (learner == "ppo") out.emplace_back("steps=16");
   return out;
 }
@@ -37,6 +39,12 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
   EXPECT_NEAR(lesson.probabilities(0)[1], 0.25, 1e-6);
   lesson.learn(30);
   EXPECT_GT(lesson.probabilities(0)[1], 0.95);
+}
+
+// The example of docs/training.md is a file that learns.
+TEST(Example, IsWhatTheDocumentShows) {
+  const std::string code = read_file("tests/agents/example_learner.cc");
+  EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
 }
 
 // Five states. "On" costs 1 each, takes 10 s, and leads to the end, which pays 20; "out" ends at
@@ -67,7 +75,7 @@ TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner, ::testing::Values("ppo", "group"),
+INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner, ::testing::Values("ppo", "group", "reinforce"),
                          [](const auto& info) { return std::string(info.param); });
 
 // One state that costs 1 every 10 s for ever is worth -1 / (1 - g); cut off after three decisions

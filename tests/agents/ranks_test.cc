@@ -209,6 +209,9 @@ TEST_P(Ranks, TwoMakeTheUpdateThatOneOfTwiceTheSizeMakes) {
   for (const auto& [name, tensor] : expected) {
     const Tensors a = halves[0]->trained().weights, b = halves[1]->trained().weights;
     EXPECT_EQ(a.at(name).data, b.at(name).data) << name << ": ranks agree to the bit";
+    // Raises all rows alike where doing nothing is illegal: its gradient is rounding and nothing
+    // else, and Adam makes steps of it.
+    if (name == "b3") continue;
     for (size_t i = 0; i < tensor.data.size(); ++i) {
       EXPECT_NEAR(a.at(name).data[i], tensor.data[i], 1e-6) << name;
       if (name == "w3") moved += std::abs(tensor.data[i]);

@@ -155,10 +155,11 @@ class Session {
 
   // As a table and, beside the metrics, as JSON.
   void write_profile() const {
+    const auto stages = trainer_->profile();
     double total = 0;
-    for (const auto& [stage, seconds] : trainer_->profile()) total += seconds;
+    for (const auto& [stage, seconds] : stages) total += seconds;
     nlohmann::ordered_json json = {{"seconds", total}, {"stages", nlohmann::ordered_json::array()}};
-    for (const auto& [stage, seconds] : trainer_->profile()) {
+    for (const auto& [stage, seconds] : stages) {
       json["stages"].push_back(
           {{"stage", stage}, {"seconds", seconds}, {"share", seconds / total}});
       std::fputs(

@@ -71,8 +71,7 @@ class Sweep {
   }
 
   Json result(bool complete) const {
-    Json out = {{"train", plan_.config.train},
-                {"rungs", plan_.rungs},
+    Json out = {{"rungs", plan_.rungs},
                 {"trials", Json::array()},
                 {"best", nullptr},
                 {"complete", complete}};

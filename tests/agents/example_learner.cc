@@ -1,0 +1,32 @@
+// Learner `reinforce`: the plainest policy gradient, against other worlds that play the same jobs.
+//   L = -A log pi(a | s)
+// (Williams, "Simple statistical gradient-following algorithms", 1992)
+#include "agents/learner.h"
+
+namespace yard {
+namespace {
+
+class Reinforce final : public Learner {
+ public:
+  explicit Reinforce(const Settings& settings) { parse<NoConfig>(settings); }
+
+  Wants wants() const override { return {.groups = true}; }
+
+  Returns judge(const Experience& e) override {
+    return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);
+  }
+
+  Loss loss(Network& network, const Minibatch& batch) const override {
+    const auto log_prob = torch::log_softmax(network.logits(batch.seen), 1);  // (B, A)
+    const auto taken = log_prob.gather(1, batch.action).squeeze(1);           // (B)
+    return {.each = -batch.advantage * taken, .kl = {}, .figures = {}};
+  }
+};
+
+const LearnerRegistry::Add<Reinforce> kReinforce{"reinforce",
+                                                 {.about = "the plainest policy gradient",
+                                                  .source = "Williams, 1992",
+                                                  .settings = describe<NoConfig>}};
+
+}  // namespace
+}  // namespace yard
