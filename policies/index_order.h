@@ -19,6 +19,7 @@
 #include "env/base/log2.h"
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/preemption_cost.h"
 
 namespace yard {
 
@@ -70,7 +71,8 @@ class IndexPolicy final : public Policy {
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (!view.preemptible(slot)) continue;
-      const double left_s = now.seconds(slot) - config_.cost_weight * cost_s(view, slot);
+      const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
+      const double left_s = now.seconds(slot) - config_.cost_weight * cost_s;
       held.push_back({{key(view, slot, left_s) - config_.margin_log2, view.serial(slot)}, slot});
     }
     ListedHolders holders(std::move(held));
@@ -86,12 +88,6 @@ class IndexPolicy final : public Policy {
   double key(const View& view, int32_t slot, double seconds) const {
     return log2_coarse(std::max(seconds, 1.0)) +
            config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
-  }
-
-  // For how long a preemption keeps its GPUs from working, now and when it goes on.
-  static double cost_s(const View& view, int32_t slot) {
-    const Costs& costs = view.costs();
-    return static_cast<double>(costs.save_us + costs.restore(view.gpus(slot))) * 1e-6;
   }
 
   typename Source::Config config_;

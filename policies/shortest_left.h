@@ -4,6 +4,7 @@
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/preemption_cost.h"
 #include "policies/time_left.h"
 
 namespace yard {
@@ -11,9 +12,12 @@ namespace yard {
 struct ShortestLeftConfig {
   std::string placement = "first-fit";
   double margin = 0;
+  double cost_weight = 0;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
     f("margin", margin, 0.0, 100.0, "by how much better a job must be to preempt, relative");
+    f("cost_weight", cost_weight, 0.0, 100.0,
+      "how many times what its preemption costs is taken off a running job's time left");
   }
 };
 
@@ -23,6 +27,7 @@ class ShortestLeft : public Policy {
   explicit ShortestLeft(const Settings& settings) {
     const auto config = parse<ShortestLeftConfig>(settings);
     rule_ = {parse_placement(config.placement), config.margin};
+    cost_weight_ = config.cost_weight;
   }
 
   Level level() const override { return Left::kLevel; }
@@ -30,19 +35,26 @@ class ShortestLeft : public Policy {
   size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const auto left = [&](int32_t slot) {
-      const FallingLine time = Left::line(view, slot);
+    const auto left_less = [&](int32_t slot, double less_us) {
+      FallingLine time = Left::line(view, slot);
+      time.at_zero -= less_us;
       if (!kByService) return time;
       const double gpus = view.weight_gpus(slot);
       return FallingLine{time.at_zero * gpus, time.per_us * gpus};
     };
     decide_in_order(
-        view, memory.data(), rule_, [&](int32_t slot) { return left(slot).at(view.now_us()); },
-        left, draft);
+        view, memory.data(), rule_,
+        [&](int32_t slot) { return left_less(slot, 0).at(view.now_us()); },
+        [&](int32_t slot) {
+          const auto cost_us = static_cast<double>(preemption_cost_us(view, slot));
+          return left_less(slot, cost_weight_ * cost_us);
+        },
+        draft);
   }
 
  private:
   PreemptionRule rule_;
+  double cost_weight_;
 };
 
 }  // namespace yard

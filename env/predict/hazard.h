@@ -58,6 +58,15 @@ struct EndPlaces {
   static constexpr int32_t kCells = 8;
   float share[TimeBins::kBins][kCells];
 
+  // As many in every cell.
+  static EndPlaces even() {
+    EndPlaces out;
+    for (auto& bin : out.share) {
+      for (float& x : bin) x = 1.0F / kCells;
+    }
+    return out;
+  }
+
   YARD_HD void fade(int32_t b, float keep) {
     for (float& x : share[b]) x *= keep;
   }

@@ -3,9 +3,12 @@
 // unfinished ones have run already. `sjf` lets run what runs; the others preempt, with a margin
 // that keeps near ties from stopping each other.
 
+#include <algorithm>
+
 #include "env/predict/user_history.h"
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/preemption_cost.h"
 
 namespace yard {
 namespace {
@@ -51,10 +54,12 @@ class Expected {
     history_.take_in_alive(view, life, point, scratch.data(), all);
   }
 
-  double key(int32_t slot) const {
+  // `less_s`: seconds that are taken off what is expected.
+  double key(int32_t slot, double less_s = 0) const {
     const auto expected = history_.expect(view_.user(slot), view_.submit_us(slot),
                                           static_cast<float>(config_.sibling_prior));
-    const float left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
+    double left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
+    if (less_s > 0) left = log2_coarse(std::max(exp2_coarse(left) - less_s, 1.0));
     return left + config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));
   }
 
@@ -92,7 +97,9 @@ class History : public Policy {
       for (int32_t i = 0; i < view.num_held(); ++i) {
         const int32_t slot = view.held(i);
         if (!view.preemptible(slot)) continue;
-        held.push_back({{expected.key(slot) - config_.margin_log2, view.serial(slot)}, slot});
+        const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
+        const double key = expected.key(slot, config_.cost_weight * cost_s);
+        held.push_back({{key - config_.margin_log2, view.serial(slot)}, slot});
       }
       ListedHolders holders(std::move(held));
       run_first_in_order(
@@ -124,11 +131,14 @@ struct SrtfConfig {
   static constexpr bool kPreempts = true;
   std::string placement = "first-fit";
   double margin_log2 = 1;
+  double cost_weight = 0;
   Predictor predictor;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
     f("margin_log2", margin_log2, 0.0, 10.0,
       "by how many doublings better a job must be to preempt");
+    f("cost_weight", cost_weight, 0.0, 100.0,
+      "how many times what its preemption costs is taken off a running job's time left");
     predictor.fields(f);
   }
 };

@@ -8,6 +8,7 @@
 
 #include "policies/order.h"
 #include "policies/policy.h"
+#include "policies/preemption_cost.h"
 
 namespace yard {
 namespace {
@@ -17,11 +18,14 @@ struct Config {
   double limit_1_gpu_s = 3250;  // the limits of Tiresias' simulator
   double limit_2_gpu_s = 7200;
   double gpu_exponent = 1;
+  double cost_weight = 0;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
     f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9, "attained service that ends the first queue");
     f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9, "attained service that ends the second queue");
     f("gpu_exponent", gpu_exponent, 0.0, 2.0, "service is time x GPUs to this power");
+    f("cost_weight", cost_weight, 0.0, 100.0,
+      "how many times what its preemption costs is taken off a running job's attained time");
   }
 };
 
@@ -31,6 +35,7 @@ class Las final : public Policy {
     const auto config = parse<Config>(settings);
     rule_.placement = parse_placement(config.placement);
     exponent_ = config.gpu_exponent;
+    cost_weight_ = config.cost_weight;
     limits_us_ = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6};
     if (limits_us_[1] < limits_us_[0]) {
       throw InputError("las.limit_2_gpu_s",
@@ -51,12 +56,13 @@ class Las final : public Policy {
     HeldOrder held(view.capacity(), carver);
     RoomIndex rooms(view, rule_.placement, held, carver);
     HeldOrder sinking(view.capacity(), carver);
-    const auto waiting = [&](int32_t slot) { return static_cast<double>(queue_of(view, slot)); };
+    const auto waiting = [&](int32_t slot) { return static_cast<double>(queue_of(view, slot, 0)); };
     const auto follow = [&](int32_t slot) {
       held.remove(slot);
       sinking.remove(slot);
       if (view.holds(slot)) {
-        const int32_t queue = queue_of(view, slot), serial = view.serial(slot);
+        const int32_t queue = queue_of(view, slot, spared_us(view, slot));
+        const int32_t serial = view.serial(slot);
         if (view.preemptible(slot)) held.put(slot, {queue - 0.5, 0}, serial);
         // The soonest to sink is the last in this order.
         if (queue < 2) sinking.put(slot, {-static_cast<double>(sinks_us(view, slot)), 0}, serial);
@@ -86,8 +92,14 @@ class Las final : public Policy {
     return exponent_ == 1 ? gpus : std::pow(gpus, exponent_);
   }
 
-  int32_t queue_of(const View& view, int32_t slot) const {
-    const double service_us = static_cast<double>(view.attained_us(slot)) * weight(view, slot);
+  // What a holder has run and is not counted, so that who has just begun is not stopped at once.
+  int64_t spared_us(const View& view, int32_t slot) const {
+    return static_cast<int64_t>(cost_weight_ * static_cast<double>(preemption_cost_us(view, slot)));
+  }
+
+  int32_t queue_of(const View& view, int32_t slot, int64_t spared_us) const {
+    const double service_us =
+        static_cast<double>(view.attained_us(slot) - spared_us) * weight(view, slot);
     return (service_us >= limits_us_[0]) + (service_us >= limits_us_[1]);
   }
 
@@ -100,17 +112,18 @@ class Las final : public Policy {
 
   // When a holder passes the next limit. Requires: it is in one of the first two queues.
   int64_t sinks_us(const View& view, int32_t slot) const {
-    const int32_t queue = queue_of(view, slot);
+    const int64_t spared = spared_us(view, slot);
+    const int32_t queue = queue_of(view, slot, spared);
     const double limit_us = limits_us_[static_cast<size_t>(queue)] / weight(view, slot);
     // At least 1: where the quotient was rounded, the limit may still be a hair away.
-    const auto left_us =
-        std::max<int64_t>(1, static_cast<int64_t>(std::ceil(limit_us)) - view.attained_us(slot));
+    const auto left_us = std::max<int64_t>(
+        1, static_cast<int64_t>(std::ceil(limit_us)) + spared - view.attained_us(slot));
     const bool starts = view.phase(slot) == Phase::kStarting;
     return (starts ? view.until_us(slot) : view.now_us()) + left_us;
   }
 
   PreemptionRule rule_;
-  double exponent_;
+  double exponent_, cost_weight_;
   std::array<double, 2> limits_us_;
 };
 

@@ -29,13 +29,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   return out;
 }
 
-// Ends lie evenly over every bin.
-EndPlaces even() {
-  EndPlaces out;
-  for (auto& bin : out.share) std::fill(std::begin(bin), std::end(bin), 1.0F / EndPlaces::kCells);
-  return out;
-}
-const EndPlaces kEven = even();
+const EndPlaces kEven = EndPlaces::even();
 
 TEST(TimeBins, FollowEachOtherByQuarterOctaves) {
   const BinEdges edges;

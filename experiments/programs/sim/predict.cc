@@ -2,8 +2,10 @@
 #include <cstdio>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/text.h"
 #include "experiments/coverage.h"
+#include "experiments/fit_hazards.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 
@@ -28,15 +30,39 @@ void print_group(const char* name, const CoverageGroup& group) {
               group.share(0), group.share(1), group.share(2), group.median_error_log2);
 }
 
+void write_fit(const CommonOptions& options, const std::string& fit) {
+  if (!fit.ends_with(".yaml") && !fit.ends_with(".yml")) {
+    throw InputError("--fit", "a name that ends in .yaml", "'" + fit + "'");
+  }
+  if (options.scenario.congestion) {
+    throw InputError("--congestion", "none: --fit goes by the times of the log",
+                     shortest(*options.scenario.congestion));
+  }
+  const Scenario scenario = load_scenario(options.scenario);
+  if (scenario.opens_test) {
+    throw InputError("--to", "at most 80% with --fit: the last fifth of a log is for tests alone",
+                     options.scenario.window.to.empty() ? "the end" : options.scenario.window.to);
+  }
+  write_file_atomic(fit, fitted_yaml(fit_hazards(scenario), scenario));
+}
+
 int run_predict(CLI::App& app, int argc, char** argv) {
   CommonOptions options;
   std::string policy = "gittins";
   double every_s = 3600;
+  std::string fit;
   options.add_to(app);
   app.add_option("--policy", policy, "who schedules meanwhile");
   app.add_option("--every", every_s, "simulated seconds between two looks at all jobs");
+  app.add_option("--fit", fit,
+                 "instead: writes run times of the scored jobs, by size, as a file of the policy "
+                 "gittins-fitted");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({policy});
+  if (!fit.empty()) {
+    write_fit(options, fit);
+    return 0;
+  }
   if (!(every_s >= 1 && every_s <= 1e9)) {
     throw InputError("--every", "1 to 1e9 seconds", shortest(every_s));
   }

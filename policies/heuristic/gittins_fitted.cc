@@ -1,0 +1,73 @@
+// Gittins' index of run times that were fitted once, on the training part of a trace, by size: what
+// `yardmaster predict --fit` writes. Nothing is learned while it plays; without a fit every quarter
+// octave of time has the same chance.
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/predict/hazard.h"
+#include "env/predict/job_size.h"
+#include "policies/index_order.h"
+
+namespace yard {
+namespace {
+
+constexpr size_t kNumbers = size_t{kJobSizes} * TimeBins::kBins;
+
+struct FittedConfig : IndexConfig {
+  std::vector<double> hazards;
+  void fields(FieldList& f) {
+    IndexConfig::fields(f);
+    f("hazards", hazards,
+      "chances to end in each quarter octave of run time, size class after size class, as "
+      "`predict --fit` writes them");
+  }
+};
+
+struct Fitted {
+  using Config = FittedConfig;
+  static constexpr Level kLevel = Level::kDistribution;
+
+  explicit Fitted(const Config& config) : hazards(kNumbers, 0.075F), places(EndPlaces::even()) {
+    if (config.hazards.empty()) return;
+    if (config.hazards.size() != kNumbers) {
+      throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",
+                       std::to_string(config.hazards.size()));
+    }
+    for (size_t i = 0; i < kNumbers; ++i) {
+      const double chance = config.hazards[i];
+      if (!(chance >= 0 && chance <= 1)) {
+        throw InputError("gittins-fitted.hazards", "numbers from 0 to 1", shortest(chance));
+      }
+      hazards[i] = static_cast<float>(chance);
+    }
+  }
+  static size_t bytes(const View&) { return 0; }
+
+  struct Now {
+    Now(const Fitted& source, const View& view, Carver&) : source(source), view(view) {}
+    double seconds(int32_t slot) const {
+      const float* of_size =
+          source.hazards.data() + size_t{TimeBins::kBins} * job_size(view.gpus(slot));
+      return look_ahead(source.edges, view.attained_us(slot), kUnlimitedUs, of_size, source.places)
+          .gittins_s;
+    }
+    const Fitted& source;
+    const View& view;
+  };
+
+  BinEdges edges;
+  std::vector<float> hazards;  // (G, B)
+  EndPlaces places;
+};
+
+const PolicyRegistry::Add<IndexPolicy<Fitted>> kFitted{
+    "gittins-fitted",
+    {.about = "Gittins' index of run times fitted beforehand, by size",
+     .source = "Gittins 1979; Tiresias, NSDI 2019",
+     .fidelity = "no queues; margin and timer are ours",
+     .level = Level::kDistribution,
+     .preemptive = true,
+     .fields = describe<FittedConfig>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,73 @@
+// What is fitted on a window: the chances of a known distribution, nothing that came after the
+// window, and a file that is a policy.
+#include "experiments/fit_hazards.h"
+
+#include <gtest/gtest.h>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/predict/hazard.h"
+#include "policies/learned/open_policy.h"
+#include "tests/support/temp_file.h"
+
+namespace yard {
+namespace {
+
+constexpr size_t kBins = TimeBins::kBins;
+
+// Jobs of one GPU, one a second, that run for `run_s` or, every second one, twice as long; scored
+// those of the first 1000 s.
+Scenario steps(double run_s) {
+  Trace trace;
+  trace.source = "steps";
+  for (int j = 0; j < 2000; ++j) {
+    Job job;
+    job.id = std::to_string(j);
+    job.submit_us = j * 1'000'000;
+    job.run_us = static_cast<int64_t>(run_s * (j % 2 == 0 ? 1e6 : 2e6));
+    job.scored = j < 1000;
+    trace.jobs.push_back(job);
+  }
+  Window window;
+  window.to_us = 1'000'000'000;
+  window.scored = 1000;
+  return Scenario(std::move(trace), window, load_cluster("4x8"), 1);
+}
+
+TEST(FitHazards, AreTheSharesThatEnd) {
+  const std::vector<double> hazards = fit_hazards(steps(20));
+  ASSERT_EQ(hazards.size(), 12 * kBins);
+  const auto first = static_cast<size_t>(TimeBins::of_us(20'000'000));
+  const auto second = static_cast<size_t>(TimeBins::of_us(40'000'000));
+  for (size_t b = 0; b < second; ++b) {
+    EXPECT_NEAR(hazards[b], b == first ? 0.5 : 0, 0.02) << b;
+  }
+  EXPECT_GT(hazards[second], 0.97);
+  // Sizes that nobody asked for lean on all.
+  EXPECT_NEAR(hazards[3 * kBins + first], 0.5, 0.02);
+}
+
+TEST(FitHazards, DoNotKnowWhatCameAfterTheWindow) {
+  // Who runs for 900 s ends within the window if submitted in its first 100 s; the others, and all
+  // that run twice as long, only say how far they came.
+  const std::vector<double> hazards = fit_hazards(steps(900));
+  const auto first = static_cast<size_t>(TimeBins::of_us(900'000'000));
+  double ever = 0;
+  for (size_t b = first + 1; b < kBins; ++b) ever = std::max(ever, hazards[b]);
+  EXPECT_NEAR(ever, 0.075, 1e-6) << "nobody is known to have run for longer";
+  EXPECT_GT(hazards[first], 0.5);
+}
+
+TEST(FitHazards, TheFileIsAPolicy) {
+  const Scenario scenario = steps(20);
+  const testing::TempFile file("fitted.yaml", fitted_yaml(fit_hazards(scenario), scenario));
+  const OpenedPolicy opened = open_policy(file.path(), {});
+  EXPECT_EQ(opened.policy->level(), Level::kDistribution);
+  Settings few;
+  few.set("hazards", "0.5,0.5", "test");
+  EXPECT_THROW(open_policy(file.path(), few), InputError);
+  EXPECT_THROW(open_policy("gittins-fitted", few), InputError);
+}
+
+}  // namespace
+}  // namespace yard
