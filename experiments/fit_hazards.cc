@@ -53,7 +53,7 @@ std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scen
   out << YAML::BeginMap << YAML::Key << "policy" << YAML::Value << "gittins-fitted";
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
   out << YAML::Key << "hazards" << YAML::Value << YAML::Flow << YAML::BeginSeq;
-  for (const double x : hazards) out << shortest(std::round(x * 1e6) * 1e-6);
+  for (const double x : hazards) out << shortest(std::round(x * 1e6) / 1e6);
   out << YAML::EndSeq << YAML::EndMap;
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   // The name alone: the file is to say the same wherever the traces lie.
