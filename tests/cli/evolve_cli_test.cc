@@ -48,7 +48,7 @@ TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
   const int64_t met = json["episodes"], valid = json["validation_episodes"];
   // Candidates meet two, or all there are; then the start, and validation of start and end.
   EXPECT_EQ(json["played"], 3 * 4 * std::min<int64_t>(2, met) + met + 2 * valid);
-  EXPECT_EQ(json["settings"].size(), 3u);
+  EXPECT_EQ(json["settings"].size(), 4u);
   EXPECT_EQ(read_file("one.yaml"), read_file("two.yaml"));
   const std::string yaml = read_file("one.yaml");
   EXPECT_THAT(yaml, HasSubstr("policy: las"));
@@ -77,7 +77,8 @@ TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
       {"--generations 0", "--generations: expected 1 to"},
       {"--episode-jobs 1", "--episode-jobs: expected 10 to"},
       {"--validate-from 60%", "--validate-from: expected no --cells beside it"},
-      {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1",
+      {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1 "
+       "--set las.cost_weight=0",
        "a policy that declares numbers"},
   };
   for (const auto& [options, message] : cases) {
