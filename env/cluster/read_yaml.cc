@@ -125,8 +125,9 @@ void read_tenants(const YamlMap& root, ClusterSpec& spec) {
 template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);
-  read(YamlMap(file, read_yaml_document(path), "a cluster",
-               {"about", "gpu_types", "tiers", "slowdowns", "one_type", "nodes", "nodes_from", "tenants"}));
+  read(YamlMap(
+      file, read_yaml_document(path), "a cluster",
+      {"about", "gpu_types", "tiers", "slowdowns", "one_type", "nodes", "nodes_from", "tenants"}));
 }
 
 }  // namespace

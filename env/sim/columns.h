@@ -47,7 +47,7 @@ struct SpecColumns {
   const uint8_t* type_shares = nullptr;  // (types)  1: a part of a GPU can be held; 0: all of it is
   const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU, INT32_MAX where not said
   int32_t num_types = 0;
-  double neighbour_weight = 0;   // this and the next: beside.h
+  double neighbour_weight = 0;  // this and the next: beside.h
   bool shared_exchange = false;
   bool one_type = false;  // a job's GPUs are all of one type
 };

@@ -22,7 +22,8 @@ int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.coun
 
 }  // namespace
 
-SpecTable::SpecTable(const ClusterSpec& spec) : slowdowns_(spec.slowdowns), one_type_(spec.one_type) {
+SpecTable::SpecTable(const ClusterSpec& spec)
+    : slowdowns_(spec.slowdowns), one_type_(spec.one_type) {
   const Topology topology(spec);
   const TopologyColumns& net = topology.columns();
   for (const Node& node : spec.nodes) {

@@ -162,8 +162,8 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     const int32_t r = h.first_group[shape_of(slot)];
     return num_groups(slot) == 1 && h.gpu_milli[r] == 0 && h.cpu_milli[r] == 0 &&
-           h.mem_mib[r] == 0 && h.gpu_mem_mib[r] == 0 && h.gpus[r] == 1 && h.tenant[shape_of(slot)] == kNone &&
-           h.min_tasks[r] == h.max_tasks[r];
+           h.mem_mib[r] == 0 && h.gpu_mem_mib[r] == 0 && h.gpus[r] == 1 &&
+           h.tenant[shape_of(slot)] == kNone && h.min_tasks[r] == h.max_tasks[r];
   }
   YARD_HD int32_t max_groups() const { return fixed_->jobs.shapes.max_groups; }
 

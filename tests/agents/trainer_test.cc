@@ -196,7 +196,7 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   plan.loop.validate_every = 1;
   // Scores that rise, so that what depends on the best one is put to the test.
   const auto validate = [](const Trained&, int update) { return 1 + 0.1 * (update % 3); };
-  std::vector<std::string> files = {"network.pt",   "mean_network.pt",    "adam.pt",
+  std::vector<std::string> files = {"network.pt", "mean_network.pt", "adam.pt",
                                     "golden.safetensors", "counters.json"};
   Training whole(plan, scene);
   TrainEvents events;
