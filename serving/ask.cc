@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_agent.h"
 #include "serving/guard.h"
 
 namespace yard {

@@ -20,6 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kStream = 0x65766F6C7665;
+// Beyond so many times the start's jobs in the system, and its decisions, an episode is given up.
+constexpr double kMostJobTime = 3, kMostDecisions = 10;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // u_k: more weight for the better half, none for the worse (Schaul et al., section 2.1).
@@ -114,8 +116,8 @@ class Learner {
     }
     if (state.snes.mu.empty()) {
       state.snes = {start_, std::vector<double>(start_.size(), options_.step), 0};
-      state.start = play(episodes_, all_of(episodes_), {start_}).front();
-      state.start_on_validation = play(validation_, all_of(validation_), {start_}).front();
+      state.start = play(episodes_, all_of(episodes_), {start_}, nullptr).front();
+      state.start_on_validation = play(validation_, all_of(validation_), {start_}, nullptr).front();
       state.best.settings = settings_of(start_);
       state.best.played = played_;
     }
@@ -187,10 +189,35 @@ class Learner {
     }
   }
 
-  // (candidates, which); infinite where some job never ends.
+  struct GivenUp {};
+
+  // Plays an episode; gives it up where it takes many times what `start` took.
+  static EpisodeScore play_one(const Scenario& scenario, const Contestant& plays, RunOptions how,
+                               const EpisodeScore* start) {
+    double job_time_s = 0, decisions = 0;
+    how.watch = [&](const Fixed&, const ClusterState& state) {
+      job_time_s = 1e-6 * static_cast<double>(state.head->job_time_us);
+      ++decisions;
+      if (start == nullptr) return;
+      const bool endless = job_time_s > kMostJobTime * start->job_time_s ||
+                           decisions > kMostDecisions * start->decisions;
+      if (endless) throw GivenUp();
+    };
+    try {
+      EpisodeScore out = score_of(run_prepared(scenario, plays, how).summary);
+      out.job_time_s = job_time_s, out.decisions = decisions;
+      return out;
+    } catch (const GivenUp&) {
+      return {kInfinity, kInfinity, kInfinity};
+    }
+  }
+
+  // (candidates, which); infinite where some job never ends. `start`: the start's scores of all
+  // scenarios, where they are known.
   std::vector<std::vector<EpisodeScore>> play(const std::vector<Scenario>& scenarios,
                                               const std::vector<int>& which,
-                                              const std::vector<std::vector<double>>& points) {
+                                              const std::vector<std::vector<double>>& points,
+                                              const std::vector<EpisodeScore>* start) {
     std::vector<std::vector<EpisodeScore>> out(points.size(),
                                                std::vector<EpisodeScore>(which.size()));
     for_each_index(static_cast<int>(points.size() * which.size()), [&](int i) {
@@ -201,7 +228,10 @@ class Learner {
       const Contestant plays = contestant(points[k], dropped(scenarios, which[e]), how);
       const Scenario& scenario = scenarios[static_cast<size_t>(which[e])];
       out[k][e] = {kInfinity, kInfinity, kInfinity};
-      if (plays.policy != nullptr) out[k][e] = score_of(run_prepared(scenario, plays, how).summary);
+      if (plays.policy == nullptr) return;
+      const EpisodeScore* least =
+          start == nullptr ? nullptr : &(*start)[static_cast<size_t>(which[e])];
+      out[k][e] = play_one(scenario, plays, how, least);
     });
     played_ += static_cast<int64_t>(points.size() * which.size());
     return out;
@@ -239,7 +269,7 @@ class Learner {
     }
     which.resize(wanted);
     std::vector<double> out;
-    for (const std::vector<EpisodeScore>& of_point : play(episodes_, which, points)) {
+    for (const std::vector<EpisodeScore>& of_point : play(episodes_, which, points, &start)) {
       double sum = 0;
       for (size_t e = 0; e < which.size(); ++e) {
         sum += log_ratio(of_point[e], start[static_cast<size_t>(which[e])]);
@@ -254,7 +284,7 @@ class Learner {
     const bool last = generation == options_.generations;
     if (generation % options_.validate_every != 0 && !last) return;
     const std::vector<EpisodeScore> now =
-        play(validation_, all_of(validation_), {state.snes.mu}).front();
+        play(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
     double sum = 0;
     for (size_t e = 0; e < now.size(); ++e) sum += log_ratio(now[e], state.start_on_validation[e]);
     const double ratio = std::exp(sum / static_cast<double>(now.size()));
@@ -286,7 +316,9 @@ class Learner {
 std::string to_json(const EvolutionState& state) {
   const auto scores = [](const std::vector<EpisodeScore>& all) {
     Json out = Json::array();
-    for (const EpisodeScore& s : all) out.push_back({s.mean_jct_s, s.p99_jct_s, s.largest_jct_s});
+    for (const EpisodeScore& s : all) {
+      out.push_back({s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions});
+    }
     return out;
   };
   Json settings = Json::array();
@@ -307,7 +339,7 @@ std::string to_json(const EvolutionState& state) {
 EvolutionState evolution_state(const std::string& json, const std::string& where) {
   const auto scores = [](const Json& all) {
     std::vector<EpisodeScore> out;
-    for (const Json& s : all) out.push_back({s.at(0), s.at(1), s.at(2)});
+    for (const Json& s : all) out.push_back({s.at(0), s.at(1), s.at(2), s.at(3), s.at(4)});
     return out;
   };
   try {

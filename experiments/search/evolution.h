@@ -55,6 +55,9 @@ struct Evolved {
 struct EpisodeScore {
   double mean_jct_s = 0, p99_jct_s = 0;
   double largest_jct_s = 0;  // mean over the tenth of jobs with most GPUs, and all of their size
+  // What it took: jobs in the system, integrated over time, and decisions. A candidate that takes
+  // many times what the start took is given up.
+  double job_time_s = 0, decisions = 0;
 };
 
 // All that a search needs to go on.

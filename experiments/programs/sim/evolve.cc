@@ -16,6 +16,7 @@
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
+#include "policies/learned/open_policy.h"
 
 namespace yard::sim {
 namespace {
@@ -101,23 +102,6 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
   return cells;
 }
 
-// The policy with which a search begins: its settings, none where no file is named.
-Settings start_of(const Options& options) {
-  Settings out;
-  if (options.start.empty()) return out;
-  const Settings all = Settings::from_yaml(options.start);
-  const Setting* name = all.find("policy");
-  if (name == nullptr || name->value != options.policy) {
-    throw InputError(options.start, "a file of the policy '" + options.policy + "'",
-                     name == nullptr ? "no key `policy`" : "'" + name->value + "'");
-  }
-  constexpr std::string_view kSettings = "settings.";
-  for (const Setting& s : all.entries()) {
-    if (s.key.starts_with(kSettings)) out.set(s.key.substr(kSettings.size()), s.value, s.origin);
-  }
-  return out;
-}
-
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
@@ -176,7 +160,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   options.evolution.progress = progress_log();
   const RunOptions run = options.run_of(options.policy);
   prepare(options.policy, run);
-  const Settings start = start_of(options);
+  const Settings start =
+      options.start.empty() ? Settings() : policy_file(options.start, options.policy);
 
   const std::optional<CellFile> file =
       options.cells.read(app, {"--validate-from", "--validate-to"});
