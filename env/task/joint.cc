@@ -160,7 +160,7 @@ bool Joint::settled(int32_t slot) const {
 bool Joint::comes_after(int32_t a, int32_t b) const {
   if (!view_.holds(a) || !view_.preemptible(a)) return false;
   if (now_.running || b != now_.asked || !standing(a).held) return false;
-  return waiting_rank(b) < held_rank(a) && (view_.preempted(a) == 0 || settled(a));
+  return asked_rank_ < held_rank(a) && (view_.preempted(a) == 0 || settled(a));
 }
 
 // --- what jobs are beside the others
@@ -217,6 +217,7 @@ void Joint::look() {
   if (!now_.running) {
     const bool alike = !foretell_.modelled(slot);
     if (alike && hopeless_.contains(view_.size_class(slot))) return;
+    asked_rank_ = waiting_rank(slot);
     choices_ = generator_.of(slot, {true, config_.preempt, config_.move});
     if (alike && choices_.empty()) hopeless_.insert(view_.size_class(slot));
     staying_ = least_worth(slot);
@@ -245,7 +246,8 @@ void Joint::look() {
 
 bool Joint::may_stay() const {
   if (now_.running) return true;
-  return config_.hold && view_.num_live() > view_.num_waiting() + view_.num_blocked();
+  const bool typed = suggested_ == kStay || choices_[static_cast<size_t>(suggested_)].type != kNone;
+  return config_.hold && typed && view_.num_live() > view_.num_waiting() + view_.num_blocked();
 }
 
 // Works out what the options are worth, and which is to be taken.
@@ -259,9 +261,7 @@ void Joint::judge() {
     suggested_ = static_cast<int32_t>(worths_.size()) - 1;
     most = worths_.back();
   }
-  if (suggested_ == kStay || now_.running || !config_.hold) return;
-  if (choices_[static_cast<size_t>(suggested_)].type == kNone) return;
-  if (most < staying_) suggested_ = kStay;
+  if (suggested_ != kStay && !now_.running && most < staying_ && may_stay()) suggested_ = kStay;
 }
 
 double Joint::worth_of_place(int32_t slot, int32_t type, double rate, double harm) const {

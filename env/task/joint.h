@@ -65,7 +65,8 @@ class Joint {
   // What an option has to be worth to be better than to stay.
   double worth_of_staying() const { return staying_; }
   int32_t suggested() const { return suggested_; }
-  // Whether it may wait on, or stay. Not where nobody runs: nothing would ever happen.
+  // Whether it may wait on, or stay. Not where nobody runs: nothing would ever happen; nor where
+  // there are no places to compare.
   bool may_stay() const;
 
   // Carries the pick out. One that cannot be carried out is taken out of the options, and the next
@@ -150,6 +151,7 @@ class Joint {
   std::set<int32_t> hopeless_;  // classes of equal requests that find no option
   std::vector<Option> choices_;
   std::vector<double> worths_;
+  Rank asked_rank_;  // of the job that is asked, where it waits
   double staying_ = 0;
   int32_t suggested_ = kStay;
 };

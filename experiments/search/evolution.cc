@@ -20,8 +20,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kStream = 0x65766F6C7665;
-// Beyond so many times the start's jobs in the system, and its decisions, an episode is given up.
-constexpr double kMostJobTime = 3, kMostDecisions = 10;
+// Beyond so many times the start's jobs in the system, and its decisions, an episode is given up,
+// and counts as so many times the start's.
+constexpr double kMostJobTime = 3, kMostDecisions = 10, kGivenUp = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // u_k: more weight for the better half, none for the worse (Schaul et al., section 2.1).
@@ -208,7 +209,8 @@ class Learner {
       out.job_time_s = job_time_s, out.decisions = decisions;
       return out;
     } catch (const GivenUp&) {
-      return {kInfinity, kInfinity, kInfinity};
+      return {kGivenUp * start->mean_jct_s, kGivenUp * start->p99_jct_s,
+              kGivenUp * start->largest_jct_s};
     }
   }
 

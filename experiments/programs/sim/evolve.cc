@@ -14,6 +14,7 @@
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/evolve_files.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/pilot_checkpoint.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
 #include "policies/learned/open_policy.h"
@@ -25,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options : CommonOptions {
   CellOptions cells;
-  std::string policy, start, learn, drop, validate_from, validate_to, validate_on, out;
+  std::string policy, start, learn, drop, validate_from, validate_to, validate_on, out, checkpoint;
   bool resume = false;
   std::string episode_warmup = "86400";
   int episodes = 24, episode_jobs = 400, validation_episodes = 8;
@@ -102,6 +103,17 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
   return cells;
 }
 
+// What a policy's file says of where it comes from.
+Json provenance_in(const std::string& file) {
+  constexpr std::string_view kProvenance = "provenance.";
+  Json out = Json::object();
+  const Settings all = Settings::from_yaml(file);
+  for (const Setting& s : all.entries()) {
+    if (s.key.starts_with(kProvenance)) out[s.key.substr(kProvenance.size())] = s.value;
+  }
+  return out;
+}
+
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
@@ -129,6 +141,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option("--step", options.evolution.step, "at the start, of each number's range");
   app.add_option("--out", options.out,
                  "the policy's YAML file; beside it .search.json, from which --resume goes on");
+  app.add_option("--checkpoint", options.checkpoint,
+                 "of the policy joint: a folder that `serve` and checkpoint:DIR take, made at the "
+                 "end from --out");
   app.add_flag("--resume", options.resume, "go on with the search of --out");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({options.policy});
@@ -153,6 +168,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   }
   if (options.resume && options.out.empty()) {
     throw InputError("--resume", "--out, the file of the search to go on with", "none");
+  }
+  if (!options.checkpoint.empty() && (options.policy != "joint" || options.out.empty())) {
+    throw InputError("--checkpoint", "--policy joint and --out", "--policy " + options.policy);
   }
   if (!options.learn.empty()) options.evolution.learn = list_of(options.learn, "--learn");
   if (!options.drop.empty()) options.evolution.drop = list_of(options.drop, "--drop");
@@ -191,6 +209,10 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                files.keep(state);
                throw_if_interrupted();
              });
+  if (!options.checkpoint.empty()) {
+    save_checkpoint(pilot_checkpoint(policy_file(options.out, "joint"), provenance_in(options.out)),
+                    options.checkpoint);
+  }
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);
   const Json out = {{"policy", options.policy},

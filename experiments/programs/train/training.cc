@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
-#include "env/trace/habits.h"
-#include "env/trace/stages.h"
+#include "experiments/cells.h"
+#include "experiments/parallel.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -53,6 +56,10 @@ void TrainingConfig::fields(FieldList& f) {
   f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
   f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
   f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
+  f("cells", cells, "a file of cells in the place of one trace and cluster");
+  f("only", only, "of cells: those to learn from");
+  f("validate_on", validate_on, "of cells: those to validate on");
+  f("draws", draws, 1, 1000, "of cells: how often each is drawn, with other lots every time");
   f("skip_unusable", skip_unusable, "count unusable rows instead of refusing the file");
   f("generator", generator, "settings of a generator, key=value");
   f("validate_share", validate_share, 0.0, 0.9,
@@ -63,56 +70,106 @@ void TrainingConfig::fields(FieldList& f) {
   f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
 }
 
-TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs,
-                           const Policy& reference)
+// Its traces and cluster as they come, for whoever wants the same jobs again.
+nlohmann::ordered_json told(const Scenario& ground) {
+  return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
+          {"trace_sha256", ground.trace.sha256},
+          {"jobs", ground.workload.size()},
+          {"load", ground.load},
+          {"arrival_factor", ground.factor}};
+}
+
+TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
     : config_(config) {
-  train_ = std::make_unique<Scenario>(
-      load_scenario(options_of(config, config.trace_seed, config.trace_jobs)));
-  Trace part = scored_part(train_->trace);
-  Trace rest;
-  const int wanted = config.validate_windows * config.validate_jobs;
-  if (synthetic(config.trace)) {
-    // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
-    validation_ = std::make_unique<Scenario>(load_scenario(
-        options_of(config, config.validate_seed, std::max(wanted, config.trace_jobs))));
-    rest = scored_part(validation_->trace);
+  if (config.cells.empty()) {
+    read_trace();
   } else {
-    const auto held =
-        static_cast<size_t>(config.validate_share * static_cast<double>(part.jobs.size()));
-    rest.jobs.assign(part.jobs.end() - static_cast<int64_t>(held), part.jobs.end());
-    part.jobs.resize(part.jobs.size() - held);
+    read_cells();
   }
-  if (static_cast<int>(part.jobs.size()) < episode_jobs) {
-    throw InputError("episode_jobs",
-                     "at most the " + std::to_string(part.jobs.size()) + " jobs to learn from",
-                     std::to_string(episode_jobs));
+  for (const Ground& ground : grounds_) {
+    if (ground->workload.size() >= episode_jobs) continue;
+    throw InputError(
+        "episode_jobs",
+        "at most the " + std::to_string(ground->workload.size()) + " jobs to learn from",
+        std::to_string(episode_jobs));
   }
-  const auto jobs = static_cast<int>(rest.jobs.size());
-  const int each = std::min(config.validate_jobs, jobs);
-  if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
-  for (Trace* trace : {&part, &rest}) {  // stages are jobs to a world
-    if (any_staged(*trace)) trace->jobs = take_apart(trace->jobs).jobs;
-  }
-  workload_ = std::make_unique<Workload>(part, train_->cluster);
-  train_->fixed.jobs = workload_->jobs().columns();
-  held_out_ = std::make_unique<Workload>(rest, train_->cluster);
-  held_out_fixed_ = train_->fixed;
-  held_out_fixed_.jobs = held_out_->jobs().columns();
-  // As far apart as there is room; on a short trace they overlap.
-  const int spread =
-      config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
-  for (int w = 0; w < config.validate_windows; ++w) {
-    const int32_t first = w * spread;
-    windows_.push_back({first, first + each, mean_jct_s(reference, first, first + each)});
+  for (size_t g = 0; g < held_out_.size(); ++g) {
+    const int32_t jobs = held_out_[g]->workload.size();
+    const int32_t each = std::min(config.validate_jobs, jobs);
+    if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
+    // As far apart as there is room; on a short trace they overlap.
+    const int spread =
+        config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
+    for (int w = 0; w < config.validate_windows; ++w) {
+      Window window{g, w * spread, w * spread + each, 0};
+      window.reference_s = mean_jct_s(reference, window);
+      windows_.push_back(window);
+    }
   }
 }
 
-double TrainingData::mean_jct_s(const Policy& policy, int32_t first, int32_t end) const {
+TrainingData::Ground TrainingData::ground_of(Trace jobs, const Scenario& like) {
+  auto out = std::make_unique<Scenario>(std::move(jobs), like.window, like.cluster, like.cost_scale,
+                                        like.speeds);
+  out->factor = like.factor;
+  return out;
+}
+
+void TrainingData::read_trace() {
+  const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
+  Trace part = scored_part(whole.trace);
+  if (synthetic(config_.trace)) {
+    // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
+    const int wanted = config_.validate_windows * config_.validate_jobs;
+    const Scenario other = load_scenario(
+        options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
+    held_out_.push_back(ground_of(scored_part(other.trace), other));
+  } else {
+    const auto held =
+        static_cast<size_t>(config_.validate_share * static_cast<double>(part.jobs.size()));
+    Trace rest = part;
+    rest.jobs.erase(rest.jobs.begin(), rest.jobs.end() - static_cast<int64_t>(held));
+    part.jobs.resize(part.jobs.size() - held);
+    held_out_.push_back(ground_of(std::move(rest), whole));
+  }
+  grounds_.push_back(ground_of(std::move(part), whole));
+}
+
+// Each cell as often as there are draws, every time with other lots; to validate on, once.
+void TrainingData::read_cells() {
+  const CellFile file = yard::read_cells(config_.cells);
+  const Rng lots(config_.trace_seed);
+  const auto add = [&](const char* setting, const std::vector<std::string>& names, int draws,
+                       std::vector<Ground>& out) {
+    if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
+    const std::vector<CellSpec> cells = select_cells(file, names);
+    check_traces(cells);
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const Scenario whole = scenario_of(cells[c], load_source(cells[c].scenario));
+      for (int d = 0; d < draws; ++d) {
+        const Scenario replica =
+            replica_of(whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
+        out.push_back(ground_of(scored_part(replica.trace), replica));
+      }
+    }
+  };
+  add("only", config_.only, config_.draws, grounds_);
+  add("validate_on", config_.validate_on, 1, held_out_);
+}
+
+std::vector<Course> TrainingData::courses() const {
+  std::vector<Course> out;
+  for (const Ground& ground : grounds_) out.push_back({ground->fixed, &ground->workload, 1});
+  return out;
+}
+
+double TrainingData::mean_jct_s(const Policy& policy, const Window& window) const {
+  const Scenario& ground = *held_out_[window.ground];
   PolicyDecider decider(policy);
-  Replay replay{.fixed = held_out_fixed_,
-                .workload = *held_out_,
-                .first_job = first,
-                .end_job = end,
+  Replay replay{.fixed = ground.fixed,
+                .workload = ground.workload,
+                .first_job = window.first,
+                .end_job = window.end,
                 .policy = "validation",
                 .placement = "",
                 .settings = {},
@@ -120,27 +177,46 @@ double TrainingData::mean_jct_s(const Policy& policy, int32_t first, int32_t end
                 .watch = {}};
   const Outcome out = PacingRegistry::make("default", {})->replay(replay);
   double sum_s = 0;
-  for (int32_t j = first; j < end; ++j) {
-    const int64_t submit_us = held_out_fixed_.jobs.submit_us[j];
+  for (int32_t j = window.first; j < window.end; ++j) {
+    const int64_t submit_us = ground.fixed.jobs.submit_us[j];
     sum_s += 1e-6 * static_cast<double>(out.jobs[static_cast<size_t>(j)].end_us - submit_us);
   }
-  return sum_s / (end - first);
+  return sum_s / (window.end - window.first);
 }
 
 double TrainingData::validate(const Policy& policy) const {
+  std::vector<double> jct_s(windows_.size());
+  for_each_index(static_cast<int>(windows_.size()), [&](int w) {
+    const auto i = static_cast<size_t>(w);
+    jct_s[i] = mean_jct_s(policy, windows_[i]);
+  });
   double log_sum = 0;
-  for (const Window& w : windows_) {
-    log_sum += std::log(mean_jct_s(policy, w.first, w.end) / w.reference_s);
-  }
+  for (size_t w = 0; w < windows_.size(); ++w)
+    log_sum += std::log(jct_s[w] / windows_[w].reference_s);
   return std::exp(log_sum / static_cast<double>(windows_.size()));
 }
 
+std::string TrainingData::sha256() const {
+  if (grounds_.size() == 1) return grounds_.front()->trace.sha256;
+  std::string all;
+  for (const Ground& ground : grounds_) all += ground->trace.sha256;
+  return sha256_hex(all);
+}
+
 nlohmann::ordered_json TrainingData::provenance() const {
-  nlohmann::ordered_json out = {
-      {"trace", train_->trace.source}, {"trace_sha256", train_->trace.sha256},
-      {"jobs", workload_->size()},     {"cluster", config_.cluster},
-      {"load", train_->load},          {"arrival_factor", train_->factor}};
-  if (config_.trace == "synthetic:habits") out["workload_parameters"] = habits_hash();
+  if (!config_.cells.empty()) {
+    nlohmann::ordered_json out = {{"cells", config_.only},
+                                  {"grounds", nlohmann::ordered_json::array()}};
+    for (const Ground& ground : grounds_) out["grounds"].push_back(told(*ground));
+    return out;
+  }
+  nlohmann::ordered_json out = told(*grounds_.front());
+  out["cluster"] = config_.cluster;
+  if (synthetic(config_.trace)) {
+    out["workload_parameters"] =
+        Registry<TraceGenerator>::make(config_.trace.substr(std::string("synthetic:").size()), {})
+            ->parameters_hash();
+  }
   return out;
 }
 

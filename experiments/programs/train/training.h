@@ -25,6 +25,9 @@ struct TrainingConfig {
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
+  std::string cells;
+  std::vector<std::string> only, validate_on;
+  int draws = 4;
   std::vector<std::string> generator;  // key=value of a generator
   double validate_share = 0.2;
   int validate_windows = 4;
@@ -42,26 +45,29 @@ class TrainingData {
   TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
   // Point into this.
-  std::vector<Course> courses() const { return {{train_->fixed, workload_.get(), 1}}; }
+  std::vector<Course> courses() const;
 
   // Returns the mean over validation windows of mean JCT over the reference's.
   double validate(const Policy& policy) const;
 
   nlohmann::ordered_json provenance() const;
-  std::string sha256() const { return train_->trace.sha256; }
+  std::string sha256() const;  // of all traces
 
  private:
+  // Jobs that are all scored, one after the other on a cluster.
+  using Ground = std::unique_ptr<Scenario>;
   struct Window {
+    size_t ground;  // in held_out_
     int32_t first, end;
     double reference_s;
   };
-  double mean_jct_s(const Policy& policy, int32_t first, int32_t end) const;
+  void read_trace();
+  void read_cells();
+  static Ground ground_of(Trace jobs, const Scenario& like);
+  double mean_jct_s(const Policy& policy, const Window& window) const;
 
   TrainingConfig config_;
-  std::unique_ptr<Scenario> train_,
-      validation_;  // validation_: of a generator; else held out of train_
-  std::unique_ptr<Workload> workload_, held_out_;
-  Fixed held_out_fixed_;
+  std::vector<Ground> grounds_, held_out_;
   std::vector<Window> windows_;
 };
 

@@ -1,0 +1,18 @@
+#include "experiments/pilot_checkpoint.h"
+
+#include "policies/learned/pilot.h"
+
+namespace yard {
+
+Checkpoint pilot_checkpoint(const Settings& rule, nlohmann::ordered_json provenance) {
+  PilotTask task;
+  task.rule = parse<JointIndex::Config>(rule);
+  Checkpoint out;
+  out.agent = "pilot";
+  out.network = "none";
+  out.task = pilot_json(task);
+  out.provenance = std::move(provenance);
+  return out;
+}
+
+}  // namespace yard
