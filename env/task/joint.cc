@@ -261,7 +261,21 @@ void Joint::judge() {
     suggested_ = static_cast<int32_t>(worths_.size()) - 1;
     most = worths_.back();
   }
-  if (suggested_ != kStay && !now_.running && most < staying_ && may_stay()) suggested_ = kStay;
+  if (suggested_ == kStay || now_.running || most >= staying_) return;
+  if (may_stay() && could_gain(choices_[static_cast<size_t>(suggested_)])) {
+    suggested_ = kStay;
+  } else {
+    staying_ = most;
+  }
+}
+
+// Whether there is any place that is worth more to the job that is asked, or somebody to spare: a
+// job that has what it would choose in an empty cluster has nothing to wait for.
+bool Joint::could_gain(const Option& o) const {
+  constexpr double kAlike = 0.05;  // doublings
+  if (!o.stops.empty() || !o.moves.empty()) return true;
+  const double here = worth_of_place(now_.asked, o.type, o.rate, o.harm);
+  return here < ideal(now_.asked) - kAlike;
 }
 
 double Joint::worth_of_place(int32_t slot, int32_t type, double rate, double harm) const {

@@ -6,6 +6,7 @@
 //                      - price log2(what the type is to jobs)      who needs a fast type gets it
 //                      - harm, fragments, stops, moves, each times its weight
 //   it waits on while the best worth < that of its ideal place + log2(rate_floor) - waited/patience
+//   and there is a better place for it, or the best would stop or move others
 //
 // Whoever decides, a rule or a network, picks from the same options:
 //
@@ -135,6 +136,7 @@ class Joint {
   double worth_of_place(int32_t slot, int32_t type, double rate, double harm) const;
   double worth_of(int32_t slot, const Option& option) const;
   double ideal(int32_t slot) const;
+  bool could_gain(const Option& option) const;
   double least_worth(int32_t slot) const;
   bool carry_out(int32_t slot, const Option& option);
   bool try_out(int32_t slot, const Option& option);
