@@ -12,11 +12,11 @@ namespace {
 
 void write_memory(const Memory& memory, pb::Account& out) {
   out.set_memory_bytes(memory.bytes());
+  if (memory.bytes() > kMostMemoryKept) return;
   const std::byte* begin = memory.data();
   const std::byte* end = begin + memory.bytes();
   const bool zero = std::all_of(begin, end, [](std::byte b) { return b == std::byte{0}; });
-  if (zero || memory.bytes() > kMostMemoryKept) return;
-  out.set_memory(memory.data(), memory.bytes());
+  if (!zero) out.set_memory(memory.data(), memory.bytes());
 }
 
 void write_choices(const Choices& choices, const Snapshot& snapshot, const ClusterState& state,

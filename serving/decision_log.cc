@@ -69,7 +69,7 @@ struct DecisionLog::Shared {
     pb::Account account;
   };
 
-  Shared(const DecisionLogOptions& given)
+  explicit Shared(const DecisionLogOptions& given)
       : options(given),
         files(std::make_unique<LogFiles>(given.folder, bounds_of(given),
                                          [run = new_run()] { return head_frame(run); })) {

@@ -155,6 +155,11 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
               HasSubstr("of 10 decisions 10 are the same"));
 }
 
+TEST_F(LogProgram, HelpIsNoError) {
+  EXPECT_THAT(output({"log", "--help"}), HasSubstr("describe"));
+  EXPECT_THAT(output({"log", "replay", "--help"}), HasSubstr("--policy"));
+}
+
 TEST_F(LogProgram, RefusesBadInputWithOneLine) {
   Child server(temp_.path(), serve());
   server.addresses();

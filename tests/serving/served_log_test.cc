@@ -146,7 +146,7 @@ TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
 TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
   hang_from_now_on();
   ServerOptions options = options_for("test-hangs");
-  options.engine.budget_ms = 50;
+  options.engine.budget_ms = 500;
   {
     Server server(options);
     decide(server.address(), full_cluster());

@@ -99,6 +99,13 @@ int run_serve(int argc, char** argv) {
   std::string state = state_of(server.model());
   spdlog::info("model '{}': {}", server.model().current.name, state);
   std::string trouble;
+  const auto tell_trouble = [&] {
+    const auto written = server.log();
+    if (!written || written->trouble == trouble) return;
+    trouble = written->trouble;
+    spdlog::warn("decision log: {}",
+                 trouble.empty() ? "written again" : trouble + "; records are dropped");
+  };
   while (!interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (hung_up) {
@@ -110,15 +117,11 @@ int run_serve(int argc, char** argv) {
       state = std::move(next);
       spdlog::warn("model '{}': {}", now.current.name, state);
     }
-    const auto written = server.log();
-    if (written && written->trouble != trouble) {
-      trouble = written->trouble;
-      spdlog::warn("decision log: {}",
-                   trouble.empty() ? "written again" : trouble + "; records are dropped");
-    }
+    tell_trouble();
   }
   spdlog::info("draining for {} s", options.grace_s);
   server.drain();
+  tell_trouble();
   spdlog::info("done");
   if (server.hangs()) {
     // A policy that never comes back must not meet the end of the program's statics.
