@@ -24,7 +24,8 @@ class Agent {
   virtual std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
                                          const WorldsOptions& options) const = 0;
   virtual Checkpoint checkpoint(const Trained& trained) const = 0;
-  virtual std::unique_ptr<Policy> policy(const Checkpoint& checkpoint) const = 0;
+  // The heuristic that training begins with, and that validation compares with.
+  virtual std::unique_ptr<Policy> heuristic() const = 0;
 };
 
 using AgentRegistry = Registry<Agent>;

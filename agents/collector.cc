@@ -168,7 +168,7 @@ std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenS
   std::vector<float> out;
   append(out, network.logits(batch));
   for (size_t a = 0; a < out.size(); ++a) {
-    if (!g.mask[a]) out[a] = Dispatch::kMasked;
+    if (!g.mask[a]) out[a] = kMaskedLogit;
   }
   return out;
 }

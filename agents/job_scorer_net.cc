@@ -139,8 +139,8 @@ void JobScorerNet::import_policy(const Tensors& tensors, const std::string& wher
   }
 }
 
-Settings fit(const Tensors& tensors) {
-  const JobScorer native(tensors, "model.safetensors");  // shapes and finiteness
+Settings fit(const Tensors& tensors, const WorldsShape& shape) {
+  const JobScorer native(tensors, shape, "model.safetensors");  // shapes and finiteness
   Settings out;
   out.set("hidden", std::to_string(native.hidden()), "model.safetensors");
   return out;

@@ -32,7 +32,7 @@ class Network : public torch::nn::Module {
     std::vector<Field> (*settings)();
     // The settings that such weights were trained with. Throws InputError when they are no
     // network's of the kind.
-    Settings (*fit)(const Tensors& tensors);
+    Settings (*fit)(const Tensors& tensors, const WorldsShape& shape);
   };
 
   // Makes the layers. To be called once, before all else.

@@ -1,109 +1,72 @@
-// Agent `pilot`: dispatches jobs, one start or stop at a time, on top of an index of their expected
-// remaining service (env/task/dispatch.h).
+// Agent `pilot`, the flagship: which of its options each job takes, or that it waits on, on top of
+// the rule of env/task/joint.h, whose numbers a search has found.
 #include "policies/learned/pilot.h"
-
-#include <cmath>
 
 #include "agents/agent.h"
 #include "agents/task_worlds.h"
+#include "policies/learned/open_policy.h"
 
 namespace yard {
 namespace {
 
 struct Config {
-  std::string placement = "first-fit";
-  bool preempt = true;
-  double gpu_exponent = 1;
-  double margin_log2 = 1;
-  double shrink = 1;
-  double sibling_prior = 0.5;
-  double spread = 0.7;
-  double spread_batch = 0.9;
-  double spread_user = 0.6;
-  double quantum_s = 60;
-  double tick_s = 300;
-  int held_rows = 24;
-  int waiting_rows = 56;
-  double prior_gap = 0.5;
-  double prior_slope = 3;
-  double prior_other = 0.02;
+  std::string rule;
+  double prior_slope = 1, prior_gap = 2, temperature = 0;
 
   void fields(FieldList& f) {
-    f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "where a job goes");
-    f("preempt", preempt, "may running jobs be stopped");
-    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is expected time x GPUs to this power");
-    f("margin_log2", margin_log2, 0.0, 10.0,
-      "doublings by which the index must be better to stop a job");
-    f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
-    f("sibling_prior", sibling_prior, 0.01, 1e6,
-      "finished siblings that the user's other jobs are worth");
-    f("spread", spread, 0.2, 3.0, "sd of log run times between the jobs of a batch");
-    f("spread_batch", spread_batch, 0.0, 5.0, "sd of log run times between a user's batches");
-    f("spread_user", spread_user, 0.0, 5.0, "sd of log run times between users");
-    f("quantum_s", quantum_s, 0.0, 1e6, "a job is not stopped before it ran this long");
-    f("tick_s", tick_s, 1.0, 1e6, "while jobs wait, who runs is looked at again after this long");
-    f("held_rows", held_rows, 1, 64,
-      "running jobs that are shown, those the index would stop first");
-    f("waiting_rows", waiting_rows, 1, 128, "waiting jobs that are shown, the first by the index");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
-    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the index");
-    f("prior_other", prior_other, 1e-6, 1.0, "weight of a kind of action that is not suggested");
-  }
-
-  DispatchConfig task() const {
-    DispatchConfig task;
-    for (size_t i = 0; i < std::size(kPlacementNames); ++i) {
-      if (placement == kPlacementNames[i]) task.placement = static_cast<Placement>(i);
-    }
-    task.preempt = preempt;
-    task.gpu_exponent = static_cast<float>(gpu_exponent);
-    task.margin_log2 = static_cast<float>(margin_log2);
-    task.sibling_prior = static_cast<float>(sibling_prior);
-    task.shrink = static_cast<float>(shrink);
-    task.quantum_us = std::llround(quantum_s * 1e6);
-    task.tick_us = std::llround(tick_s * 1e6);
-    task.held_rows = held_rows;
-    task.waiting_rows = waiting_rows;
-    task.prior_gap = static_cast<float>(prior_gap);
-    task.prior_slope = static_cast<float>(prior_slope);
-    task.prior_other = static_cast<float>(prior_other);
-    task.run_times = RunTimes(static_cast<float>(spread), static_cast<float>(spread_batch),
-                              static_cast<float>(spread_user));
-    return task;
+    f("rule", rule, "a policy file of `joint`, as evolve writes it; empty: its defaults");
+    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost by what is worth a doubling less");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every pick but the one suggested");
+    f("temperature", temperature, 0.0, 10.0,
+      "at which what is served draws from what is scored; 0: always the best");
   }
 };
 
+PilotTask task_of(const Config& config) {
+  PilotTask task;
+  if (!config.rule.empty())
+    task.rule = parse<JointIndex::Config>(policy_file(config.rule, "joint"));
+  task.prior_slope = config.prior_slope;
+  task.prior_gap = config.prior_gap;
+  task.temperature = config.temperature;
+  return task;
+}
+
 class PilotAgent final : public Agent {
  public:
-  explicit PilotAgent(const Settings& settings) : task_(parse<Config>(settings).task()) {}
+  explicit PilotAgent(const Settings& settings) : task_(task_of(parse<Config>(settings))) {}
 
   std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
                                  const WorldsOptions& options) const override {
-    return std::make_unique<TaskWorlds<Dispatch>>(std::move(courses), options, task_);
+    return std::make_unique<TaskWorlds<JointTask>>(std::move(courses), options, task_.joint());
   }
 
   Checkpoint checkpoint(const Trained& trained) const override {
     Checkpoint c;
     c.agent = "pilot";
     c.network = trained.network;
-    c.task = task_;
+    c.task = pilot_json(task_);
     c.weights = trained.weights;
-    c.golden = pack_golden(trained.golden);
+    c.golden = pack_golden(trained.golden, JointTask::kShape);
     c.provenance = trained.provenance;
     return c;
   }
 
-  std::unique_ptr<Policy> policy(const Checkpoint& checkpoint) const override {
-    return make_pilot(checkpoint, "training");
+  std::unique_ptr<Policy> heuristic() const override {
+    Checkpoint rule;
+    rule.agent = "pilot";
+    rule.network = "none";
+    rule.task = pilot_json(task_);
+    return policy_of(rule, "training");
   }
 
  private:
-  DispatchConfig task_;
+  PilotTask task_;
 };
 
 const AgentRegistry::Add<PilotAgent> kPilot{
     "pilot",
-    {.about = "starts and stops jobs on top of an index of expected remaining service",
+    {.about = "order, type, place, preemption and moves: picks from every job's options",
      .source = "this project",
      .fidelity = "ours",
      .information = "history",

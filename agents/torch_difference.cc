@@ -4,17 +4,18 @@
 #include <cmath>
 
 #include "agents/collector.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 
 double torch_difference(const Checkpoint& checkpoint) {
-  const WorldsShape shape{Dispatch::kJobs, Dispatch::kJobFeatures, Dispatch::kClusterFeatures};
-  const auto network =
-      make_network(checkpoint.network,
-                   NetworkRegistry::info(checkpoint.network).fit(checkpoint.weights), shape, 0);
+  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const auto network = make_network(
+      checkpoint.network, NetworkRegistry::info(checkpoint.network).fit(checkpoint.weights, shape),
+      shape, 0);
   network->import_policy(checkpoint.weights, "model.safetensors");
   double most = 0;
-  for (GoldenState& g : unpack_golden(checkpoint.golden, "golden.safetensors")) {
+  for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     const std::vector<float> logits = logits_of(*network, shape, g);
     for (size_t a = 0; a < logits.size(); ++a) {
       if (g.mask[a]) most = std::max<double>(most, std::abs(logits[a] - g.logits[a]));

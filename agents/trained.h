@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/learned/checkpoint.h"
+#include "policies/learned/golden.h"
 
 namespace yard {
 

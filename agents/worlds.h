@@ -15,11 +15,7 @@
 
 namespace yard {
 
-struct WorldsShape {
-  int32_t rows = 0, row_features = 0, cluster_features = 0;
-  int32_t actions() const { return rows + 1; }
-  friend bool operator==(const WorldsShape&, const WorldsShape&) = default;
-};
+using WorldsShape = TaskShape;
 
 // Valid until the next step(), restore() or reset().
 struct WorldsSight {

@@ -146,7 +146,8 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
     throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
   }
   if (!contestant.policy && scenario.speeds) {
-    throw InputError("--profiles", "rules 'default'", "'" + options.rules + "'");
+    throw InputError("--profiles, or models of the cluster", "rules 'default'",
+                     "'" + options.rules + "'");
   }
   if (!contestant.policy && scenario.apart) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);

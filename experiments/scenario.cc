@@ -86,10 +86,12 @@ Source load_source(const ScenarioOptions& options) {
                                             .settings = options.trace_settings});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
   const auto models = parse<ModelDraw>(options.models);
-  if (models.draw && options.profiles.empty()) {
-    throw InputError("models.draw", "--profiles, whose models jobs are to draw from", "none");
+  const bool known = !options.profiles.empty() || !source.cluster.models.empty();
+  if (models.draw && !known) {
+    throw InputError("models.draw",
+                     "--profiles, or a cluster with models, for jobs to draw one from", "none");
   }
-  if (!options.profiles.empty()) {
+  if (known) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     if (models.draw) {
       // All that replicas may draw is known to the table before the first of them holds it.

@@ -6,6 +6,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/speed/told.h"
 
 namespace yard {
 namespace {
@@ -55,9 +56,12 @@ SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
 
 Speeds::Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster)
     : node_gpus_(std::max(1, cluster.max_gpus_per_node())) {
-  for (const std::string_view path : split(paths, ',')) {
-    load_profiles(std::string(trim(path)), profiles_);
+  if (!paths.empty()) {
+    for (const std::string_view path : split(paths, ',')) {
+      load_profiles(std::string(trim(path)), profiles_);
+    }
   }
+  add_told_models(cluster, most_gpus(trace), profiles_);
   table_ = std::make_unique<SpeedTable>(profiles_, options_for(trace, cluster));
 }
 

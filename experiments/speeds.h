@@ -15,7 +15,8 @@ namespace yard {
 
 class Speeds {
  public:
-  // Loads files or folders of measurements, joined by commas. Throws InputError.
+  // Loads files or folders of measurements, joined by commas, and after them what the cluster says
+  // of models: a file comes first. Throws InputError.
   // Requires: `trace` and `cluster` are those that are played, or copies.
   Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster);
   Speeds(const Speeds&) = delete;

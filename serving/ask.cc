@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "policies/choices.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_agent.h"
 #include "serving/guard.h"
 
 namespace yard {

@@ -1,14 +1,14 @@
 #include "serving/warm_up.h"
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
-#include "policies/learned/checkpoint.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
+#include "policies/learned/learned_agent.h"
 #include "serving/ask.h"
 
 namespace yard {
@@ -20,12 +20,14 @@ constexpr float kTolerance = 1e-3F;
 
 void check_golden(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = load_checkpoint(folder);
-  const JobScorer network(checkpoint.weights, folder.string());
+  if (checkpoint.network == "none") return;  // a rule alone
+  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const JobScorer network(checkpoint.weights, shape, folder.string());
   const std::string where = (folder / "golden.safetensors").string();
-  std::vector<GoldenState> states = unpack_golden(checkpoint.golden, where);
+  std::vector<GoldenState> states = unpack_golden(checkpoint.golden, shape, where);
   if (states.empty()) throw InputError(where, "at least one recorded state", "none");
+  std::vector<float> logits(static_cast<size_t>(shape.actions()));
   for (GoldenState& state : states) {
-    std::array<float, Dispatch::kActions> logits;
     network.forward(state.observation(), logits);
     for (size_t a = 0; a < logits.size(); ++a) {
       if (state.mask[a] == 0) continue;

@@ -30,7 +30,7 @@ constexpr int64_t kWindow = int64_t{T::kJobs} * T::kJobFeatures;
 // What a world cannot work out anew: flat values, then the task's memory and the state.
 struct Saved {
   Rng rng;  // of the episodes to come; a fork has another world's
-  int64_t course, episode, decisions, waits;
+  int64_t course, episode, decisions, waits, taken;
   double jct_sum_s;
 };
 
@@ -87,7 +87,8 @@ struct BasicBatchEnv<T>::Stage {
         view(world.fixed(), world.state(), T::kLevel),
         memory((T::memory_bytes(view) + 7) / 8, &pages),
         scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
-                static_cast<size_t>(course.fixed.jobs.shapes.max_groups)) {}
+                static_cast<size_t>(course.fixed.jobs.shapes.max_groups)),
+        draft(world.fixed(), world.state()) {}
 
   std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
 
@@ -95,6 +96,9 @@ struct BasicBatchEnv<T>::Stage {
   View view;
   std::pmr::vector<uint64_t> memory;  // the task's
   std::vector<Piece> scratch;
+  // Of tasks that draft: the decision in the making, and the actions that it has taken.
+  Draft draft;
+  std::vector<int32_t> taken;
 };
 
 template <Task T>
@@ -279,7 +283,7 @@ bool BasicBatchEnv<T>::go_on(int n) {
   ClusterState& s = stage.world.state();
   const Truth truth = courses_[static_cast<size_t>(p.course)].workload->truth();
   while (!all_done(s)) {
-    s.head->timer_us = T::wake_us(stage.view, config_.task);
+    if constexpr (!DraftingTask<T>) s.head->timer_us = T::wake_us(stage.view, config_.task);
     const bool moved = stage.world.advance(truth);
     YARD_CHECK(moved, "a world stands still");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
@@ -287,11 +291,47 @@ bool BasicBatchEnv<T>::go_on(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    if (!T::take_in(stage.view, config_.task, stage.memory_bytes())) continue;
-    observe(n);
-    if (p.sight.choices > 0) return true;
+    const bool choice = T::take_in(stage.view, config_.task, stage.memory_bytes());
+    if constexpr (DraftingTask<T>) {
+      if (choice && asks_on(n)) return true;
+    } else {
+      if (!choice) continue;
+      observe(n);
+      if (p.sight.choices > 0) return true;
+    }
   }
   return false;
+}
+
+// Shows the next question of the decision in the making; where there is none, closes it.
+template <Task T>
+bool BasicBatchEnv<T>::asks_on(int n) {
+  if constexpr (DraftingTask<T>) {
+    Stage& stage = *players_[static_cast<size_t>(n)]->stage;
+    if (T::asks(stage.view, stage.memory_bytes())) {
+      observe(n);
+      return true;
+    }
+    T::close(stage.view, config_.task, stage.memory_bytes(), stage.draft);
+    const int64_t wake_us = stage.draft.plan().wake_us;
+    if (wake_us != kNever) stage.world.state().head->timer_us = wake_us;
+    stage.draft.reset();
+    stage.taken.clear();
+  }
+  return false;
+}
+
+// Makes a decision that was taken back anew.
+template <Task T>
+void BasicBatchEnv<T>::take_again(Stage& stage) const {
+  stage.draft.reset();
+  if constexpr (DraftingTask<T>) {
+    if (stage.taken.empty()) return;
+    T::open(stage.view, config_.task, stage.memory_bytes());
+    for (const int32_t action : stage.taken) {
+      T::take(stage.view, config_.task, stage.memory_bytes(), action, stage.draft);
+    }
+  }
 }
 
 template <Task T>
@@ -328,7 +368,11 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   bool goes_on = true;
   YARD_CHECK(action >= 0 && action < T::kActions && p.sight.mask[action] != 0, "illegal action");
   if (next_ != at_) look_at(p.sight, n, next_, T::kJobs);
-  if (action != T::kNothing) {
+  if constexpr (DraftingTask<T>) {
+    T::take(stage.view, config_.task, stage.memory_bytes(), action, stage.draft);
+    stage.taken.push_back(action);
+    if (!asks_on(n)) goes_on = go_on(n);
+  } else if (action != T::kNothing) {
     const int32_t slot = p.sight.slots[action];
     T::apply(stage.view, config_.task, stage.memory_bytes(), slot, stage.scratch.data(),
              RuleEditor{stage.world.fixed(), s});
@@ -383,11 +427,17 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
   };
   for (const Course& course : courses_) put(&course.weight, sizeof course.weight);
   for (const auto& p : players_) {
-    const Saved saved{p->rng, p->course, p->episode, p->decisions, p->waits, p->jct_sum_s};
-    const Stage& stage = *p->stage;
+    Stage& stage = *p->stage;
+    const Saved saved{p->rng,       p->course, p->episode,
+                      p->decisions, p->waits,  static_cast<int64_t>(stage.taken.size()),
+                      p->jct_sum_s};
     put(&saved, sizeof saved);
     put(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
+    // A decision in the making is saved as what it was made of, so that it can be made again.
+    stage.draft.undo_to(0);
     put(stage.world.block().data(), stage.world.block().size());
+    put(stage.taken.data(), stage.taken.size() * sizeof(int32_t));
+    take_again(stage);
   }
   const std::string hash = hash_of(signature_, std::span(out).subspan(kHashBytes));
   std::memcpy(out.data(), hash.data(), kHashBytes);
@@ -412,7 +462,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   for (Course& course : courses_) take(&course.weight, sizeof course.weight);
   for (size_t n = 0; n < players_.size(); ++n) {
     Player& p = *players_[n];
-    Saved s{Rng(0), 0, 0, 0, 0, 0};
+    Saved s{Rng(0), 0, 0, 0, 0, 0, 0};
     take(&s, sizeof s);
     enter(p, static_cast<int32_t>(s.course));
     p.rng = s.rng;
@@ -423,8 +473,11 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     Stage& stage = *p.stage;
     take(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
     take(stage.world.block().data(), stage.world.block().size());
+    stage.taken.resize(static_cast<size_t>(s.taken));
+    take(stage.taken.data(), stage.taken.size() * sizeof(int32_t));
     stage.world.plan_anew();
-    observe(static_cast<int>(n));
+    take_again(stage);
+    if (!DraftingTask<T> || !p.waits) observe(static_cast<int>(n));
   }
 }
 
@@ -432,7 +485,7 @@ template <Task T>
 void BasicBatchEnv<T>::fork(int from, int to) {
   YARD_CHECK(from != to && from >= 0 && to >= 0 && from < worlds() && to < worlds(),
              "two worlds of the batch");
-  const Player& a = *players_[static_cast<size_t>(from)];
+  Player& a = *players_[static_cast<size_t>(from)];
   Player& b = *players_[static_cast<size_t>(to)];
   enter(b, a.course);
   b.rng = a.rng;
@@ -440,12 +493,17 @@ void BasicBatchEnv<T>::fork(int from, int to) {
   b.decisions = a.decisions;
   b.jct_sum_s = a.jct_sum_s;
   b.waits = a.waits;
+  a.stage->draft.undo_to(0);
   b.stage->memory = a.stage->memory;
   b.stage->world.copy_from(a.stage->world);
-  observe(to);
+  b.stage->taken = a.stage->taken;
+  take_again(*a.stage);
+  take_again(*b.stage);
+  if (!DraftingTask<T> || !b.waits) observe(to);
 }
 
 template class BasicBatchEnv<Dispatch>;
+template class BasicBatchEnv<JointTask>;
 template class BasicBatchEnv<Select>;
 
 }  // namespace yard

@@ -15,6 +15,7 @@
 #include "env/base/rng.h"
 #include "env/sim/world.h"
 #include "env/task/dispatch.h"
+#include "env/task/joint_task.h"
 #include "env/task/select.h"
 #include "env/task/task.h"
 
@@ -136,6 +137,8 @@ class BasicBatchEnv {
   void begin_episode(int n);
   void step_world(int n, int32_t action);
   bool go_on(int n);
+  bool asks_on(int n);
+  void take_again(Stage& stage) const;
   void observe(int n);
   Observation slice(int n);
   static void look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled);
@@ -157,6 +160,7 @@ class BasicBatchEnv {
 };
 
 using BatchEnv = BasicBatchEnv<Dispatch>;
+using JointEnv = BasicBatchEnv<JointTask>;
 using SelectEnv = BasicBatchEnv<Select>;
 
 }  // namespace yard

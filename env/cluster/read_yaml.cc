@@ -63,6 +63,16 @@ void read_slowdowns(const YamlMap& map, ClusterSpec& spec) {
   spec.slowdowns.shared_exchange = map.flag("shared_exchange", false);
 }
 
+void read_models(const YamlMap& models, ClusterSpec& spec) {
+  for (const std::string& name : models.keys()) {
+    const YamlMap map(models.file(), models[name], "a model", {"spread", "suffers", "presses"});
+    ModelTraits& model = spec.models[name];
+    model.spread = map.number("spread", 1, kMinSpeed, 1);
+    model.suffers = map.number("suffers", 0, 0, kMaxNeighbours);
+    model.presses = map.number("presses", 0, 0, kMaxNeighbours);
+  }
+}
+
 const YAML::Node& tenant_list(const YamlMap& root) {
   const YAML::Node& list = root["tenants"];
   if (!list.IsSequence()) root.file().fail(list, "tenants as a list");
@@ -125,9 +135,9 @@ void read_tenants(const YamlMap& root, ClusterSpec& spec) {
 template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);
-  read(YamlMap(
-      file, read_yaml_document(path), "a cluster",
-      {"about", "gpu_types", "tiers", "slowdowns", "one_type", "nodes", "nodes_from", "tenants"}));
+  read(YamlMap(file, read_yaml_document(path), "a cluster",
+               {"about", "gpu_types", "tiers", "slowdowns", "models", "one_type", "nodes",
+                "nodes_from", "tenants"}));
 }
 
 }  // namespace
@@ -143,6 +153,7 @@ ClusterSpec from_yaml(const std::string& path) {
     map("gpu_types", {}, read_types);
     map("tiers", list_of(kTierNames), read_tiers);
     map("slowdowns", {"neighbours", "shared_exchange"}, read_slowdowns);
+    map("models", {}, read_models);
     spec.one_type = root.flag("one_type", false);
     if (root.has("tenants")) read_tenant_names(root, spec);
     read_nodes(root, spec);

@@ -94,6 +94,14 @@ struct Slowdowns {
   bool shared_exchange = false;  // jobs spread over several nodes share those nodes' wires in turn
 };
 
+// What place and neighbours do to jobs of a model, where the cluster itself says it; how fast they
+// are on a type is GpuType::speed_of_model. The forms: docs/speed.md.
+struct ModelTraits {
+  double spread = 1;   // of the speed, what is left on more nodes than needed
+  double suffers = 0;  // beside another on one GPU the job takes 1 + suffers x that one's presses
+  double presses = 0;  // times as long
+};
+
 struct ClusterSpec {
   std::string text;   // what was asked for: shorthand, name, or path
   std::string about;  // in one line
@@ -102,7 +110,8 @@ struct ClusterSpec {
   std::array<TierSpec, kTiers> tiers{};
   std::vector<Tenant> tenants;
   Slowdowns slowdowns;
-  bool one_type = false;  // a job's GPUs are all of one type
+  std::map<std::string, ModelTraits> models;  // by the names that jobs carry
+  bool one_type = false;                      // a job's GPUs are all of one type
 
   int total_gpus() const;
   int max_gpus_per_node() const;

@@ -9,14 +9,14 @@ namespace yard {
 // Whether whole GPUs of the right type are all that the job asks for.
 bool Options::plain(int32_t slot) const { return !view_.shaped(slot) || view_.only_types(slot); }
 
-const std::vector<Option>& Options::of(int32_t slot, const OptionLimits& limits) {
+std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
   options_.clear();
   slot_ = slot;
   gpus_ = view_.gpus(slot);
-  if (!view_.holds(slot) && !view_.within_limit(slot)) return options_;
+  if (!view_.holds(slot) && !view_.within_limit(slot)) return std::move(options_);
   if (!plain(slot) || gpus_ == 0) {
     add_anywhere();
-    return options_;
+    return std::move(options_);
   }
   bool held_by_one = false;
   for (int32_t t = 0; t < foretell_.num_types(); ++t) {
@@ -39,7 +39,7 @@ const std::vector<Option>& Options::of(int32_t slot, const OptionLimits& limits)
     if (limits.clear) add_clear(t);
   }
   if (!held_by_one) add_anywhere();
-  return options_;
+  return std::move(options_);
 }
 
 void Options::add_anywhere() {

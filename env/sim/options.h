@@ -59,9 +59,8 @@ class Options {
   Options(const View& view, const Foretell& foretell, Who who)
       : view_(view), foretell_(foretell), who_(std::move(who)) {}
 
-  // Returns the options of a job that waits, or of one that runs and could move; they hold until
-  // the next call.
-  const std::vector<Option>& of(int32_t slot, const OptionLimits& limits);
+  // Returns the options of a job that waits, or of one that runs and could move.
+  std::vector<Option> of(int32_t slot, const OptionLimits& limits);
 
  private:
   int32_t free_on(int32_t node) const { return view_.node_free(node); }
@@ -82,7 +81,7 @@ class Options {
   const Foretell& foretell_;
   Who who_;
   int32_t slot_ = kNone, gpus_ = 0;
-  std::vector<Option> options_;
+  std::vector<Option> options_;  // those found so far
 };
 
 }  // namespace yard

@@ -57,7 +57,7 @@ struct Dispatch {
   static constexpr int kClusterFeatures = 8;
   static constexpr int kHeldRows = 64;  // the most that config.held_rows may be
 
-  static constexpr float kMasked = -1e9F;
+  static constexpr float kMasked = kMaskedLogit;
 
   enum JobFeature {
     kHolds,      // 1: holds GPUs, 0: waits

@@ -6,6 +6,15 @@
 
 namespace yard {
 
+// How large what a task shows is: J rows, F features a row, C features of the whole.
+struct TaskShape {
+  int32_t rows = 0, row_features = 0, cluster_features = 0;
+  int32_t actions() const { return rows + 1; }  // one a row, and nothing
+  friend bool operator==(const TaskShape&, const TaskShape&) = default;
+};
+
+constexpr float kMaskedLogit = -1e9F;  // of an action that is not legal
+
 // Written by a task's observe(); a batch lends each world its slice of the big tensors.
 struct Observation {
   float* jobs;        // (J, F) row-major; rows from `rows` on are zero

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "env/base/check.h"
@@ -16,7 +17,11 @@
 namespace yard {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr uint64_t kStream = 0x65766F6C7665;
+// Beyond so many times the start's jobs in the system, and its decisions, an episode is given up.
+constexpr double kMostJobTime = 3, kMostDecisions = 10;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // u_k: more weight for the better half, none for the worse (Schaul et al., section 2.1).
@@ -40,40 +45,33 @@ std::vector<double> utilities(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> snes(
-    std::vector<double> mu, double step, int candidates, int generations, uint64_t seed,
-    const std::function<std::vector<double>(int, const std::vector<std::vector<double>>&)>& f,
-    const std::function<void(int, std::span<const double>)>& at) {
+void Snes::step(int candidates, uint64_t seed, const Score& f) {
   YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(), "no generation");
   const size_t dims = mu.size(), half = static_cast<size_t>(candidates) / 2;
   const auto d = static_cast<double>(dims);
   const double eta = (3 + std::log(d)) / (5 * std::sqrt(d));
-  std::vector<double> sigma(dims, step);
-  for (int g = 1; g <= generations; ++g) {
-    Rng rng = Rng(seed).split(kStream).split(static_cast<uint64_t>(g));
-    std::vector<std::vector<double>> z(2 * half, std::vector<double>(dims)), points = z;
-    for (size_t k = 0; k < half; ++k) {
-      for (size_t i = 0; i < dims; ++i) {
-        z[k][i] = rng.normal();
-        z[half + k][i] = -z[k][i];
-      }
-    }
-    for (size_t k = 0; k < z.size(); ++k) {
-      for (size_t i = 0; i < dims; ++i) points[k][i] = mu[i] + sigma[i] * z[k][i];
-    }
-    const std::vector<double> u = utilities(f(g, points));
+  ++generation;
+  Rng rng = Rng(seed).split(kStream).split(static_cast<uint64_t>(generation));
+  std::vector<std::vector<double>> z(2 * half, std::vector<double>(dims)), points = z;
+  for (size_t k = 0; k < half; ++k) {
     for (size_t i = 0; i < dims; ++i) {
-      double to_mu = 0, to_sigma = 0;
-      for (size_t k = 0; k < z.size(); ++k) {
-        to_mu += u[k] * z[k][i];
-        to_sigma += u[k] * (z[k][i] * z[k][i] - 1);
-      }
-      mu[i] += sigma[i] * to_mu;
-      sigma[i] *= std::exp(eta / 2 * to_sigma);
+      z[k][i] = rng.normal();
+      z[half + k][i] = -z[k][i];
     }
-    at(g, mu);
   }
-  return mu;
+  for (size_t k = 0; k < z.size(); ++k) {
+    for (size_t i = 0; i < dims; ++i) points[k][i] = mu[i] + sigma[i] * z[k][i];
+  }
+  const std::vector<double> u = utilities(f(points));
+  for (size_t i = 0; i < dims; ++i) {
+    double to_mu = 0, to_sigma = 0;
+    for (size_t k = 0; k < z.size(); ++k) {
+      to_mu += u[k] * z[k][i];
+      to_sigma += u[k] * (z[k][i] * z[k][i] - 1);
+    }
+    mu[i] += sigma[i] * to_mu;
+    sigma[i] *= std::exp(eta / 2 * to_sigma);
+  }
 }
 
 namespace {
@@ -81,7 +79,8 @@ namespace {
 class Learner {
  public:
   Learner(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
-          const std::string& policy, const RunOptions& run, const EvolutionOptions& options)
+          const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
+          const Settings& start)
       : episodes_(episodes),
         validation_(validation),
         policy_(policy),
@@ -100,25 +99,50 @@ class Learner {
                          "'" + name + "'");
       }
     }
+    for (const Setting& setting : start.entries()) {
+      const auto field = std::ranges::find(fields_, setting.key, &Field::key);
+      if (field != fields_.end()) {
+        field->value = setting.value;
+      } else if (run_.policy.find(setting.key) == nullptr) {
+        run_.policy.set(setting.key, setting.value, setting.origin);
+      }
+    }
+    prepare(policy, run_);
   }
 
-  Evolved learn() {
-    std::vector<double> mu;
+  Evolved learn(EvolutionState state, const std::function<void(const EvolutionState&)>& keep) {
     for (const Field& field : fields_) {
-      mu.push_back(to_unit(field, parse_double(field.value).value_or(field.min)));
+      start_.push_back(to_unit(field, parse_double(field.value).value_or(field.min)));
     }
-    start_ = mu;
-    start_jct_s_ = play(episodes_, all_of(episodes_), {mu}).front();
-    start_valid_s_ = play(validation_, all_of(validation_), {mu}).front();
-    best_.settings = settings_of(mu);
-    snes(
-        mu, options_.step, options_.candidates, options_.generations, options_.seed,
-        [&](int g, const std::vector<std::vector<double>>& points) { return score(g, points); },
-        [&](int g, std::span<const double> at) {
-          validate(g, {at.begin(), at.end()});
-        });
-    best_.played = played_;
-    return best_;
+    if (state.snes.mu.empty()) {
+      state.snes = {start_, std::vector<double>(start_.size(), options_.step), 0};
+      state.start = play(episodes_, all_of(episodes_), {start_}, nullptr).front();
+      state.start_on_validation = play(validation_, all_of(validation_), {start_}, nullptr).front();
+      state.best.settings = settings_of(start_);
+      state.best.played = played_;
+    }
+    const bool fits = state.snes.mu.size() == start_.size() &&
+                      state.snes.sigma.size() == start_.size() &&
+                      state.start.size() == episodes_.size() &&
+                      state.start_on_validation.size() == validation_.size();
+    if (!fits) throw InputError("the earlier search", "one of the same numbers", "another");
+    for (const auto* scores : {&state.start, &state.start_on_validation}) {
+      for (const EpisodeScore& score : *scores) {
+        if (std::isfinite(score.mean_jct_s)) continue;
+        throw InputError("the start", "numbers with which every job of every episode ends",
+                         "a job that does not");
+      }
+    }
+    while (state.snes.generation < options_.generations) {
+      played_ = 0;
+      state.snes.step(options_.candidates, options_.seed, [&](const auto& points) {
+        return score(state.snes.generation, points, state.start);
+      });
+      validate(state);
+      state.best.played += played_;
+      if (keep) keep(state);
+    }
+    return state.best;
   }
 
  private:
@@ -140,41 +164,103 @@ class Learner {
     return out;
   }
 
-  // (candidates, which) mean JCT; infinite where some job never ends.
-  std::vector<std::vector<double>> play(const std::vector<Scenario>& scenarios,
-                                        const std::vector<int>& which,
-                                        const std::vector<std::vector<double>>& points) {
-    std::vector<Contestant> contestants;
-    std::vector<RunOptions> how(points.size(), run_);
-    for (size_t k = 0; k < points.size(); ++k) {
-      for (const auto& [key, value] : settings_of(points[k])) {
-        how[k].policy.set(key, value, "evolution");
-      }
-      try {
-        contestants.push_back(prepare(policy_, how[k]));
-      } catch (const InputError&) {
-        contestants.emplace_back();  // numbers that each fit, but not together
-      }
+  // Which of `options.drop` are off in an episode, as bits.
+  uint32_t dropped(const std::vector<Scenario>& scenarios, int episode) const {
+    const uint64_t kind = &scenarios == &episodes_ ? 2 : 3;
+    const Rng rng = Rng(options_.seed).split(kStream + kind).split(static_cast<uint64_t>(episode));
+    uint32_t bits = 0;
+    for (size_t i = 0; i < options_.drop.size(); ++i) {
+      if (rng.split(i).uniform() < options_.drop_share) bits |= 1U << i;
     }
-    std::vector<std::vector<double>> jct_s(points.size(), std::vector<double>(which.size()));
+    return bits;
+  }
+
+  // A policy of these numbers; none where they do not fit together.
+  Contestant contestant(const std::vector<double>& point, uint32_t dropped, RunOptions& how) const {
+    how = run_;
+    for (const auto& [key, value] : settings_of(point)) how.policy.set(key, value, "evolution");
+    for (size_t i = 0; i < options_.drop.size(); ++i) {
+      if (dropped >> i & 1U) how.policy.set(options_.drop[i], "false", "evolution");
+    }
+    try {
+      return prepare(policy_, how);
+    } catch (const InputError&) {
+      return {};
+    }
+  }
+
+  struct GivenUp {};
+
+  // Plays an episode; gives it up where it takes many times what `start` took.
+  static EpisodeScore play_one(const Scenario& scenario, const Contestant& plays, RunOptions how,
+                               const EpisodeScore* start) {
+    double job_time_s = 0, decisions = 0;
+    how.watch = [&](const Fixed&, const ClusterState& state) {
+      job_time_s = 1e-6 * static_cast<double>(state.head->job_time_us);
+      ++decisions;
+      if (start == nullptr) return;
+      const bool endless = job_time_s > kMostJobTime * start->job_time_s ||
+                           decisions > kMostDecisions * start->decisions;
+      if (endless) throw GivenUp();
+    };
+    try {
+      EpisodeScore out = score_of(run_prepared(scenario, plays, how).summary);
+      out.job_time_s = job_time_s, out.decisions = decisions;
+      return out;
+    } catch (const GivenUp&) {
+      return {kInfinity, kInfinity, kInfinity};
+    }
+  }
+
+  // (candidates, which); infinite where some job never ends. `start`: the start's scores of all
+  // scenarios, where they are known.
+  std::vector<std::vector<EpisodeScore>> play(const std::vector<Scenario>& scenarios,
+                                              const std::vector<int>& which,
+                                              const std::vector<std::vector<double>>& points,
+                                              const std::vector<EpisodeScore>* start) {
+    std::vector<std::vector<EpisodeScore>> out(points.size(),
+                                               std::vector<EpisodeScore>(which.size()));
     for_each_index(static_cast<int>(points.size() * which.size()), [&](int i) {
       throw_if_interrupted();
       const size_t k = static_cast<size_t>(i) / which.size();
       const size_t e = static_cast<size_t>(i) % which.size();
-      if (contestants[k].policy == nullptr) {
-        jct_s[k][e] = kInfinity;
-        return;
-      }
+      RunOptions how;
+      const Contestant plays = contestant(points[k], dropped(scenarios, which[e]), how);
       const Scenario& scenario = scenarios[static_cast<size_t>(which[e])];
-      const JctSummary all = run_prepared(scenario, contestants[k], how[k]).summary.all;
-      jct_s[k][e] = all.finished < all.jobs ? kInfinity : all.mean_jct_s;
+      out[k][e] = {kInfinity, kInfinity, kInfinity};
+      if (plays.policy == nullptr) return;
+      const EpisodeScore* least =
+          start == nullptr ? nullptr : &(*start)[static_cast<size_t>(which[e])];
+      out[k][e] = play_one(scenario, plays, how, least);
     });
     played_ += static_cast<int64_t>(points.size() * which.size());
-    return jct_s;
+    return out;
+  }
+
+  static EpisodeScore score_of(const Summary& summary) {
+    if (summary.all.finished < summary.all.jobs) return {kInfinity, kInfinity, kInfinity};
+    double sum = 0;
+    int64_t jobs = 0;
+    for (auto of = summary.classes.rbegin(); of != summary.classes.rend(); ++of) {
+      if (jobs * 10 >= summary.all.jobs) break;
+      sum += of->all.mean_jct_s * static_cast<double>(of->all.jobs);
+      jobs += of->all.jobs;
+    }
+    return {summary.all.mean_jct_s, summary.all.p99_jct_s,
+            sum / static_cast<double>(std::max<int64_t>(jobs, 1))};
+  }
+
+  double log_ratio(const EpisodeScore& to, const EpisodeScore& from) const {
+    const auto loss = [](double a, double b) { return b > 0 ? std::max(0.0, std::log(a / b)) : 0; };
+    if (!std::isfinite(to.mean_jct_s)) return kInfinity;
+    return std::log(to.mean_jct_s / from.mean_jct_s) +
+           options_.tails *
+               (loss(to.p99_jct_s, from.p99_jct_s) + loss(to.largest_jct_s, from.largest_jct_s));
   }
 
   // Mean log ratio to the start over the generation's episodes, which are the same for all.
-  std::vector<double> score(int generation, const std::vector<std::vector<double>>& points) {
+  std::vector<double> score(int generation, const std::vector<std::vector<double>>& points,
+                            const std::vector<EpisodeScore>& start) {
     std::vector<int> which = all_of(episodes_);
     Rng rng = Rng(options_.seed).split(kStream + 1).split(static_cast<uint64_t>(generation));
     const size_t wanted = std::min(which.size(), static_cast<size_t>(options_.episodes));
@@ -182,56 +268,105 @@ class Learner {
       std::swap(which[i], which[i + rng.below(static_cast<uint32_t>(which.size() - i))]);
     }
     which.resize(wanted);
-    const auto jct_s = play(episodes_, which, points);
     std::vector<double> out;
-    for (const std::vector<double>& of_point : jct_s) {
+    for (const std::vector<EpisodeScore>& of_point : play(episodes_, which, points, &start)) {
       double sum = 0;
       for (size_t e = 0; e < which.size(); ++e) {
-        sum += std::log(of_point[e] / start_jct_s_[static_cast<size_t>(which[e])]);
+        sum += log_ratio(of_point[e], start[static_cast<size_t>(which[e])]);
       }
       out.push_back(sum / static_cast<double>(which.size()));
     }
     return out;
   }
 
-  void validate(int generation, const std::vector<double>& mu) {
+  void validate(EvolutionState& state) {
+    const int generation = state.snes.generation;
     const bool last = generation == options_.generations;
     if (generation % options_.validate_every != 0 && !last) return;
-    const std::vector<double> jct_s = play(validation_, all_of(validation_), {mu}).front();
+    const std::vector<EpisodeScore> now =
+        play(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
     double sum = 0;
-    for (size_t e = 0; e < jct_s.size(); ++e) sum += std::log(jct_s[e] / start_valid_s_[e]);
-    const double ratio = std::exp(sum / static_cast<double>(jct_s.size()));
-    if (ratio < best_.ratio) {
-      best_.ratio = ratio;
-      best_.generation = generation;
-      best_.settings = settings_of(mu);
+    for (size_t e = 0; e < now.size(); ++e) sum += log_ratio(now[e], state.start_on_validation[e]);
+    const double ratio = std::exp(sum / static_cast<double>(now.size()));
+    if (ratio < state.best.ratio) {
+      state.best.ratio = ratio;
+      state.best.generation = generation;
+      state.best.settings = settings_of(state.snes.mu);
     }
     if (options_.progress) {
       options_.progress(policy_ + ": generation " + std::to_string(generation) + " of " +
                         std::to_string(options_.generations) + ", validation x " +
                         shortest(std::round(ratio * 1e4) / 1e4) + " of the start's, best x " +
-                        shortest(std::round(best_.ratio * 1e4) / 1e4));
+                        shortest(std::round(state.best.ratio * 1e4) / 1e4));
     }
   }
 
   const std::vector<Scenario>& episodes_;
   const std::vector<Scenario>& validation_;
   const std::string& policy_;
-  const RunOptions& run_;
+  RunOptions run_;
   const EvolutionOptions& options_;
-  std::vector<Field> fields_;                        // (D)
-  std::vector<double> start_;                        // (D)
-  std::vector<double> start_jct_s_, start_valid_s_;  // (E)
-  Evolved best_;
-  int64_t played_ = 0;
+  std::vector<Field> fields_;  // (D)
+  std::vector<double> start_;  // (D)
+  int64_t played_ = 0;         // in this generation
 };
 
 }  // namespace
 
+std::string to_json(const EvolutionState& state) {
+  const auto scores = [](const std::vector<EpisodeScore>& all) {
+    Json out = Json::array();
+    for (const EpisodeScore& s : all) {
+      out.push_back({s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions});
+    }
+    return out;
+  };
+  Json settings = Json::array();
+  for (const auto& [key, value] : state.best.settings) settings.push_back({key, value});
+  return Json({{"generation", state.snes.generation},
+               {"mu", state.snes.mu},
+               {"sigma", state.snes.sigma},
+               {"best",
+                {{"settings", settings},
+                 {"ratio", state.best.ratio},
+                 {"generation", state.best.generation},
+                 {"played", state.best.played}}},
+               {"start", scores(state.start)},
+               {"start_on_validation", scores(state.start_on_validation)}})
+      .dump();
+}
+
+EvolutionState evolution_state(const std::string& json, const std::string& where) {
+  const auto scores = [](const Json& all) {
+    std::vector<EpisodeScore> out;
+    for (const Json& s : all) out.push_back({s.at(0), s.at(1), s.at(2), s.at(3), s.at(4)});
+    return out;
+  };
+  try {
+    const Json all = Json::parse(json);
+    EvolutionState state;
+    all.at("generation").get_to(state.snes.generation);
+    all.at("mu").get_to(state.snes.mu);
+    all.at("sigma").get_to(state.snes.sigma);
+    const Json& best = all.at("best");
+    for (const Json& s : best.at("settings")) state.best.settings.emplace_back(s.at(0), s.at(1));
+    best.at("ratio").get_to(state.best.ratio);
+    best.at("generation").get_to(state.best.generation);
+    best.at("played").get_to(state.best.played);
+    state.start = scores(all.at("start"));
+    state.start_on_validation = scores(all.at("start_on_validation"));
+    return state;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(where, "the state of a search", error.what());
+  }
+}
+
 Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
-               const std::string& policy, const RunOptions& run, const EvolutionOptions& options) {
+               const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
+               const Settings& start, EvolutionState state,
+               const std::function<void(const EvolutionState&)>& keep) {
   YARD_CHECK(!episodes.empty() && !validation.empty(), "nothing to learn from");
-  return Learner(episodes, validation, policy, run, options).learn();
+  return Learner(episodes, validation, policy, run, options, start).learn(std::move(state), keep);
 }
 
 }  // namespace yard

@@ -3,7 +3,7 @@
 
 #include "policies/joint.h"
 
-#include "policies/survival_index.h"
+#include "env/predict/survival_index.h"
 
 namespace yard {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "env/predict/survival.h"
 
+#include "env/predict/survival_index.h"
 #include "policies/index_order.h"
-#include "policies/survival_index.h"
 
 namespace yard {
 namespace {

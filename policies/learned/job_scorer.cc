@@ -7,9 +7,6 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kF = Dispatch::kJobFeatures;
-constexpr int64_t kC = Dispatch::kClusterFeatures;
-
 std::string shape_text(const std::vector<int64_t>& shape) {
   std::string out = "(";
   for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
@@ -17,12 +14,13 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 // Checks all tensors against the shapes that follow from the first layer's.
-void check(const Tensors& weights, const std::string& where) {
+void check(const Tensors& weights, const TaskShape& task, const std::string& where) {
   const auto first = weights.find("b1");
   if (first == weights.end() || first->second.shape.size() != 1) {
     throw InputError(where, "a tensor b1 (hidden)", "none");
   }
-  for (const auto& [name, shape] : job_scorer_shapes(static_cast<int>(first->second.shape[0]))) {
+  const auto hidden = static_cast<int>(first->second.shape[0]);
+  for (const auto& [name, shape] : job_scorer_shapes(hidden, task)) {
     const auto it = weights.find(name);
     if (it == weights.end()) throw InputError(where, "a tensor " + name, "none");
     if (it->second.shape != shape) {
@@ -38,28 +36,29 @@ void check(const Tensors& weights, const std::string& where) {
 
 }  // namespace
 
-std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int hidden) {
-  const int64_t h = hidden;
-  return {{"job_mean", {kF}},
-          {"job_scale", {kF}},
-          {"cluster_mean", {kC}},
-          {"cluster_scale", {kC}},
-          {"w1_job", {h, kF}},
-          {"w1_cluster", {h, kC}},
+std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int hidden, const TaskShape& shape) {
+  const int64_t h = hidden, f = shape.row_features, c = shape.cluster_features;
+  return {{"job_mean", {f}},
+          {"job_scale", {f}},
+          {"cluster_mean", {c}},
+          {"cluster_scale", {c}},
+          {"w1_job", {h, f}},
+          {"w1_cluster", {h, c}},
           {"b1", {h}},
           {"w2", {h, h}},
           {"b2", {h}},
           {"w3", {h}},
           {"b3", {1}},
           {"w4_pool", {h, h}},
-          {"w4_cluster", {h, kC}},
+          {"w4_cluster", {h, c}},
           {"b4", {h}},
           {"w5", {h}},
           {"b5", {1}}};
 }
 
-JobScorer::JobScorer(const Tensors& weights, const std::string& where) {
-  check(weights, where);
+JobScorer::JobScorer(const Tensors& weights, const TaskShape& shape, const std::string& where)
+    : shape_(shape) {
+  check(weights, shape, where);
   const auto vector = [&](const char* name) -> Vector {
     const Tensor& t = weights.at(name);
     return Eigen::Map<const Vector>(t.data.data(), t.shape[0]);
@@ -88,12 +87,12 @@ JobScorer::JobScorer(const Tensors& weights, const std::string& where) {
 
 void JobScorer::forward(const Observation& o, std::span<float> logits) const {
   using Rows = Eigen::Map<const Matrix>;
-  const Eigen::Map<const Vector> raw(o.cluster, kC);
+  const Eigen::Map<const Vector> raw(o.cluster, shape_.cluster_features);
   const Vector cluster = (raw - cluster_mean_).cwiseProduct(cluster_scale_);
   Vector pool = Vector::Zero(hidden());
   Vector scores;  // (rows)
   if (o.rows > 0) {
-    Matrix x = Rows(o.jobs, o.rows, kF);
+    Matrix x = Rows(o.jobs, o.rows, shape_.row_features);
     x = (x.rowwise() - job_mean_.transpose()).array().rowwise() * job_scale_.transpose().array();
     const Vector context = w1_cluster_ * cluster + b1_;  // the same for all rows
     Matrix h = x * w1_job_.transpose();
@@ -103,11 +102,12 @@ void JobScorer::forward(const Observation& o, std::span<float> logits) const {
     pool = h.colwise().mean();
   }
   const Vector n = (w4_pool_ * pool + w4_cluster_ * cluster + b4_).cwiseMax(0.0F);
-  for (int32_t r = 0; r < Dispatch::kJobs; ++r) {
+  for (int32_t r = 0; r < shape_.rows; ++r) {
     const bool legal = r < o.rows && o.mask[r] != 0;
-    logits[static_cast<size_t>(r)] = legal ? o.prior[r] + scores[r] : Dispatch::kMasked;
+    logits[static_cast<size_t>(r)] = legal ? o.prior[r] + scores[r] : kMaskedLogit;
   }
-  logits[Dispatch::kNothing] = o.prior[Dispatch::kNothing] + w5_.dot(n) + b5_;
+  const auto nothing = static_cast<size_t>(shape_.rows);
+  logits[nothing] = o.mask[nothing] != 0 ? o.prior[nothing] + w5_.dot(n) + b5_ : kMaskedLogit;
 }
 
 }  // namespace yard

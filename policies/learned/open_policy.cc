@@ -1,8 +1,7 @@
 #include "policies/learned/open_policy.h"
 
 #include "env/base/error.h"
-#include "policies/learned/checkpoint.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 namespace {
@@ -11,36 +10,44 @@ constexpr std::string_view kCheckpoint = "checkpoint:";
 constexpr std::string_view kSettings = "settings.";
 
 OpenedPolicy open_checkpoint(const std::string& folder, const Settings& settings) {
-  parse<NoConfig>(settings);
   const Checkpoint checkpoint = load_checkpoint(folder);
-  if (checkpoint.network != "job-scorer") {
-    throw InputError(folder, "the network job-scorer", checkpoint.network);
-  }
-  return {make_pilot(checkpoint, folder),
-          checkpoint.agent,
-          {.about = "trained agent from " + folder,
-           .source = "this project",
-           .fidelity = "ours",
-           .level = Level::kHistory,
-           .servable = true,
-           .preemptive = checkpoint.task.preempt},
-          checkpoint.digest};
+  std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
+  return {std::move(policy), checkpoint.agent,
+          LearnedRegistry::make(checkpoint.agent, {})->info(checkpoint), checkpoint.digest};
 }
 
+struct PolicyFile {
+  std::string policy;
+  Settings settings;
+};
+
 // policy: NAME, settings: {...}, and whatever provenance the tuner left.
-OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
+PolicyFile read_policy_file(const std::string& file) {
   const Settings all = Settings::from_yaml(file);
   const Setting* name = all.find("policy");
   if (name == nullptr) throw InputError(file, "a key `policy`", "none");
-  Settings own;
+  PolicyFile out{name->value, {}};
   for (const Setting& s : all.entries()) {
-    if (s.key.starts_with(kSettings)) own.set(s.key.substr(kSettings.size()), s.value, s.origin);
+    if (!s.key.starts_with(kSettings)) continue;
+    out.settings.set(s.key.substr(kSettings.size()), s.value, s.origin);
   }
-  for (const Setting& s : settings.entries()) own.set(s.key, s.value, s.origin);
-  return {PolicyRegistry::make(name->value, own), file, PolicyRegistry::info(name->value), ""};
+  return out;
+}
+
+OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
+  PolicyFile tuned = read_policy_file(file);
+  for (const Setting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
+  return {PolicyRegistry::make(tuned.policy, tuned.settings), file,
+          PolicyRegistry::info(tuned.policy), ""};
 }
 
 }  // namespace
+
+Settings policy_file(const std::string& file, const std::string& policy) {
+  const PolicyFile tuned = read_policy_file(file);
+  if (tuned.policy == policy) return tuned.settings;
+  throw InputError(file, "a file of the policy '" + policy + "'", "'" + tuned.policy + "'");
+}
 
 OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   if (text.starts_with(kCheckpoint)) {

@@ -17,6 +17,10 @@ struct OpenedPolicy {
   std::string digest;  // of a checkpoint, else empty
 };
 
+// The settings in the file of a tuned policy. Throws InputError where it is not one, or not
+// `policy`'s.
+Settings policy_file(const std::string& file, const std::string& policy);
+
 // `settings` overlay a tuned file's own. Throws InputError.
 OpenedPolicy open_policy(const std::string& text, const Settings& settings);
 

@@ -3,21 +3,38 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
+#include "env/base/rng.h"
 #include "policies/choices.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
 
+constexpr uint64_t kDraw = 0x70696C6F74;
+
+// What a site allows; a checkpoint's user may take away, not add.
+struct Allowed {
+  bool preempt = true, move = true, hold = true, choose_type = true;
+  void fields(FieldList& f) {
+    f("preempt", preempt, "whether running jobs may be stopped for others");
+    f("move", move, "whether running jobs may be moved");
+    f("hold", hold, "whether a job may wait for a better place than there is");
+    f("choose_type", choose_type, "whether GPU types differ to it");
+  }
+};
+
 class Pilot final : public TellingPolicy {
  public:
-  Pilot(const Checkpoint& checkpoint, const std::string& where)
-      : task_(checkpoint.task), net_(checkpoint.weights, where) {}
+  Pilot(const PilotTask& task, const Checkpoint& checkpoint, const std::string& where)
+      : task_(task), joint_(task.joint()) {
+    if (checkpoint.network != "none") net_.emplace(checkpoint.weights, JointTask::kShape, where);
+  }
 
-  Level level() const override { return Level::kHistory; }
+  Level level() const override { return JointTask::kLevel; }
 
-  size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
+  size_t memory_bytes(const View& view) const override { return JointTask::memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     choose(view, memory, draft, nullptr);
@@ -25,60 +42,172 @@ class Pilot final : public TellingPolicy {
 
   void decide_and_tell(const View& view, Memory& memory, Draft& draft,
                        Choices& choices) const override {
+    if (net_ && task_.temperature > 0) choices.draw_key = static_cast<uint64_t>(view.now_us());
     choose(view, memory, draft, &choices);
   }
 
  private:
   void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
-    draft.wake_at(Dispatch::wake_us(view, task_));
-    if (!Dispatch::take_in(view, task_, memory.data())) return;
-    std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
-    std::array<float, Dispatch::kClusterFeatures> cluster;
-    std::array<float, Dispatch::kActions> prior, logits;
-    std::array<uint8_t, Dispatch::kActions> mask;
-    std::array<int32_t, Dispatch::kJobs> slots;
+    Carver carver(memory.data() + Joint::bytes(view));
+    JointIndex::Now now(joint_.index, view, carver);
+    Joint::follow(view, memory.data());
+    if (view.num_waiting() == 0 && view.num_held() == 0) return;
+    Joint joint(joint_.joint, view, memory.data(), &draft);
+    joint.open([&](int32_t slot) { return now.seconds(slot); });
+    while (joint.next() != kNone) joint.take(net_ ? pick(view, joint, choices) : joint.suggested());
+    joint.close();
+  }
+
+  // The network's choice among the options of the job that is asked.
+  int32_t pick(const View& view, const Joint& joint, Choices* choices) const {
+    std::array<float, size_t{JointTask::kJobs} * JointTask::kJobFeatures> jobs;
+    std::array<float, JointTask::kClusterFeatures> cluster;
+    std::array<float, JointTask::kActions> prior, logits;
+    std::array<uint8_t, JointTask::kActions> mask;
+    std::array<int32_t, JointTask::kJobs> options;
     Observation o{};
     o.jobs = jobs.data();
     o.cluster = cluster.data();
     o.prior = prior.data();
     o.mask = mask.data();
-    o.slots = slots.data();
+    o.slots = options.data();
     o.filled = 0;  // nobody reads rows that do not exist
-    for (;;) {
-      Dispatch::observe(view, task_, memory.data(), o);
-      if (o.choices == 0) return;
-      net_.forward(o, logits);
-      if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
-        throw NonFinite();
-      }
-      const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-      if (choices != nullptr) choices->steps.push_back(told(o, logits, best));
-      if (best == Dispatch::kNothing) return;
-      Dispatch::apply(view, task_, memory.data(), slots[static_cast<size_t>(best)], draft.scratch(),
-                      draft);
-    }
+    JointTask::observe(view, joint_, joint, o);
+    net_->forward(o, logits);
+    if (!std::ranges::all_of(logits, [](float v) { return std::isfinite(v); })) throw NonFinite();
+    const int32_t action =
+        task_.temperature > 0
+            ? draw(view, joint, logits)
+            : static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
+    if (choices != nullptr) choices->steps.push_back(told(joint, logits, action));
+    return action == JointTask::kNothing ? Joint::kStay : options[static_cast<size_t>(action)];
   }
 
-  static Choice told(const Observation& o, const std::array<float, Dispatch::kActions>& logits,
-                     int64_t best) {
+  using Weights = std::array<double, JointTask::kActions>;
+
+  // Of the tempered distribution; `sum` gets their sum.
+  Weights weights(const std::array<float, JointTask::kActions>& logits, double& sum) const {
+    const float most = *std::ranges::max_element(logits);
+    Weights weight;
+    for (size_t a = 0; a < logits.size(); ++a) {
+      weight[a] = logits[a] <= kMaskedLogit / 2
+                      ? 0
+                      : std::exp(static_cast<double>(logits[a] - most) / task_.temperature);
+      sum += weight[a];
+    }
+    return weight;
+  }
+
+  // The options of one job: where it would go is not told, only how they were weighed.
+  Choice told(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
+              int32_t action) const {
     Choice step;
-    for (int32_t action = 0; action < Dispatch::kActions; ++action) {
-      const auto a = static_cast<size_t>(action);
-      if (o.mask[a] == 0) continue;
-      if (action == best) step.chosen = static_cast<int32_t>(step.offers.size());
-      step.offers.push_back({action == Dispatch::kNothing ? kNone : o.slots[a], logits[a]});
+    for (int32_t a = 0; a < JointTask::kActions; ++a) {
+      const float logit = logits[static_cast<size_t>(a)];
+      if (logit <= kMaskedLogit / 2) continue;
+      if (a == action) step.chosen = static_cast<int32_t>(step.offers.size());
+      step.offers.push_back({a == JointTask::kNothing ? kNone : joint.asked(), logit});
+    }
+    if (task_.temperature > 0) {
+      double sum = 0;
+      step.probability = weights(logits, sum)[static_cast<size_t>(action)] / sum;
     }
     return step;
   }
 
-  DispatchConfig task_;
-  JobScorer net_;
+  // From the tempered distribution, by a key that the moment and the job name: the same request has
+  // the same answer.
+  int32_t draw(const View& view, const Joint& joint,
+               const std::array<float, JointTask::kActions>& logits) const {
+    double sum = 0;
+    const Weights weight = weights(logits, sum);
+    Rng rng = Rng(kDraw)
+                  .split(static_cast<uint64_t>(view.now_us()))
+                  .split(static_cast<uint64_t>(view.submit_us(joint.asked())))
+                  .split(static_cast<uint64_t>(joint.moves_asked()));
+    double left = rng.uniform() * sum;
+    int32_t last = JointTask::kNothing;
+    for (size_t a = 0; a < weight.size(); ++a) {
+      if (weight[a] == 0) continue;
+      last = static_cast<int32_t>(a);
+      left -= weight[a];
+      if (left < 0) break;
+    }
+    return last;
+  }
+
+  PilotTask task_;
+  JointTaskConfig joint_;
+  std::optional<JobScorer> net_;
 };
+
+class PilotAgent final : public LearnedAgent {
+ public:
+  explicit PilotAgent(const Settings& settings) { parse<NoConfig>(settings); }
+
+  TaskShape shape() const override { return JointTask::kShape; }
+
+  // Names in the order of the enums in env/task/joint_task.h.
+  std::string feature_schema() const override {
+    return "joint 1, 32 options: rate seconds type_log2 harm left_over spread stop clear "
+           "gpus_moved worth over_stay suggested; moment: length left size gain waited attained "
+           "preempted runs best_over_stay stay_suggested queue free waiting live may_preempt "
+           "may_move may_hold may_choose_type";
+  }
+
+  std::unique_ptr<Policy> policy(const Checkpoint& checkpoint, const std::string& where,
+                                 const Settings& settings) const override {
+    const auto allowed = parse<Allowed>(settings);
+    PilotTask task = pilot_from(checkpoint.task);
+    task.rule.preempt &= allowed.preempt;
+    task.rule.move &= allowed.move;
+    task.rule.hold &= allowed.hold;
+    task.rule.choose_type &= allowed.choose_type;
+    return std::make_unique<Pilot>(task, checkpoint, where);
+  }
+
+  Policy::Info info(const Checkpoint& checkpoint) const override {
+    return {.about = "order, type, place, preemption and moves together, trained",
+            .source = "this project",
+            .fidelity = "ours",
+            .level = JointTask::kLevel,
+            .servable = true,
+            .preemptive = pilot_from(checkpoint.task).rule.preempt,
+            .fields = describe<Allowed>};
+  }
+};
+
+const LearnedRegistry::Add<PilotAgent> kPilot{"pilot", {}};
 
 }  // namespace
 
-std::unique_ptr<Policy> make_pilot(const Checkpoint& checkpoint, const std::string& where) {
-  return std::make_unique<Pilot>(checkpoint, where);
+void PilotTask::fields(FieldList& f) {
+  rule.fields(f);
+  f("prior_slope", prior_slope, 0.0, 100.0, "logit lost by what is worth a doubling less");
+  f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every pick but the one suggested");
+  f("temperature", temperature, 0.0, 10.0,
+    "at which what is served draws from what is scored; 0: always the best");
+}
+
+JointTaskConfig PilotTask::joint() const {
+  JointTaskConfig out(rule);
+  out.prior_slope = static_cast<float>(prior_slope);
+  out.prior_gap = static_cast<float>(prior_gap);
+  return out;
+}
+
+nlohmann::ordered_json pilot_json(const PilotTask& task) {
+  nlohmann::ordered_json out = {{"name", "joint"}};
+  for (const auto& [key, value] : record(task)) out[key] = value;
+  return out;
+}
+
+PilotTask pilot_from(const nlohmann::ordered_json& json) {
+  Settings settings;
+  for (const auto& [key, value] : json.items()) {
+    if (key != "name") settings.set(key, value.get<std::string>(), "task");
+  }
+  return parse<PilotTask>(settings);
 }
 
 }  // namespace yard

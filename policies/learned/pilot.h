@@ -1,21 +1,24 @@
-// A trained dispatcher as a policy: observe, score, take the best action, until it wants nothing
-// more.
+// The flagship as a policy: every job that waits picks from its options, those that run may move
+// (env/task/joint_task.h), by a rule and, where there is one, a network on top of it.
 #pragma once
 
-#include <memory>
-
-#include "policies/learned/checkpoint.h"
-#include "policies/policy.h"
+#include "env/task/joint_task.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 
-// Throws InputError when the weights do not fit the network.
-std::unique_ptr<Policy> make_pilot(const Checkpoint& checkpoint, const std::string& where);
+// What a pilot is, beside its weights.
+struct PilotTask {
+  JointIndex::Config rule;  // with what the cluster allows
+  double prior_slope = 1, prior_gap = 2;
+  double temperature = 0;  // of the network's choice; 0: always what is scored best
 
-// Thrown by decide() when the network's output is not finite.
-class NonFinite : public std::runtime_error {
- public:
-  NonFinite() : std::runtime_error("the network's output is not finite") {}
+  void fields(FieldList& f);
+  JointTaskConfig joint() const;
 };
+
+// A checkpoint's `task`, and back. Throws InputError, or what nlohmann's JSON throws.
+nlohmann::ordered_json pilot_json(const PilotTask& task);
+PilotTask pilot_from(const nlohmann::ordered_json& json);
 
 }  // namespace yard

@@ -74,7 +74,7 @@ TEST(JobScorerNet, IsItsNativeTwin) {
   const RaggedBatch batch = batch_of(states);
   net->fit_normaliser(batch, *alone());
   const Tensors weights = net->export_policy();
-  const JobScorer native(weights, "test");
+  const JobScorer native(weights, kDispatchShape, "test");
   const auto logits = net->logits(batch).contiguous();
   const float* row = logits.data_ptr<float>();
   double moved = 0;

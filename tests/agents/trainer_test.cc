@@ -24,13 +24,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a training of `pilot` is made of.
+// What a training of `dispatcher` is made of.
 struct Plan {
   TrainConfig loop;
   std::vector<std::string> agent, learner, network = {"hidden=16"};
 
   std::unique_ptr<Agent> make_agent() const {
-    return AgentRegistry::make("pilot", settings_of(agent));
+    return AgentRegistry::make("dispatcher", settings_of(agent));
   }
 };
 
@@ -76,8 +76,8 @@ Checkpoint train(const Plan& plan, const Scene& scene) {
   return training.checkpoint();
 }
 
-int64_t total_us(const Plan& plan, const Checkpoint& checkpoint, const Scene& scene) {
-  const auto pilot = plan.make_agent()->policy(checkpoint);
+int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
+  const auto pilot = policy_of(checkpoint, "test");
   Player player(scene, *pilot);
   player.play();
   EXPECT_FALSE(player.failed());
@@ -120,8 +120,8 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
   Plan still = plan;
   still.loop.descent.lr = 0;
   still.loop.updates = 1;
-  EXPECT_GT(total_us(still, train(still, scene), scene), best_us * 3 / 2);
-  EXPECT_EQ(total_us(plan, train(plan, scene), scene), best_us);
+  EXPECT_GT(total_us(train(still, scene), scene), best_us * 3 / 2);
+  EXPECT_EQ(total_us(train(plan, scene), scene), best_us);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),

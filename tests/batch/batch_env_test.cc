@@ -11,7 +11,7 @@
 #include "env/base/error.h"
 #include "env/trace/stages.h"
 #include "policies/learned/job_scorer.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -24,6 +24,14 @@ BatchConfig small(int worlds) {
   config.seed = 5;
   config.task.tick_us = 600 * kSecond;
   return config;
+}
+
+Checkpoint dispatcher_of(const DispatchConfig& task) {
+  Checkpoint out;
+  out.agent = "dispatcher";
+  out.network = "job-scorer";
+  out.task = dispatch_json(task);
+  return out;
 }
 
 TEST(BatchEnv, ManyWorldsAreTheSameAsGroupsOfThem) {
@@ -324,17 +332,16 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
 TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const Scene scene("2x8", busy_jobs(80, seed));
-    Checkpoint wild;
-    wild.task.quantum_us = 0;
+    Checkpoint wild = dispatcher_of({.quantum_us = 0});
     Rng rng(seed);
-    for (const auto& [name, shape] : job_scorer_shapes(4)) {
+    for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
       size_t count = 1;
       for (const int64_t n : shape) count *= static_cast<size_t>(n);
       std::vector<float> values;
       for (size_t i = 0; i < count; ++i) values.push_back(static_cast<float>(3 * rng.normal()));
       wild.weights[name] = {shape, values};
     }
-    const auto pilot = make_pilot(wild, "wild weights");
+    const auto pilot = policy_of(wild, "wild weights");
     Player player(scene, *pilot);
     for (int i = 0; i < 2000 && player.step(); ++i) {
     }
@@ -345,13 +352,13 @@ TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
 // Weights that always prefer to do nothing must not let jobs wait for ever.
 TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
   const Scene scene("2x8", busy_jobs(60));
-  Checkpoint lazy;
-  for (const auto& [name, shape] : job_scorer_shapes(4)) {
+  Checkpoint lazy = dispatcher_of({});
+  for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
     size_t count = 1;
     for (const int64_t n : shape) count *= static_cast<size_t>(n);
     lazy.weights[name] = {shape, std::vector<float>(count, name == "b5" ? 1e6F : 0.0F)};
   }
-  const auto pilot = make_pilot(lazy, "lazy weights");
+  const auto pilot = policy_of(lazy, "lazy weights");
   Player player(scene, *pilot);
   player.play();
   ASSERT_FALSE(player.failed());
@@ -373,14 +380,13 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
 
-    Checkpoint nothing;
-    nothing.task = config.task;
-    for (const auto& [name, shape] : job_scorer_shapes(4)) {
+    Checkpoint nothing = dispatcher_of(config.task);
+    for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
       size_t count = 1;
       for (const int64_t n : shape) count *= static_cast<size_t>(n);
       nothing.weights[name] = {shape, std::vector<float>(count, 0.0F)};
     }
-    const auto pilot = make_pilot(nothing, "zero weights");
+    const auto pilot = policy_of(nothing, "zero weights");
     Player player(scene, *pilot);
     player.play();
     ASSERT_FALSE(player.failed());

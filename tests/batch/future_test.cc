@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct Parted {
 
 // Plays both with the same random actions, each world until it has passed the moment, and is seen
 // to go another way.
+template <class T>
 Parted play(const std::vector<Course>& now, const std::vector<Course>& then, int64_t until_us,
-            const BatchConfig& config) {
-  BatchEnv a(now, config), b(then, config);
+            const BasicBatchConfig<T>& config) {
+  BasicBatchEnv<T> a(now, config), b(then, config);
   a.reset();
   b.reset();
   Parted parted;
@@ -74,9 +76,8 @@ std::vector<Pair> pairs_of(Rng rng, const FutureOptions& options, int64_t& until
   return pairs;
 }
 
-class BatchFuture : public ::testing::TestWithParam<bool> {};
-
-TEST_P(BatchFuture, IsInNoTensor) {
+template <class T>
+void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
   Parted all;
   for (uint64_t trial = 0; trial < 6; ++trial) {
     FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
@@ -88,11 +89,11 @@ TEST_P(BatchFuture, IsInNoTensor) {
     const auto course = [](const ToldScene& scene) {
       return Course{scene.scene().fixed(), &scene.scene().workload(), 1};
     };
-    BatchConfig config;
+    BasicBatchConfig<T> config;
     config.worlds = kWorlds;
     config.episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size());
     config.seed = trial;
-    config.task.preempt = GetParam();
+    set(config.task);
     const Parted parted =
         play({course(now_0), course(now_1)}, {course(then_0), course(then_1)}, until_us, config);
     EXPECT_EQ(parted.ahead, 0) << "trial " << trial;
@@ -103,9 +104,17 @@ TEST_P(BatchFuture, IsInNoTensor) {
   EXPECT_GT(all.differ, 6 * kWorlds / 2) << "the futures are the same";
 }
 
-INSTANTIATE_TEST_SUITE_P(Dispatch, BatchFuture, ::testing::Bool(), [](const auto& info) {
-  return std::string(info.param ? "Preempting" : "Starting");
-});
+TEST(BatchFuture, IsInNoTensorOfDispatch) {
+  for (const bool preempt : {false, true}) {
+    expect_nothing_ahead<Dispatch>([&](DispatchConfig& task) { task.preempt = preempt; });
+  }
+}
+
+TEST(BatchFuture, IsInNoTensorOfJoint) {
+  for (const bool preempt : {false, true}) {
+    expect_nothing_ahead<JointTask>([&](JointTaskConfig& task) { task.joint.preempt = preempt; });
+  }
+}
 
 }  // namespace
 }  // namespace yard::testing

@@ -46,10 +46,10 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
     EXPECT_TRUE(folder_.has("run/checkpoints/last/" + std::string(name))) << name;
   }
   const Json manifest = Json::parse(read_file("run/checkpoints/last/manifest.json"));
-  EXPECT_EQ(manifest["agent"], "pilot");
+  EXPECT_EQ(manifest["agent"], "dispatcher");
   EXPECT_EQ(manifest["provenance"]["updates"], 2);
   EXPECT_EQ(manifest["provenance"]["settings"]["hidden"], "8");
-  EXPECT_GT(manifest["scores"][0]["validation_ratio_to_srsf_history"], 0.1);
+  EXPECT_GT(manifest["scores"][0]["validation_ratio"], 0.1);
 
   const Result verified = shell("yardmaster verify --checkpoint run/checkpoints/last --json");
   EXPECT_EQ(verified.code, 0) << verified.err;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "env/base/error.h"
@@ -20,48 +21,44 @@ double bowl(const std::vector<double>& x, const std::vector<double>& at) {
   return sum;
 }
 
+// The least of f from the middle, or from `mu`.
+std::vector<double> search(std::vector<double> mu, int candidates, int generations, uint64_t seed,
+                           const std::function<double(int, const std::vector<double>&)>& f) {
+  Snes snes{mu, std::vector<double>(mu.size(), 0.1), 0};
+  for (int g = 1; g <= generations; ++g) {
+    snes.step(candidates, seed, [&](const Points& points) {
+      std::vector<double> out;
+      for (const auto& x : points) out.push_back(f(g, x));
+      return out;
+    });
+  }
+  return snes.mu;
+}
+
 TEST(Snes, FindsThePlantedOptimum) {
   const std::vector<double> planted = {0.7, 0.2, 0.55, 0.4, 0.9, 0.3, 0.6, 0.5};
-  const auto f = [&](int, const Points& points) {
-    std::vector<double> out;
-    for (const auto& x : points) out.push_back(bowl(x, planted));
-    return out;
-  };
-  const std::vector<double> found =
-      snes(std::vector<double>(planted.size(), 0.5), 0.1, 16, 200, 1, f, [](int, auto) {});
+  const auto found = search(std::vector<double>(planted.size(), 0.5), 16, 200, 1,
+                            [&](int, const auto& x) { return bowl(x, planted); });
   for (size_t i = 0; i < planted.size(); ++i) EXPECT_NEAR(found[i], planted[i], 1e-3) << i;
 }
 
 // Noise that all candidates of a generation share, as they share their episodes, does not matter at
 // all: only ranks count.
 TEST(Snes, CommonNoiseChangesNothing) {
-  const std::vector<double> planted = {0.7, 0.2, 0.5};
-  const auto search = [&](double noise) {
-    return snes(
-        {0.5, 0.5, 0.5}, 0.1, 12, 40, 3,
-        [&](int generation, const Points& points) {
-          std::vector<double> out;
-          for (const auto& x : points) out.push_back(bowl(x, planted) + noise * generation);
-          return out;
-        },
-        [](int, auto) {});
+  const auto with = [](double noise) {
+    return search({0.5, 0.5, 0.5}, 12, 40, 3, [&](int generation, const auto& x) {
+      return bowl(x, {0.7, 0.2, 0.5}) + noise * generation;
+    });
   };
-  EXPECT_EQ(search(0), search(1024));
+  EXPECT_EQ(with(0), with(1024));
 }
 
 TEST(Snes, IsTheSameForTheSameSeedAndOtherForAnother) {
-  const auto search = [](uint64_t seed) {
-    return snes(
-        {0.5, 0.5}, 0.1, 8, 10, seed,
-        [](int, const Points& points) {
-          std::vector<double> out;
-          for (const auto& x : points) out.push_back(bowl(x, {0.1, 0.9}));
-          return out;
-        },
-        [](int, auto) {});
+  const auto by = [](uint64_t seed) {
+    return search({0.5, 0.5}, 8, 10, seed, [](int, const auto& x) { return bowl(x, {0.1, 0.9}); });
   };
-  EXPECT_EQ(search(1), search(1));
-  EXPECT_NE(search(1), search(2));
+  EXPECT_EQ(by(1), by(1));
+  EXPECT_NE(by(1), by(2));
 }
 
 std::vector<Scenario> episodes(int count, uint64_t seed) {
@@ -101,6 +98,67 @@ TEST(Evolve, LearnsWhatItsStartLacksAndKeepsWhatHoldsElsewhere) {
   EXPECT_LT(std::exp(log_ratio_on(fresh)), 0.97);
   // All candidates of 12 generations met 4 episodes; the start met all, validation came thrice.
   EXPECT_EQ(evolved.played, 12 * 8 * 4 + 6 + 4 + 3 * 4);
+}
+
+// What is kept after any generation is all that it takes to go on.
+TEST(Evolve, GoesOnAsIfItHadNotStopped) {
+  const auto train = episodes(4, 100), validation = episodes(2, 200);
+  EvolutionOptions options;
+  options.generations = 4;
+  options.candidates = 4;
+  options.episodes = 2;
+  options.validate_every = 2;
+  options.tails = 0.5;
+  std::vector<std::string> kept;
+  const auto keep = [&](const EvolutionState& state) { kept.push_back(to_json(state)); };
+  const Evolved whole = evolve(train, validation, "las", {}, options, {}, {}, keep);
+  ASSERT_EQ(kept.size(), 4u);
+  for (size_t g = 0; g < 4; ++g) {
+    std::string last;
+    const Evolved rest =
+        evolve(train, validation, "las", {}, options, {}, evolution_state(kept[g], "kept"),
+               [&](const EvolutionState& state) { last = to_json(state); });
+    EXPECT_EQ(rest.settings, whole.settings) << g;
+    EXPECT_EQ(rest.played, whole.played) << g;
+    if (g < 3) {
+      EXPECT_EQ(last, kept.back()) << g;
+    }
+  }
+  EXPECT_THROW(evolution_state("{}", "kept"), InputError);
+  EXPECT_THROW(evolve(validation, train, "las", {}, options, {}, evolution_state(kept[0], "kept")),
+               InputError);
+}
+
+// In some episodes, the same for all candidates, a setting is off: a policy that never stops a job
+// gains nothing by being better at that.
+TEST(Evolve, WhatIsDroppedIsOff) {
+  const auto some = episodes(2, 100);
+  EvolutionOptions options;
+  options.generations = 3;
+  options.candidates = 4;
+  options.validate_every = 1;
+  options.learn = {"margin_log2", "settle_s"};  // of preemption and moves
+  options.drop = {"preempt", "move"};
+  options.drop_share = 1;
+  EXPECT_EQ(evolve(some, some, "joint", {}, options).ratio, 1);
+  options.drop_share = 0;
+  EXPECT_LT(evolve(some, some, "joint", {}, options).ratio, 1);
+}
+
+TEST(Evolve, BeginsWithTheNumbersThatItIsGiven) {
+  const auto one = episodes(1, 1);
+  EvolutionOptions options;
+  options.generations = 1;
+  options.candidates = 2;
+  options.step = 1e-9;
+  Settings start;
+  start.set("gpu_exponent", "0.25", "test");
+  const Evolved found = evolve(one, one, "las", {}, options, start);
+  for (const auto& [key, value] : found.settings) {
+    if (key == "gpu_exponent") {
+      EXPECT_EQ(value, "0.25");
+    }
+  }
 }
 
 TEST(Evolve, RefusesANumberThatIsNotThere) {

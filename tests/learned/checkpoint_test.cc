@@ -10,7 +10,6 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
-#include "policies/learned/pilot.h"
 #include "tests/support/checkpoints.h"
 
 namespace yard::testing {
@@ -106,7 +105,7 @@ class CheckpointFiles : public ::testing::Test {
     write_file_atomic(folder_ / file, bytes);
   }
   std::string load() {
-    return refusal([&] { make_pilot(load_checkpoint(folder_), folder_.string()); });
+    return refusal([&] { policy_of(load_checkpoint(folder_), folder_.string()); });
   }
 
   Scratch scratch_;
@@ -116,15 +115,13 @@ class CheckpointFiles : public ::testing::Test {
 
 TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   const Checkpoint c = load_checkpoint(folder_);
-  EXPECT_EQ(c.agent, "pilot");
+  EXPECT_EQ(c.agent, "dispatcher");
   EXPECT_EQ(c.network, "job-scorer");
-  EXPECT_EQ(c.task.placement, Placement::kBestFit);
-  EXPECT_EQ(c.task.gpu_exponent, 0.75F);
-  EXPECT_EQ(c.task.held_rows, 17);
-  EXPECT_EQ(c.task.run_times.job, 0.9F);
-  EXPECT_EQ(c.task.run_times.batch, 0.5F);
-  EXPECT_EQ(c.task.run_times.user, 0.4F);
-  EXPECT_EQ(std::memcmp(&c.task.run_times, &saved_.task.run_times, sizeof(RunTimes)), 0);
+  const DispatchConfig task = dispatch_from(c.task), saved = small_task();
+  EXPECT_EQ(task.placement, Placement::kBestFit);
+  EXPECT_EQ(task.gpu_exponent, 0.75F);
+  EXPECT_EQ(task.held_rows, 17);
+  EXPECT_EQ(std::memcmp(&task.run_times, &saved.run_times, sizeof(RunTimes)), 0);
   EXPECT_EQ(c.provenance, saved_.provenance);
   EXPECT_EQ(c.digest, sha256_hex(read_file(folder_ / "manifest.json")));
   ASSERT_EQ(c.weights.size(), saved_.weights.size());
@@ -135,8 +132,8 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
 
 TEST_F(CheckpointFiles, GoldenStatesReproduceWhatWasRecorded) {
   const Checkpoint c = load_checkpoint(folder_);
-  const JobScorer net(c.weights, "test");
-  auto states = unpack_golden(c.golden, "test");
+  const JobScorer net(c.weights, kDispatchShape, "test");
+  auto states = unpack_golden(c.golden, kDispatchShape, "test");
   ASSERT_EQ(states.size(), 5u);
   std::vector<float> logits(Dispatch::kActions);
   for (GoldenState& g : states) {
@@ -245,7 +242,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
   const auto what = [&](std::function<void(Tensors&)> change) {
     Tensors golden = good;
     change(golden);
-    return refusal([&] { unpack_golden(golden, "golden"); });
+    return refusal([&] { unpack_golden(golden, kDispatchShape, "golden"); });
   };
   EXPECT_EQ(what([](Tensors&) {}), "");
   EXPECT_THAT(what([](Tensors& t) { t.erase("rows"); }), HasSubstr("rows"));
@@ -256,7 +253,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
 }
 
 TEST(JobScorer, RowsInAnotherOrderGetTheSameScores) {
-  const JobScorer net(random_weights(8, Rng{11}), "test");
+  const JobScorer net(random_weights(8, Rng{11}), kDispatchShape, "test");
   GoldenState a = random_state(40, Rng{12}), b = a;
   for (size_t r = 0; r < 40; ++r) {
     const size_t from = (r * 7 + 3) % 40;

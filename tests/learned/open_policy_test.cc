@@ -29,7 +29,7 @@ TEST(OpenPolicy, ACheckpointDecides) {
   const Checkpoint saved = small_checkpoint();
   save_checkpoint(saved, folder);
   const OpenedPolicy opened = open_policy("checkpoint:" + folder, {});
-  EXPECT_EQ(opened.name, "pilot");
+  EXPECT_EQ(opened.name, "dispatcher");
   EXPECT_EQ(opened.digest, load_checkpoint(folder).digest);
   EXPECT_EQ(opened.info.level, Level::kHistory);
   EXPECT_EQ(opened.info.level, opened.policy->level());

@@ -8,6 +8,8 @@
 #include <mutex>
 
 #include "policies/learned/checkpoint.h"
+#include "policies/learned/dispatcher.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
 #include "policies/learned/pilot.h"
 #include "policies/order.h"
@@ -173,9 +175,10 @@ TempFolder::~TempFolder() {
 void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
   Rng rng = Rng{7}.split(seed);
   Checkpoint checkpoint;
-  checkpoint.agent = "pilot";
+  checkpoint.agent = "dispatcher";
+  checkpoint.task = dispatch_json({});
   checkpoint.network = "job-scorer";
-  for (const auto& [name, shape] : job_scorer_shapes(16)) {
+  for (const auto& [name, shape] : job_scorer_shapes(16, kDispatchShape)) {
     Tensor& tensor = checkpoint.weights[name];
     tensor.shape = shape;
     int64_t size = 1;
@@ -186,7 +189,7 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
       tensor.data.push_back(name.ends_with("scale") ? 1.0F : 0.2F * drawn);
     }
   }
-  const JobScorer network(checkpoint.weights, "test");
+  const JobScorer network(checkpoint.weights, kDispatchShape, "test");
   std::vector<GoldenState> states(3);
   for (GoldenState& state : states) {
     const auto fill = [&rng](std::vector<float>& values, size_t size) {
@@ -202,7 +205,7 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
     state.logits.resize(Dispatch::kActions);
     network.forward(state.observation(), state.logits);
   }
-  checkpoint.golden = pack_golden(states);
+  checkpoint.golden = pack_golden(states, kDispatchShape);
   save_checkpoint(checkpoint, folder);
 }
 

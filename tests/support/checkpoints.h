@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "env/base/rng.h"
-#include "policies/learned/checkpoint.h"
+#include "policies/learned/dispatcher.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard::testing {
 
 inline Tensors random_weights(int hidden, Rng rng) {
   Tensors out;
-  for (const auto& [name, shape] : job_scorer_shapes(hidden)) {
+  for (const auto& [name, shape] : job_scorer_shapes(hidden, kDispatchShape)) {
     Tensor& t = out[name];
     t.shape = shape;
     size_t count = 1;
@@ -50,22 +51,28 @@ inline GoldenState random_state(int32_t rows, Rng rng) {
   return g;
 }
 
+inline DispatchConfig small_task() {
+  DispatchConfig task;
+  task.gpu_exponent = 0.75F;
+  task.placement = Placement::kBestFit;
+  task.held_rows = 17;
+  task.run_times = RunTimes(0.9F, 0.5F, 0.4F);
+  return task;
+}
+
 inline Checkpoint small_checkpoint() {
   Checkpoint c;
-  c.agent = "pilot";
+  c.agent = "dispatcher";
   c.network = "job-scorer";
-  c.task.gpu_exponent = 0.75F;
-  c.task.placement = Placement::kBestFit;
-  c.task.held_rows = 17;
-  c.task.run_times = RunTimes(0.9F, 0.5F, 0.4F);
+  c.task = dispatch_json(small_task());
   c.weights = random_weights(8, Rng{3});
-  const JobScorer net(c.weights, "test");
+  const JobScorer net(c.weights, kDispatchShape, "test");
   std::vector<GoldenState> golden;
   for (const int32_t rows : {0, 1, 5, 40, 128}) {
     golden.push_back(random_state(rows, Rng{4}.split(static_cast<uint64_t>(rows))));
     net.forward(golden.back().observation(), golden.back().logits);
   }
-  c.golden = pack_golden(golden);
+  c.golden = pack_golden(golden, kDispatchShape);
   c.provenance = {{"seed", 3}};
   return c;
 }

@@ -16,21 +16,24 @@ inline std::vector<Job> busy_jobs(int32_t count, uint64_t seed = 7) {
   return random_jobs(Rng{seed}, {.count = count, .mean_gap_s = 120, .mean_run_s = 900});
 }
 
-inline const uint8_t* mask_of(const BatchEnv& env, int world) {
-  return env.mask().data() + static_cast<int64_t>(world) * Dispatch::kActions;
+template <class T>
+const uint8_t* mask_of(const BasicBatchEnv<T>& env, int world) {
+  return env.mask().data() + static_cast<int64_t>(world) * T::kActions;
 }
 
-inline int32_t random_action(const BatchEnv& env, int world, Rng& rng) {
+template <class T>
+int32_t random_action(const BasicBatchEnv<T>& env, int world, Rng& rng) {
   const uint8_t* mask = mask_of(env, world);
   std::vector<int32_t> legal;
-  for (int32_t a = 0; a < Dispatch::kActions; ++a) {
+  for (int32_t a = 0; a < T::kActions; ++a) {
     if (mask[a] != 0) legal.push_back(a);
   }
   return legal[rng.below(static_cast<uint32_t>(legal.size()))];
 }
 
 // One action a world; world `n` draws from its own stream, whatever the other worlds do.
-inline std::vector<int32_t> random_actions(const BatchEnv& env, uint64_t step) {
+template <class T>
+std::vector<int32_t> random_actions(const BasicBatchEnv<T>& env, uint64_t step) {
   std::vector<int32_t> actions;
   for (int n = 0; n < env.worlds(); ++n) {
     Rng rng = Rng{99}.split(static_cast<uint64_t>(n)).split(step);
@@ -48,19 +51,20 @@ struct Seen {
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-inline Seen seen(const BatchEnv& env, int world) {
+template <class T>
+Seen seen(const BasicBatchEnv<T>& env, int world) {
   const auto n = static_cast<size_t>(world);
   Seen out;
   const auto add = [&](std::span<const float> all, size_t width) {
     for (const float x : all.subspan(n * width, width)) out.numbers.push_back(x);
   };
-  add(env.jobs(), size_t{Dispatch::kJobs} * Dispatch::kJobFeatures);
-  add(env.cluster(), Dispatch::kClusterFeatures);
-  add(env.prior(), Dispatch::kActions);
+  add(env.jobs(), size_t{T::kJobs} * T::kJobFeatures);
+  add(env.cluster(), T::kClusterFeatures);
+  add(env.prior(), T::kActions);
   add(env.reward(), 1);
   add(env.dt_s(), 1);
   out.numbers.push_back(static_cast<float>(env.elapsed_s(world)));
-  out.mask.assign(mask_of(env, world), mask_of(env, world) + Dispatch::kActions);
+  out.mask.assign(mask_of(env, world), mask_of(env, world) + T::kActions);
   out.rows = env.rows()[n];
   out.suggested = env.suggested()[n];
   out.ending = env.ending()[n];

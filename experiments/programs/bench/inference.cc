@@ -4,6 +4,8 @@
 
 #include "env/base/rng.h"
 #include "experiments/programs/bench/bench.h"
+#include "policies/learned/dispatcher.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard::bench {
@@ -12,14 +14,14 @@ void bench_inference(Json& results) {
   constexpr int kHidden = 32, kRows = 64;
   Rng rng(3);
   Tensors weights;
-  for (const auto& [name, shape] : job_scorer_shapes(kHidden)) {
+  for (const auto& [name, shape] : job_scorer_shapes(kHidden, kDispatchShape)) {
     Tensor& t = weights[name];
     t.shape = shape;
     size_t count = 1;
     for (const int64_t n : shape) count *= static_cast<size_t>(n);
     for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.3));
   }
-  const JobScorer net(weights, "bench");
+  const JobScorer net(weights, kDispatchShape, "bench");
   std::vector<float> jobs(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.5F),
       cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
       logits(Dispatch::kActions);

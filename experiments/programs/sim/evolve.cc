@@ -1,10 +1,7 @@
 // evolve: learns the declared numbers of a policy from many short episodes, each generation other
 // ones (experiments/search/evolution.h).
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "env/base/error.h"
@@ -15,9 +12,11 @@
 #include "experiments/cells.h"
 #include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/evolve_files.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
+#include "policies/learned/open_policy.h"
 
 namespace yard::sim {
 namespace {
@@ -26,7 +25,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options : CommonOptions {
   CellOptions cells;
-  std::string policy, learn, validate_from, validate_to, validate_on, out;
+  std::string policy, start, learn, drop, validate_from, validate_to, validate_on, out;
+  bool resume = false;
   std::string episode_warmup = "86400";
   int episodes = 24, episode_jobs = 400, validation_episodes = 8;
   EvolutionOptions evolution;
@@ -102,54 +102,19 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
   return cells;
 }
 
-std::string policy_yaml(const Options& options, const Evolved& evolved, const Settings& given,
-                        const std::vector<CellSpec>& cells) {
-  YAML::Emitter out;
-  const auto entry = [&out](const std::string& key, const std::string& value) {
-    out << YAML::Key << key << YAML::Value << value;
-  };
-  out << YAML::BeginMap;
-  entry("policy", options.policy);
-  out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
-  for (const Setting& setting : given.entries()) entry(setting.key, setting.value);
-  for (const auto& [key, value] : evolved.settings) entry(key, value);
-  out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
-  const EvolutionOptions& how = options.evolution;
-  entry("learner", "SNES");
-  entry("episodes_a_cell", std::to_string(options.episodes));
-  entry("episode_jobs", std::to_string(options.episode_jobs));
-  entry("generations", std::to_string(how.generations));
-  entry("candidates", std::to_string(how.candidates));
-  entry("episodes_a_generation", std::to_string(how.episodes));
-  entry("step", shortest(how.step));
-  entry("seed", std::to_string(how.seed));
-  entry("played", std::to_string(evolved.played));
-  entry("generation_kept", std::to_string(evolved.generation));
-  entry("validation_ratio_to_start", shortest(evolved.ratio));
-  out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
-  for (size_t c = 0; c < cells.size(); ++c) {
-    const CellSpec& cell = cells[c];
-    out << YAML::Key << (cell.name.empty() ? "cell_" + std::to_string(c + 1) : cell.name)
-        << YAML::Value << YAML::BeginMap;
-    // The name alone: the file is to say the same wherever the traces lie.
-    entry("trace", std::filesystem::path(cell.scenario.trace).filename().string());
-    if (!cell.sha256.empty()) entry("sha256", cell.sha256);
-    entry("cluster", std::filesystem::path(cell.scenario.cluster).filename().string());
-    entry("from", cell.scenario.window.from);
-    entry("to", cell.scenario.window.to);
-    if (cell.scenario.congestion) entry("congestion", shortest(*cell.scenario.congestion));
-    out << YAML::EndMap;
-  }
-  out << YAML::EndMap << YAML::EndMap << YAML::EndMap;
-  return std::string(out.c_str()) + "\n";
-}
-
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
   options.cells.add_to(app);
   app.add_option("--policy", options.policy, "a registered policy")->required();
+  app.add_option("--start", options.start, "a policy's file whose settings it begins with");
   app.add_option("--learn", options.learn, "its numbers that are learned (default: all not set)");
+  app.add_option("--drop", options.drop,
+                 "yes-or-no settings that are off in some episodes, by lot: what not every cluster "
+                 "allows");
+  app.add_option("--drop-share", options.evolution.drop_share, "in which share of episodes");
+  app.add_option("--tails", options.evolution.tails,
+                 "weight of what p99 and the jobs of most GPUs lose, beside the mean");
   app.add_option("--episodes", options.episodes, "that each cell's window is cut into");
   app.add_option("--episode-jobs", options.episode_jobs, "scored jobs of each");
   app.add_option("--episode-warmup", options.episode_warmup,
@@ -162,7 +127,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option("--candidates", options.evolution.candidates, "a generation; even");
   app.add_option("--meet", options.evolution.episodes, "episodes that a generation meets");
   app.add_option("--step", options.evolution.step, "at the start, of each number's range");
-  app.add_option("--out", options.out, "the policy's YAML file");
+  app.add_option("--out", options.out,
+                 "the policy's YAML file; beside it .search.json, from which --resume goes on");
+  app.add_flag("--resume", options.resume, "go on with the search of --out");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({options.policy});
   check_range("--episodes", options.episodes, 1, 100'000);
@@ -178,11 +145,23 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   if (!(options.evolution.step > 0 && options.evolution.step <= 1)) {
     throw InputError("--step", "above 0 and up to 1", shortest(options.evolution.step));
   }
+  if (!(options.evolution.drop_share >= 0 && options.evolution.drop_share <= 1)) {
+    throw InputError("--drop-share", "0 to 1", shortest(options.evolution.drop_share));
+  }
+  if (!(options.evolution.tails >= 0 && options.evolution.tails <= 100)) {
+    throw InputError("--tails", "0 to 100", shortest(options.evolution.tails));
+  }
+  if (options.resume && options.out.empty()) {
+    throw InputError("--resume", "--out, the file of the search to go on with", "none");
+  }
   if (!options.learn.empty()) options.evolution.learn = list_of(options.learn, "--learn");
+  if (!options.drop.empty()) options.evolution.drop = list_of(options.drop, "--drop");
   options.evolution.seed = options.scenario.seed;
   options.evolution.progress = progress_log();
   const RunOptions run = options.run_of(options.policy);
   prepare(options.policy, run);
+  const Settings start =
+      options.start.empty() ? Settings() : policy_file(options.start, options.policy);
 
   const std::optional<CellFile> file =
       options.cells.read(app, {"--validate-from", "--validate-to"});
@@ -203,11 +182,15 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   const std::vector<Scenario> episodes = episodes_of(cells, sources, options.episodes, options);
   const std::vector<Scenario> validation =
       episodes_of(later, sources, options.validation_episodes, options);
-  const Evolved evolved = evolve(episodes, validation, options.policy, run, options.evolution);
-  AtomicFiles files;
-  if (!options.out.empty()) {
-    files.add(options.out, policy_yaml(options, evolved, run.policy, cells));
-  }
+  const EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
+                           later, options.episodes, options.episode_jobs, options.drop,
+                           options.validation_episodes, options.episode_warmup});
+  const Evolved evolved =
+      evolve(episodes, validation, options.policy, run, options.evolution, start,
+             options.resume ? files.earlier() : EvolutionState{}, [&](const EvolutionState& state) {
+               files.keep(state);
+               throw_if_interrupted();
+             });
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);
   const Json out = {{"policy", options.policy},
@@ -217,7 +200,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"episodes", episodes.size()},
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
-  if (options.hand_out(out, files)) return 0;
+  AtomicFiles none;  // they are there already
+  if (options.hand_out(out, none)) return 0;
   std::printf("%s: validation x %.4f of the start's (generation %d, %lld episodes played)\n",
               options.policy.c_str(), evolved.ratio, evolved.generation,
               static_cast<long long>(evolved.played));

@@ -16,6 +16,7 @@
 #include "experiments/programs/train/live_line.h"
 #include "experiments/programs/train/training.h"
 #include "experiments/run/run_folder.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 namespace {
@@ -66,8 +67,8 @@ class Session {
       : setup_(setup),
         options_(options),
         leads_(ranks.rank() == 0),
-        data_(setup.data, setup.loop.episode_jobs, setup.value("placement")),
-        agent_(AgentRegistry::make(setup.data.agent, setup.agent)) {
+        agent_(AgentRegistry::make(setup.data.agent, setup.agent)),
+        data_(setup.data, setup.loop.episode_jobs, *agent_->heuristic()) {
     if (leads_) {
       run_.emplace(open_folder(setup, options, data_));
       kept_.emplace(run_->checkpoints(), setup.data.keep);
@@ -86,7 +87,7 @@ class Session {
     TrainEvents events;
     events.validate = [this](const Trained& trained, int update) {
       const Checkpoint checkpoint = agent_->checkpoint(trained);
-      const double ratio = data_.validate(*agent_->policy(checkpoint));
+      const double ratio = data_.validate(*policy_of(checkpoint, "training"));
       run_->log(fmt::format("update {}: validation ratio {:.5f}", update, ratio));
       return ratio;
     };
@@ -135,7 +136,7 @@ class Session {
   Checkpoint scored(const Trained& trained, int update, double score) const {
     Checkpoint out = agent_->checkpoint(trained);
     out.scores.push_back(
-        {{"validation_ratio_to_srsf_history", score},
+        {{"validation_ratio", score},
          {"update", update},
          {"trace_sha256", data_.sha256()},
          {"workload_parameters", out.provenance.value("workload_parameters", "")}});
@@ -194,8 +195,8 @@ class Session {
   const TrainingSetup& setup_;
   const SessionOptions& options_;
   bool leads_;
-  TrainingData data_;
   std::unique_ptr<Agent> agent_;
+  TrainingData data_;
   std::optional<RunFolder> run_;
   std::optional<Kept> kept_;
   std::optional<Trainer> trainer_;

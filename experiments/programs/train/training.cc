@@ -64,7 +64,7 @@ void TrainingConfig::fields(FieldList& f) {
 }
 
 TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs,
-                           const std::string& placement)
+                           const Policy& reference)
     : config_(config) {
   train_ = std::make_unique<Scenario>(
       load_scenario(options_of(config, config.trace_seed, config.trace_jobs)));
@@ -98,15 +98,12 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs,
   held_out_ = std::make_unique<Workload>(rest, train_->cluster);
   held_out_fixed_ = train_->fixed;
   held_out_fixed_.jobs = held_out_->jobs().columns();
-  Settings constants;
-  constants.set("placement", placement, "training");
-  const auto reference = PolicyRegistry::make("srsf-history", constants);
   // As far apart as there is room; on a short trace they overlap.
   const int spread =
       config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
   for (int w = 0; w < config.validate_windows; ++w) {
     const int32_t first = w * spread;
-    windows_.push_back({first, first + each, mean_jct_s(*reference, first, first + each)});
+    windows_.push_back({first, first + each, mean_jct_s(reference, first, first + each)});
   }
 }
 

@@ -14,7 +14,7 @@
 namespace yard {
 
 struct TrainingConfig {
-  std::string agent = "pilot";
+  std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
   std::string cluster = "8x8";
@@ -38,13 +38,13 @@ struct TrainingConfig {
 // Jobs to learn from and windows to validate on, none of them in both.
 class TrainingData {
  public:
-  // `placement`: of the policy that validation compares with. Throws InputError.
-  TrainingData(const TrainingConfig& config, int episode_jobs, const std::string& placement);
+  // `reference`: what validation compares with. Throws InputError.
+  TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
   // Point into this.
   std::vector<Course> courses() const { return {{train_->fixed, workload_.get(), 1}}; }
 
-  // Returns the mean over validation windows of mean JCT over that of `srsf-history` as it comes.
+  // Returns the mean over validation windows of mean JCT over the reference's.
   double validate(const Policy& policy) const;
 
   nlohmann::ordered_json provenance() const;

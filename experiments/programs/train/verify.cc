@@ -12,8 +12,9 @@
 #include "agents/torch_difference.h"
 #include "env/base/error.h"
 #include "experiments/programs/train/commands.h"
-#include "policies/learned/checkpoint.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 namespace {
@@ -25,10 +26,11 @@ struct Difference {
 };
 
 Difference native_difference(const Checkpoint& checkpoint) {
-  const JobScorer net(checkpoint.weights, "model.safetensors");
-  std::vector<float> logits(Dispatch::kActions);
+  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const JobScorer net(checkpoint.weights, shape, "model.safetensors");
+  std::vector<float> logits(static_cast<size_t>(shape.actions()));
   Difference out;
-  for (GoldenState& g : unpack_golden(checkpoint.golden, "golden.safetensors")) {
+  for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     net.forward(g.observation(), logits);
     for (size_t a = 0; a < logits.size(); ++a) {
       if (g.mask[a]) out.native = std::max<double>(out.native, std::abs(logits[a] - g.logits[a]));
@@ -64,6 +66,9 @@ int run_verify(int argc, char** argv) {
     throw InputError(std::string("verify: ") + e.what() + " (see yardmaster verify --help)");
   }
   const Checkpoint checkpoint = load_checkpoint(folder);
+  if (checkpoint.network == "none") {
+    throw InputError(folder, "a checkpoint with a network", "a rule alone, which has none");
+  }
   const Difference d = native_difference(checkpoint);
   const double torch = torch_difference(checkpoint);
   const bool ok =

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Wrong{"empty", "",
               ": expected a cluster as a map, with the keys about, gpu_types, tiers, slowdowns, "
-              "one_type, "
+              "models, one_type, "
               "nodes, nodes_from, tenants, got nothing"},
         Wrong{"scalar", "8x8\n", ":1:1: expected a cluster as a map"},
         Wrong{"syntax", "nodes:\n  - {gpus: 8\n",
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"comma", "# on and on\n, nodes: []\n", ":2:1: expected one YAML document"},
         Wrong{"unknown_top", "nodes: [{gpus: 8}]\nswitches: 4\n",
               ":2:1: expected one of the keys about, gpu_types, tiers, slowdowns, "
-              "one_type, nodes, nodes_from, tenants, "
+              "models, one_type, nodes, nodes_from, tenants, "
               "got 'switches'"},
         Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as a text"},
         // Nodes.
@@ -120,6 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
               ":1:25: expected shares as one of: none, milli, got 'half'"},
         Wrong{"complex_key", "gpu_types: {[a]: {speed: 1}}\nnodes: [{gpus: 1}]\n",
               ":1:13: expected a key of gpu_types, got a list"},
+        Wrong{"model", "models: {LM: {spread: 2}}\nnodes: [{gpus: 1}]\n",
+              ":1:23: expected spread as a number from 0.001 to 1, got '2'"},
         // Tiers.
         Wrong{"tier", "tiers: {room: {latency_us: 1}}\nnodes: [{gpus: 1}]\n",
               ":1:9: expected one of the keys gpu, island, node, rack, pod, core, got 'room'"},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "env/base/log2.h"
+#include "env/base/settings.h"
 #include "env/predict/survival.h"
 #include "env/sim/view.h"
 
@@ -46,11 +47,9 @@ struct SurvivalIndex {
 
   class Now {
    public:
+    // Takes in what has happened since the last decision.
     Now(const SurvivalIndex& source, const View& view, Carver& carver)
-        : source_(source),
-          view_(view),
-          survival_(view_, carver),
-          known_(carver.take<Known>(view.capacity())) {
+        : Now(again, source, view, carver) {
       survival_.follow(view_);
       if (source.keep_us == 0) return;
       for (int32_t i = 0; i < view.num_changed(); ++i) known_[view.changed(i)] = {};
@@ -59,6 +58,15 @@ struct SurvivalIndex {
         forget_if_news(slot);
       }
     }
+
+    // Looks at it again, at a moment that was taken in.
+    struct Again {};
+    static constexpr Again again{};
+    Now(Again, const SurvivalIndex& source, const View& view, Carver& carver)
+        : source_(source),
+          view_(view),
+          survival_(view_, carver),
+          known_(carver.take<Known>(view.capacity())) {}
 
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return work_out(slot);

@@ -1,0 +1,59 @@
+#include "env/sim/speed/told.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "env/sim/speed/curve.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kSource = "cluster";
+constexpr int32_t kBatch = 1;  // none is told
+
+// As many nodes as a spread stands for, of those on which the job can lie; 0: on none of them.
+int32_t nodes_of(size_t spread, int32_t needed, int32_t gpus) {
+  const int32_t fewest = kFewestNodes[spread];
+  const int32_t most = spread + 1 < kSpreads ? kFewestNodes[spread + 1] - 1 : gpus;
+  const int32_t nodes = std::clamp(needed, fewest, std::max(fewest, most));
+  return nodes < needed || nodes > gpus ? 0 : nodes;
+}
+
+std::vector<int32_t> evenly(int32_t gpus, int32_t nodes) {
+  std::vector<int32_t> out(static_cast<size_t>(nodes), gpus / nodes);
+  for (int32_t i = 0; i < gpus % nodes; ++i) ++out[static_cast<size_t>(i)];
+  return out;
+}
+
+}  // namespace
+
+void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out) {
+  const int32_t node_gpus = std::max(1, cluster.max_gpus_per_node());
+  for (const auto& [name, model] : cluster.models) {
+    ModelProfile& profile = out.profile(kSource, name, Scaling::kWeak);
+    for (const GpuType& type : cluster.types) {
+      for (int32_t gpus = 1; gpus <= max_gpus; ++gpus) {
+        const int32_t needed = (gpus + node_gpus - 1) / node_gpus;
+        for (size_t spread = 0; spread < kSpreads; ++spread) {
+          const int32_t nodes = nodes_of(spread, needed, gpus);
+          if (nodes == 0) continue;
+          const double speed = type.speed_on(name) * (nodes > needed ? model.spread : 1);
+          profile.runs.push_back(
+              {lower_case(type.name), evenly(gpus, nodes), kBatch, 1 / speed, -1});
+        }
+      }
+      for (const auto& [other_name, other] : cluster.models) {
+        const auto left = [](const ModelTraits& one, const ModelTraits& beside) {
+          return 1 / (1 + one.suffers * beside.presses);
+        };
+        out.pairs.push_back({kSource,
+                             lower_case(type.name),
+                             {name, kBatch, left(model, other)},
+                             {other_name, kBatch, left(other, model)}});
+      }
+    }
+  }
+}
+
+}  // namespace yard

@@ -1,0 +1,44 @@
+// What a search leaves on disk after every generation: the best policy so far as a file that plays,
+// and beside it all that it takes to go on.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/cells.h"
+#include "experiments/search/evolution.h"
+
+namespace yard::sim {
+
+class EvolveFiles {
+ public:
+  struct Search {
+    std::filesystem::path out;  // empty: nothing is kept
+    std::string policy;
+    EvolutionOptions how;
+    Settings given, start;
+    std::vector<CellSpec> cells, validation;
+    int episodes = 0, episode_jobs = 0;
+    std::string drop;
+    int validation_episodes = 0;
+    std::string warmup;
+  };
+
+  explicit EvolveFiles(Search search);
+
+  // Throws InputError: no such state, or that of another search.
+  EvolutionState earlier() const;
+
+  // Throws RunError when the disk refuses.
+  void keep(const EvolutionState& state) const;
+
+ private:
+  std::filesystem::path state_path() const;
+  std::string policy_yaml(const EvolutionState& state) const;
+
+  Search search_;
+  std::string inputs_;  // a hash of all that decides how the search goes
+};
+
+}  // namespace yard::sim

@@ -1,0 +1,123 @@
+// The task `joint` in a batch: who follows its suggestions is the policy `joint`; a decision in the
+// making is saved and forked like everything else.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "policies/policy.h"
+#include "tests/support/futures.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+// A busy world of several GPU types where neighbours and spreading cost speed.
+ToldWorld rated_world(uint64_t trial) {
+  ToldWorld told =
+      told_world(Rng(17).split(trial), {.models = true, .slowdowns = true, .world = {}});
+  told.world.faults.clear();
+  return told;
+}
+
+Course course_of(const ToldScene& scene) {
+  return {scene.scene().fixed(), &scene.scene().workload(), 1};
+}
+
+BasicBatchConfig<JointTask> config_of(const ToldScene& scene, int worlds) {
+  BasicBatchConfig<JointTask> config;
+  config.worlds = worlds;
+  config.episode_jobs = scene.scene().size();
+  config.seed = 5;
+  return config;
+}
+
+TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
+  int64_t asked = 0, stayed = 0;
+  const auto policy = make_policy("joint");
+  for (uint64_t trial = 0; trial < 24; ++trial) {
+    const ToldScene scene(rated_world(trial));
+    auto config = config_of(scene, 1);
+    config.wait_at_end = true;
+    JointEnv env({course_of(scene)}, config);
+    env.reset();
+    for (; !env.waits(0); env.step(env.suggested())) {
+      ++asked;
+      stayed += env.suggested()[0] == JointTask::kNothing;
+    }
+    const auto results = env.take_results();
+    ASSERT_EQ(results.size(), 1u);
+    Player player(scene.scene(), *policy);
+    player.play();
+    ASSERT_FALSE(player.failed());
+    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene.scene(), player.jobs())) /
+                        scene.scene().size();
+    EXPECT_NEAR(results[0].mean_jct_s, mean, 1e-9 * mean) << trial;
+  }
+  EXPECT_GT(asked, 500);
+  EXPECT_GT(stayed, 20);
+}
+
+TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
+  for (uint64_t trial = 0; trial < 8; ++trial) {
+    const ToldScene scene(rated_world(trial));
+    auto config = config_of(scene, 1);
+    config.wait_at_end = true;
+    JointEnv env({course_of(scene)}, config);
+    env.reset();
+    double sum = 0;
+    const double before = env.elapsed_s(0);  // what passed until then is in no reward
+    for (uint64_t t = 0; !env.waits(0); ++t) {
+      env.step(random_actions(env, t));
+      sum += env.reward()[0];
+    }
+    const double total = env.take_results()[0].mean_jct_s * scene.scene().size();
+    if (before == 0) {
+      EXPECT_NEAR(sum, -total, 1e-4 * total) << trial;
+    }
+  }
+}
+
+TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
+  const ToldScene one(rated_world(1)), two(rated_world(2));
+  std::vector<Course> courses = {course_of(one), course_of(two)};
+  auto config = config_of(one, 3);
+  config.episode_jobs = std::min(one.scene().size(), two.scene().size());
+  int64_t open = 0;
+  for (uint64_t stop = 20; stop < 300; stop += 13) {
+    JointEnv a(courses, config), b(courses, config);
+    a.reset();
+    b.reset();
+    for (uint64_t t = 0; t < stop; ++t) a.step(random_actions(a, t));
+    open += a.dt_s()[0] == 0;
+    b.restore(a.save());
+    a.fork(0, 2);
+    b.fork(0, 2);
+    for (int n = 0; n < 3; ++n) ASSERT_EQ(seen(a, n).numbers.size(), seen(b, n).numbers.size());
+    for (uint64_t t = stop; t < stop + 60; ++t) {
+      a.step(random_actions(a, t));
+      b.step(random_actions(b, t));
+      for (int n = 0; n < 3; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << stop << " " << t;
+    }
+  }
+  EXPECT_GT(open, 3) << "no decision was in the making";
+}
+
+TEST(JointEnv, ThePriorsModeIsTheSuggestion) {
+  const ToldScene scene(rated_world(3));
+  auto config = config_of(scene, 2);
+  JointEnv env({course_of(scene)}, config);
+  env.reset();
+  for (uint64_t t = 0; t < 300; ++t) {
+    for (int n = 0; n < 2; ++n) {
+      const auto prior =
+          env.prior().subspan(static_cast<size_t>(n) * JointTask::kActions, JointTask::kActions);
+      const auto mode = std::max_element(prior.begin(), prior.end()) - prior.begin();
+      const int32_t suggested = env.suggested()[static_cast<size_t>(n)];
+      EXPECT_EQ(prior[static_cast<size_t>(suggested)], prior[static_cast<size_t>(mode)]);
+    }
+    env.step(random_actions(env, t));
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
