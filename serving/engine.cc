@@ -4,7 +4,6 @@
 #include <mutex>
 #include <optional>
 
-#include "serving/ask.h"
 #include "serving/snapshot.h"
 
 namespace yard {
@@ -24,13 +23,16 @@ double ms_since(Engine::Clock::time_point begin) {
 // may be the last to look at it; the first of them to have an answer that counts gives it.
 struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   Call(Engine& owner, pb::DecideRequest&& told, Done&& then)
-      : engine(&owner), done(std::move(then)), request(std::move(told)), snapshot(request) {}
+      : engine(&owner),
+        done(std::move(then)),
+        request(std::make_shared<const pb::DecideRequest>(std::move(told))),
+        snapshot(*request) {}
 
   // The engine may be gone once an answer went out: who comes later only drops its reference.
   Engine* const engine;
   Done done;
   const Clock::time_point begin = Clock::now();
-  const pb::DecideRequest request;
+  const std::shared_ptr<const pb::DecideRequest> request;
   const Snapshot snapshot;
   ModelStore::Current current;
   double read_ms = 0;
@@ -55,7 +57,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     policy_pending = false;
     policy_ms = answer.took_ms;
     if (answer.reason == pb::NONE) {
-      finish(lock, std::move(answer.response), pb::POLICY, current.name);
+      finish(lock, std::move(answer), pb::POLICY, current.name);
     } else {
       fail(answer.reason, std::move(answer.detail));
       if (heuristic) finish_without_policy(lock);
@@ -85,21 +87,24 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
  private:
   void finish_without_policy(std::unique_lock<std::mutex>& lock) {
     if (heuristic && heuristic->reason == pb::NONE) {
-      finish(lock, std::move(heuristic->response), pb::HEURISTIC, engine->options_.fallback);
+      finish(lock, std::move(*heuristic), pb::HEURISTIC, engine->options_.fallback);
       return;
     }
     detail += detail.empty() ? "" : "; ";
     detail += heuristic ? "the heuristic failed: " + heuristic->detail
                         : "the heuristic was not done in time";
     if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
-    finish(lock, {}, pb::SAFE_DEFAULT, "");
+    Answer none;
+    none.account.set_probability(1);
+    finish(lock, std::move(none), pb::SAFE_DEFAULT, "");
   }
 
-  void finish(std::unique_lock<std::mutex>& lock, pb::DecideResponse&& response, pb::Source source,
+  void finish(std::unique_lock<std::mutex>& lock, Answer&& answer, pb::Source source,
               const std::string& by) {
     answered = true;
+    pb::DecideResponse& response = answer.response;
     response.set_decision_id(engine->next_id());
-    response.set_request_id(request.request_id());
+    response.set_request_id(request->request_id());
     response.set_source(source);
     response.set_reason(reason);
     response.set_detail(detail);
@@ -112,15 +117,14 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     timings.set_heuristic_ms(heuristic ? heuristic->took_ms : 0);
     timings.set_total_ms(ms_since(begin));
     const Done then = std::move(done);
-    engine->seen_(response);
+    engine->seen_({request, response, answer.account});
     --engine->under_way_;
     lock.unlock();
     then(std::move(response));
   }
 };
 
-Engine::Engine(const EngineOptions& options, const ModelStore& models,
-               std::function<void(const pb::DecideResponse&)> seen)
+Engine::Engine(const EngineOptions& options, const ModelStore& models, Seen seen)
     : options_(options),
       models_(models),
       seen_(std::move(seen)),
@@ -133,7 +137,7 @@ Engine::~Engine() = default;
 
 Engine::Clock::time_point Engine::time_of_answer(const Call& call,
                                                  Clock::time_point deadline) const {
-  const double asked_ms = call.request.budget_ms();
+  const double asked_ms = call.request->budget_ms();
   const std::chrono::duration<double, std::milli> budget(
       std::min(asked_ms > 0 ? asked_ms : options_.budget_ms, kMostBudgetMs));
   const Clock::duration left = deadline - call.begin;
@@ -148,18 +152,18 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
   auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));
   ++under_way_;
   call->read_ms = ms_since(call->begin);
-  call->current = models_.current(call->request.model());
+  call->current = models_.current(call->request->model());
   if (call->current.model == nullptr) {
     call->fail(call->current.reason, call->current.detail);
-  } else if (call->request.jobs_size() > options_.most_jobs ||
+  } else if (call->request->jobs_size() > options_.most_jobs ||
              call->snapshot.fixed().spec.total_gpus > options_.most_gpus) {
-    call->fail(pb::TOO_LARGE, std::to_string(call->request.jobs_size()) + " jobs, " +
+    call->fail(pb::TOO_LARGE, std::to_string(call->request->jobs_size()) + " jobs, " +
                                   std::to_string(call->snapshot.fixed().spec.total_gpus) + " GPUs");
   } else {
     call->policy_pending = true;
-    call->ticket = workers_.submit([call] {
+    call->ticket = workers_.submit([call, accounts = options_.accounts] {
       if (call->is_answered()) return;
-      call->on_policy(ask(*call->current.model->policy, call->snapshot, call->request));
+      call->on_policy(ask(*call->current.model->policy, call->snapshot, *call->request, accounts));
     });
     if (call->ticket == nullptr) {
       call->policy_pending = false;
@@ -171,7 +175,7 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
   });
   // Worked out in any case: it must be there when the policy turns out to be late.
   if (!call->is_answered()) {
-    call->on_heuristic(ask(*fallback_, call->snapshot, call->request));
+    call->on_heuristic(ask(*fallback_, call->snapshot, *call->request, options_.accounts));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "policies/policy.h"
 #include "serving/alarm.h"
+#include "serving/ask.h"
 #include "serving/messages.h"
 #include "serving/model_store.h"
 #include "serving/workers.h"
@@ -24,6 +25,14 @@ struct EngineOptions {
   double budget_ms = 50;   // where the request names none
   int most_jobs = 50'000;  // larger snapshots go to the heuristic at once
   int most_gpus = 200'000;
+  Accounts accounts = Accounts::kNone;  // whether Told has them
+};
+
+// An answer on its way out.
+struct Told {
+  const std::shared_ptr<const pb::DecideRequest>& request;
+  const pb::DecideResponse& response;
+  pb::Account& account;  // may be moved from
 };
 
 class Engine {
@@ -31,10 +40,12 @@ class Engine {
   using Clock = std::chrono::steady_clock;
   using Done = std::function<void(pb::DecideResponse&&)>;
 
-  // `seen` is told of every answer before it goes out, from any thread. Throws InputError when the
-  // fallback is unknown or not for live clusters. Requires: `models` outlives this.
-  Engine(const EngineOptions& options, const ModelStore& models,
-         std::function<void(const pb::DecideResponse&)> seen);
+  using Seen = std::function<void(const Told&)>;
+
+  // `seen` is told of every answer before it goes out, from any thread; it may not wait for
+  // anything. Throws InputError when the fallback is unknown or not for live clusters. Requires:
+  // `models` outlives this.
+  Engine(const EngineOptions& options, const ModelStore& models, Seen seen);
   ~Engine();  // what is still under way is answered now
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -55,7 +66,7 @@ class Engine {
 
   const EngineOptions options_;
   const ModelStore& models_;
-  const std::function<void(const pb::DecideResponse&)> seen_;
+  const Seen seen_;
   std::unique_ptr<const Policy> fallback_;
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;

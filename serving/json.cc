@@ -5,6 +5,19 @@
 #include "env/base/error.h"
 
 namespace yard {
+namespace {
+
+std::string print(const google::protobuf::Message& message, bool in_lines) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.add_whitespace = in_lines;
+  std::string out;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
+  if (!status.ok()) throw RunError("no JSON for this message: " + std::string(status.message()));
+  return out;
+}
+
+}  // namespace
 
 pb::DecideRequest parse_snapshot(const std::string& json, const std::string& source) {
   pb::DecideRequest request;
@@ -18,14 +31,8 @@ pb::DecideRequest parse_snapshot(const std::string& json, const std::string& sou
   return request;
 }
 
-std::string to_json(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.add_whitespace = true;
-  std::string out;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
-  if (!status.ok()) throw RunError("no JSON for this message: " + std::string(status.message()));
-  return out;
-}
+std::string to_json(const google::protobuf::Message& message) { return print(message, true); }
+
+std::string to_json_line(const google::protobuf::Message& message) { return print(message, false); }
 
 }  // namespace yard

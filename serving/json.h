@@ -13,4 +13,7 @@ pb::DecideRequest parse_snapshot(const std::string& json, const std::string& sou
 // Throws RunError where a text in the message is no UTF-8.
 std::string to_json(const google::protobuf::Message& message);
 
+// The same without line breaks.
+std::string to_json_line(const google::protobuf::Message& message);
+
 }  // namespace yard

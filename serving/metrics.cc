@@ -21,6 +21,11 @@ using prometheus::Histogram;
 const Histogram::BucketBoundaries kSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                               0.01,   0.025,   0.05,   0.1,   0.25,   1};
 
+// Counts that are kept elsewhere.
+void catch_up(Counter& counter, uint64_t count) {
+  counter.Increment(static_cast<double>(count) - counter.Value());
+}
+
 }  // namespace
 
 struct Metrics::Families {
@@ -65,6 +70,22 @@ struct Metrics::Families {
                                .Name("yardmaster_model_loads_total")
                                .Help("Versions that were looked at, by what came of it.")
                                .Register(registry);
+  Family<Counter>& log_records = prometheus::BuildCounter()
+                                     .Name("yardmaster_decision_log_records_total")
+                                     .Help("Records written to the decision log.")
+                                     .Register(registry);
+  Family<Counter>& log_dropped = prometheus::BuildCounter()
+                                     .Name("yardmaster_decision_log_dropped_total")
+                                     .Help("Records that the decision log lacks, by why.")
+                                     .Register(registry);
+  Family<Gauge>& log_bytes = prometheus::BuildGauge()
+                                 .Name("yardmaster_decision_log_bytes")
+                                 .Help("What the files of the decision log hold.")
+                                 .Register(registry);
+  Family<Gauge>& log_writing = prometheus::BuildGauge()
+                                   .Name("yardmaster_decision_log_writing")
+                                   .Help("1: the disk took the last record, 0: it refused it.")
+                                   .Register(registry);
   std::mutex text_mutex;
   Gauge* last_info = nullptr;
   std::string last_digest;
@@ -102,18 +123,26 @@ std::string Metrics::text(const Gauges& now) {
   const ModelStore::Current& current = now.models.current;
   if (!current.name.empty()) {
     f.serving.Add({{"model", current.name}}).Set(current.model != nullptr ? 1 : 0);
-    const auto catch_up = [&](const char* result, uint64_t count) {
-      Counter& counter = f.loads.Add({{"model", current.name}, {"result", result}});
-      counter.Increment(static_cast<double>(count) - counter.Value());
+    const auto loads = [&](const char* result) -> Counter& {
+      return f.loads.Add({{"model", current.name}, {"result", result}});
     };
-    catch_up("loaded", now.models.loads);
-    catch_up("refused", now.models.refusals);
+    catch_up(loads("loaded"), now.models.loads);
+    catch_up(loads("refused"), now.models.refusals);
     if (f.last_info == nullptr || f.last_digest != current.digest) {
       if (f.last_info != nullptr) f.info.Remove(f.last_info);
       f.last_digest = current.digest;
       f.last_info = &f.info.Add({{"model", current.name}, {"digest", current.digest}});
       f.last_info->Set(1);
     }
+  }
+  if (now.log) {
+    catch_up(f.log_records.Add({{"kind", "decision"}}), now.log->decisions);
+    catch_up(f.log_records.Add({{"kind", "outcome"}}), now.log->outcomes);
+    catch_up(f.log_dropped.Add({{"reason", "late"}}), now.log->late);
+    catch_up(f.log_dropped.Add({{"reason", "disk"}}), now.log->refused);
+    catch_up(f.log_dropped.Add({{"reason", "too_large"}}), now.log->too_large);
+    f.log_bytes.Add({}).Set(static_cast<double>(now.log->bytes));
+    f.log_writing.Add({}).Set(now.log->trouble.empty() ? 1 : 0);
   }
   return prometheus::TextSerializer().Serialize(f.registry.Collect());
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "serving/decision_log.h"
 #include "serving/messages.h"
 #include "serving/model_store.h"
 
@@ -24,6 +26,7 @@ class Metrics {
     int hanging = 0;
     bool ready = false;
     ModelStore::Status models;
+    std::optional<DecisionLog::Counts> log;  // where there is one
   };
   // Returns the text of /metrics.
   std::string text(const Gauges& now);

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kService = "yardmaster.v1.PolicyService";
 constexpr std::chrono::seconds kHttpDeadline{10};  // HTTP callers tell none, and keep a thread
 constexpr std::chrono::seconds kWatch{1};          // between looks at the model's files
-constexpr std::chrono::seconds kLastCalls{5};      // for what is under way when the ports close
+constexpr std::chrono::seconds kLastCalls{5};      // for what is under way at the end
 
 struct Listening {
   std::unique_ptr<grpc::Server> server;
@@ -44,16 +44,20 @@ Listening listen(const std::string& option, const std::string& text, grpc::Servi
   return out;
 }
 
+EngineOptions engine_options(const ServerOptions& given) {
+  EngineOptions out = given.engine;
+  out.accounts = given.log.folder.empty() ? Accounts::kNone : Accounts::kKept;
+  return out;
+}
+
 }  // namespace
 
 struct Server::Impl {
   explicit Impl(const ServerOptions& given)
       : options(given),
         models(given.policy, given.name),
-        engine(given.engine, models,
-               [this](const pb::DecideResponse& response) {
-                 metrics.decided(response, models.name());
-               }),
+        log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
+        engine(engine_options(given), models, [this](const Told& told) { seen(told); }),
         rpc(engine, [this] { metrics.refused_request(); }),
         admin_rpc({[this] { return status(); }, [this] { reload(); }}) {
     grpc::EnableDefaultHealthCheckService(true);
@@ -87,6 +91,11 @@ struct Server::Impl {
     watch.join();
   }
 
+  void seen(const Told& told) {
+    metrics.decided(told.response, models.name());
+    if (log != nullptr) log->add(told.request, told.response, std::move(told.account));
+  }
+
   void stop() {
     http.reset();
     const auto until = std::chrono::system_clock::now() + kLastCalls;
@@ -102,6 +111,7 @@ struct Server::Impl {
     tell_health();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.grace_s));
     stop();
+    if (log != nullptr) log->flush(kLastCalls);
   }
 
   void reload() {
@@ -142,11 +152,17 @@ struct Server::Impl {
     return out;
   }
 
+  std::optional<DecisionLog::Counts> log_counts() const {
+    if (log == nullptr) return std::nullopt;
+    return log->counts();
+  }
+
   std::string metrics_text() {
     return metrics.text({.under_way = engine.under_way(),
                          .hanging = engine.hanging(),
                          .ready = !draining.load(),
-                         .models = models.status()});
+                         .models = models.status(),
+                         .log = log_counts()});
   }
 
   HttpAnswers::Decided decide(const std::string& body) {
@@ -172,6 +188,7 @@ struct Server::Impl {
   const ServerOptions options;
   Metrics metrics;
   ModelStore models;
+  const std::unique_ptr<DecisionLog> log;
   Engine engine;
   PolicyRpc rpc;
   AdminRpc admin_rpc;
@@ -192,6 +209,7 @@ std::string Server::address() const { return impl_->main.address; }
 std::string Server::http_address() const { return impl_->http ? impl_->http->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin.address; }
 ModelStore::Status Server::model() const { return impl_->models.status(); }
+std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }
 bool Server::hangs() const { return impl_->engine.hanging() > 0; }

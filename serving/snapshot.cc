@@ -299,7 +299,7 @@ void Snapshot::write(const ClusterState& state, const Plan& plan,
   for (const Edit& edit : plan.edits) {
     pb::Action& action = *response.add_actions();
     if (edit.job.slot >= 0 && edit.job.slot < state.head->high_water) {
-      const int32_t told = told_as_[static_cast<size_t>(state.job[edit.job.slot])];
+      const int32_t told = told_as(state, edit.job.slot);
       if (told != kNone) action.set_job(request_.jobs(told).id());
     }
     action.set_verb(edit.verb == Verb::kStart ? pb::START : pb::PREEMPT);

@@ -39,6 +39,14 @@ class Snapshot {
   // A fresh state. GPUs that are down and not in use are left out of it.
   LiveState state() const;
 
+  // Index in the request's jobs of who stands in a slot of a state from here.
+  // Requires: it is live.
+  int32_t told_as(const ClusterState& state, int32_t slot) const {
+    return told_as_[static_cast<size_t>(state.job[slot])];
+  }
+  // Requires: `told` is an index in the request's jobs.
+  bool waits(int32_t told) const { return request_.jobs(told).state() == pb::WAITING; }
+
   // Adds the plan to the response; what it names that does not exist comes out without a name.
   // Requires: `state` is from here, carried on by the plan.
   void write(const ClusterState& state, const Plan& plan, pb::DecideResponse& response) const;

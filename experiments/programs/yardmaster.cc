@@ -36,6 +36,7 @@ constexpr Command kCommands[] = {
     {"verify", "yardmaster-train", "native inference against LibTorch on golden states"},
     {"serve", "yardmaster-serve", "serve a policy to a cluster manager"},
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
+    {"log", "yardmaster-serve", "look at the log of a server's decisions"},
     {"bench", "yardmaster-bench", "benchmarks; ratios within one run"},
 };
 

@@ -1,27 +1,15 @@
 #include "experiments/run/tensorboard.h"
 
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+
+#include "env/base/tfrecord.h"
 
 namespace yard {
 namespace {
-
-constexpr std::array<uint32_t, 256> make_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t byte = 0; byte < 256; ++byte) {
-    uint32_t c = byte;
-    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ (c & 1 ? 0x82f63b78u : 0);
-    table[byte] = c;
-  }
-  return table;
-}
-constexpr std::array<uint32_t, 256> kTable = make_table();
-
-// A checksum of bytes that hold checksums is weak, so TFRecord turns and shifts it.
-uint32_t masked(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8u; }
 
 template <class T>
 void put_little_endian(std::string& out, T bits) {
@@ -78,21 +66,6 @@ std::filesystem::path new_name(const std::filesystem::path& folder) {
 }
 
 }  // namespace
-
-uint32_t crc32c(std::string_view bytes) {
-  uint32_t crc = ~0u;
-  for (const char c : bytes) crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(c)) & 0xff];
-  return ~crc;
-}
-
-std::string tfrecord(std::string_view bytes) {
-  std::string out;
-  put_little_endian(out, static_cast<uint64_t>(bytes.size()));
-  put_little_endian(out, masked(crc32c(out)));
-  out += bytes;
-  put_little_endian(out, masked(crc32c(bytes)));
-  return out;
-}
 
 std::string version_event(double wall_s) {
   std::string out = event(wall_s);

@@ -7,19 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "experiments/run/append_file.h"
 
 namespace yard {
-
-// CRC-32C (Castagnoli): crc32c("123456789") is 0xe3069283.
-uint32_t crc32c(std::string_view bytes);
-
-// One frame: length, its checksum, the bytes, their checksum.
-std::string tfrecord(std::string_view bytes);
 
 // The first frame of every file.
 std::string version_event(double wall_s);

@@ -4,12 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "policies/choices.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
 
-class Dispatcher final : public Policy {
+class Dispatcher final : public TellingPolicy {
  public:
   Dispatcher(const DispatchConfig& task, const Tensors& weights, const std::string& where)
       : task_(task), net_(weights, kDispatchShape, where) {}
@@ -19,6 +20,16 @@ class Dispatcher final : public Policy {
   size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
+    choose(view, memory, draft, nullptr);
+  }
+
+  void decide_and_tell(const View& view, Memory& memory, Draft& draft,
+                       Choices& choices) const override {
+    choose(view, memory, draft, &choices);
+  }
+
+ private:
+  void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
     draft.wake_at(Dispatch::wake_us(view, task_));
     if (!Dispatch::take_in(view, task_, memory.data())) return;
     std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
@@ -41,13 +52,25 @@ class Dispatcher final : public Policy {
         throw NonFinite();
       }
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+      if (choices != nullptr) choices->steps.push_back(told(o, logits, best));
       if (best == Dispatch::kNothing) return;
       Dispatch::apply(view, task_, memory.data(), slots[static_cast<size_t>(best)], draft.scratch(),
                       draft);
     }
   }
 
- private:
+  static Choice told(const Observation& o, const std::array<float, Dispatch::kActions>& logits,
+                     int64_t best) {
+    Choice step;
+    for (int32_t action = 0; action < Dispatch::kActions; ++action) {
+      const auto a = static_cast<size_t>(action);
+      if (o.mask[a] == 0) continue;
+      if (action == best) step.chosen = static_cast<int32_t>(step.offers.size());
+      step.offers.push_back({action == Dispatch::kNothing ? kNone : o.slots[a], logits[a]});
+    }
+    return step;
+  }
+
   DispatchConfig task_;
   JobScorer net_;
 };

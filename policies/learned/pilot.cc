@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "env/base/rng.h"
+#include "policies/choices.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard {
@@ -24,7 +25,7 @@ struct Allowed {
   }
 };
 
-class Pilot final : public Policy {
+class Pilot final : public TellingPolicy {
  public:
   Pilot(const PilotTask& task, const Checkpoint& checkpoint, const std::string& where)
       : task_(task), joint_(task.joint()) {
@@ -36,19 +37,29 @@ class Pilot final : public Policy {
   size_t memory_bytes(const View& view) const override { return JointTask::memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
+    choose(view, memory, draft, nullptr);
+  }
+
+  void decide_and_tell(const View& view, Memory& memory, Draft& draft,
+                       Choices& choices) const override {
+    if (net_ && task_.temperature > 0) choices.draw_key = static_cast<uint64_t>(view.now_us());
+    choose(view, memory, draft, &choices);
+  }
+
+ private:
+  void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
     Carver carver(memory.data() + Joint::bytes(view));
     JointIndex::Now now(joint_.index, view, carver);
     Joint::follow(view, memory.data());
     if (view.num_waiting() == 0 && view.num_held() == 0) return;
     Joint joint(joint_.joint, view, memory.data(), &draft);
     joint.open([&](int32_t slot) { return now.seconds(slot); });
-    while (joint.next() != kNone) joint.take(net_ ? pick(view, joint) : joint.suggested());
+    while (joint.next() != kNone) joint.take(net_ ? pick(view, joint, choices) : joint.suggested());
     joint.close();
   }
 
- private:
   // The network's choice among the options of the job that is asked.
-  int32_t pick(const View& view, const Joint& joint) const {
+  int32_t pick(const View& view, const Joint& joint, Choices* choices) const {
     std::array<float, size_t{JointTask::kJobs} * JointTask::kJobFeatures> jobs;
     std::array<float, JointTask::kClusterFeatures> cluster;
     std::array<float, JointTask::kActions> prior, logits;
@@ -68,22 +79,48 @@ class Pilot final : public Policy {
         task_.temperature > 0
             ? draw(view, joint, logits)
             : static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
+    if (choices != nullptr) choices->steps.push_back(told(joint, logits, action));
     return action == JointTask::kNothing ? Joint::kStay : options[static_cast<size_t>(action)];
   }
 
-  // From the tempered distribution, by a key that the moment and the job name: the same request has
-  // the same answer.
-  int32_t draw(const View& view, const Joint& joint,
-               const std::array<float, JointTask::kActions>& logits) const {
+  using Weights = std::array<double, JointTask::kActions>;
+
+  // Of the tempered distribution; `sum` gets their sum.
+  Weights weights(const std::array<float, JointTask::kActions>& logits, double& sum) const {
     const float most = *std::ranges::max_element(logits);
-    std::array<double, JointTask::kActions> weight;
-    double sum = 0;
+    Weights weight;
     for (size_t a = 0; a < logits.size(); ++a) {
       weight[a] = logits[a] <= kMaskedLogit / 2
                       ? 0
                       : std::exp(static_cast<double>(logits[a] - most) / task_.temperature);
       sum += weight[a];
     }
+    return weight;
+  }
+
+  // The options of one job: where it would go is not told, only how they were weighed.
+  Choice told(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
+              int32_t action) const {
+    Choice step;
+    for (int32_t a = 0; a < JointTask::kActions; ++a) {
+      const float logit = logits[static_cast<size_t>(a)];
+      if (logit <= kMaskedLogit / 2) continue;
+      if (a == action) step.chosen = static_cast<int32_t>(step.offers.size());
+      step.offers.push_back({a == JointTask::kNothing ? kNone : joint.asked(), logit});
+    }
+    if (task_.temperature > 0) {
+      double sum = 0;
+      step.probability = weights(logits, sum)[static_cast<size_t>(action)] / sum;
+    }
+    return step;
+  }
+
+  // From the tempered distribution, by a key that the moment and the job name: the same request has
+  // the same answer.
+  int32_t draw(const View& view, const Joint& joint,
+               const std::array<float, JointTask::kActions>& logits) const {
+    double sum = 0;
+    const Weights weight = weights(logits, sum);
     Rng rng = Rng(kDraw)
                   .split(static_cast<uint64_t>(view.now_us()))
                   .split(static_cast<uint64_t>(view.submit_us(joint.asked())))

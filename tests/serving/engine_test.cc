@@ -28,8 +28,7 @@ pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
 
 struct Rig {
   explicit Rig(const std::string& policy, EngineOptions options = {})
-      : models(policy, ""),
-        engine(options, models, [this](const pb::DecideResponse&) { ++seen; }) {}
+      : models(policy, ""), engine(options, models, [this](const Told&) { ++seen; }) {}
 
   ModelStore models;
   std::atomic<int> seen = 0;

@@ -1,86 +1,16 @@
 // The program itself: started, asked, stopped, killed.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "env/base/file.h"
 #include "serving/json.h"
+#include "tests/serving/child.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
 namespace {
-
-std::string program() {
-  const char* folder = std::getenv("YARD_BIN");
-  return (std::filesystem::path(folder != nullptr ? folder : "build/bin") / "yardmaster-serve")
-      .string();
-}
-
-// A child whose standard output and error go to files.
-class Child {
- public:
-  Child(const std::filesystem::path& temp, std::vector<std::string> arguments)
-      : out_(temp / ("out" + std::to_string(++count_))), err_(out_.string() + ".err") {
-    arguments.insert(arguments.begin(), program());
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) {
-      for (const auto& [fd, file] : {std::pair{1, out_}, std::pair{2, err_}}) {
-        dup2(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), fd);
-      }
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-  }
-  ~Child() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      wait();
-    }
-  }
-
-  void signal(int number) const { kill(pid_, number); }
-
-  // The exit code, or minus the signal that ended it.
-  int wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
-  std::string out() const { return read_file(out_); }
-  std::string err() const { return read_file(err_); }
-
-  // The line with the addresses of `serve --json`, once it is there.
-  nlohmann::json addresses() {
-    for (;;) {
-      if (std::filesystem::exists(out_) && out().ends_with("\n"))
-        return nlohmann::json::parse(out());
-      int status = 0;
-      if (waitpid(pid_, &status, WNOHANG) == pid_) {
-        pid_ = -1;
-        ADD_FAILURE() << "the server ended: " << err();
-        return {};
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
-
- private:
-  static inline int count_ = 0;
-  std::filesystem::path out_, err_;
-  pid_t pid_;
-};
 
 class Program : public ::testing::Test {
  protected:

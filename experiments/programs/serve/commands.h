@@ -7,6 +7,7 @@ namespace yard {
 
 int run_serve(int argc, char** argv);
 int run_decide(int argc, char** argv);
+int run_log(int argc, char** argv);
 int run_bench_served(int argc, char** argv);
 
 // Parses the command's arguments into what was added to `app`. Returns false when only the help was

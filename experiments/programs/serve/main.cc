@@ -29,8 +29,9 @@ int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "serve") return run_serve(argc - 1, argv + 1);
   if (name == "decide") return run_decide(argc - 1, argv + 1);
+  if (name == "log") return run_log(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
-  throw InputError("yardmaster-serve", "a command: serve, decide or bench-served",
+  throw InputError("yardmaster-serve", "a command: serve, decide, log or bench-served",
                    "'" + std::string(name) + "'");
 }
 

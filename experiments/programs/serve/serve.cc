@@ -75,6 +75,15 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--grace", options.grace_s, "seconds between 'not ready' and the end of service")
       ->check(CLI::Range(0.0, 3600.0));
+  auto* log = app.add_option("--decision-log", options.log.folder,
+                             "folder for a log of all decisions, to learn from");
+  app.add_option("--decision-log-mib", options.log.most_mib,
+                 "that its files may hold together; the oldest go first")
+      ->check(CLI::Range(2, 1 << 30))
+      ->needs(log);
+  app.add_option("--decision-log-file-mib", options.log.file_mib, "that one of them may hold")
+      ->check(CLI::Range(1, 1024))
+      ->needs(log);
   app.add_flag("--json", json, "print the addresses as one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (!checkpoint.empty()) {
@@ -84,10 +93,19 @@ int run_serve(int argc, char** argv) {
 
   spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
   std::signal(SIGHUP, note_hang_up);
+  std::signal(SIGXFSZ, SIG_IGN);  // a log that may not grow further is an error of its write
   Server server(options);
   print_addresses(server, options.engine.fallback, json);
   std::string state = state_of(server.model());
   spdlog::info("model '{}': {}", server.model().current.name, state);
+  std::string trouble;
+  const auto tell_trouble = [&] {
+    const auto written = server.log();
+    if (!written || written->trouble == trouble) return;
+    trouble = written->trouble;
+    spdlog::warn("decision log: {}",
+                 trouble.empty() ? "written again" : trouble + "; records are dropped");
+  };
   while (!interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (hung_up) {
@@ -99,9 +117,11 @@ int run_serve(int argc, char** argv) {
       state = std::move(next);
       spdlog::warn("model '{}': {}", now.current.name, state);
     }
+    tell_trouble();
   }
   spdlog::info("draining for {} s", options.grace_s);
   server.drain();
+  tell_trouble();
   spdlog::info("done");
   if (server.hangs()) {
     // A policy that never comes back must not meet the end of the program's statics.

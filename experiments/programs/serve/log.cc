@@ -1,0 +1,166 @@
+// `log describe|print|replay`: what a decision log holds.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+#include "experiments/programs/serve/commands.h"
+#include "serving/json.h"
+#include "serving/log_replay.h"
+#include "serving/log_summary.h"
+#include "serving/model_store.h"
+
+namespace yard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json range(const LogSummary::Range& range) { return {range.first, range.last}; }
+
+Json to_json(const LogReader::Damage& damage) {
+  return {{"cut_tails", damage.cut_tails},
+          {"damaged", damage.damaged},
+          {"lost", damage.lost},
+          {"unknown", damage.unknown},
+          {"first", damage.first}};
+}
+
+Json to_json(const LogSummary& s) {
+  Json models = Json::array(), reasons = Json::array(), deciders = Json::object();
+  for (const auto& [model, count] : s.models) {
+    models.push_back({{"model", model.first}, {"digest", model.second}, {"decisions", count}});
+  }
+  for (const auto& [reason, count] : s.reasons) {
+    reasons.push_back({{"source", reason.first}, {"reason", reason.second}, {"decisions", count}});
+  }
+  for (const auto& [name, count] : s.deciders) deciders[name] = count;
+  return {{"files", s.files},
+          {"bytes", s.bytes},
+          {"runs", s.runs},
+          {"decisions", s.decisions},
+          {"missing", s.missing},
+          {"unix_s", range(s.unix_s)},
+          {"time_s", range(s.time_s)},
+          {"models", models},
+          {"reasons", reasons},
+          {"decided_by", deciders},
+          {"starts", s.starts},
+          {"preemptions", s.preemptions},
+          {"with_options", s.told},
+          {"drawn", s.drawn},
+          {"jobs", s.jobs},
+          {"outcomes", {{"finished", s.finished}, {"gone", s.gone}}},
+          {"damage", to_json(s.damage)}};
+}
+
+void print_text(const LogSummary& s) {
+  fmt::print("{} decisions of {} runs in {} files of {:.1f} MiB, {} more are missing\n",
+             s.decisions, s.runs, s.files, static_cast<double>(s.bytes) / (1 << 20), s.missing);
+  fmt::print("unix time {:.3f} to {:.3f}, snapshots {:.3f} to {:.3f}\n", s.unix_s.first,
+             s.unix_s.last, s.time_s.first, s.time_s.last);
+  for (const auto& [model, count] : s.models) {
+    fmt::print("  model {} {}: {}\n", model.first.empty() ? "(none)" : model.first, model.second,
+               count);
+  }
+  for (const auto& [reason, count] : s.reasons) {
+    fmt::print("  {} {}: {}\n", reason.first, reason.second, count);
+  }
+  for (const auto& [name, count] : s.deciders) {
+    fmt::print("  decided by {}: {}\n", name.empty() ? "nobody" : name, count);
+  }
+  fmt::print("{} starts, {} preemptions; options told with {} decisions, {} drawn\n", s.starts,
+             s.preemptions, s.told, s.drawn);
+  fmt::print("{} jobs, of which {} finished and {} were gone\n", s.jobs, s.finished, s.gone);
+  const LogReader::Damage& damage = s.damage;
+  if (damage.cut_tails > 0) fmt::print("{} cut tails\n", damage.cut_tails);
+  if (damage.damaged + damage.lost + damage.unknown > 0) {
+    fmt::print("{} damaged records, {} files that are lost from there on, {} unknown records{}{}\n",
+               damage.damaged, damage.lost, damage.unknown, damage.first.empty() ? "" : "; first ",
+               damage.first);
+  }
+}
+
+int describe(const std::string& folder, bool json) {
+  LogReader log(folder);
+  const LogSummary summary = summarise(log);
+  if (json) {
+    std::puts(to_json(summary).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    print_text(summary);
+  }
+  return 0;
+}
+
+// One line a record, so that a program without Protobuf can read a log through a pipe.
+int print(const std::string& folder) {
+  LogReader log(folder);
+  for (const pb::LogRecord& record : log) {
+    throw_if_interrupted();
+    if (std::puts(to_json_line(record).c_str()) < 0) break;
+  }
+  const LogReader::Damage& damage = log.damage();
+  if (!damage.first.empty()) std::fprintf(stderr, "left out: %s\n", damage.first.c_str());
+  return 0;
+}
+
+int replay_log(const std::string& folder, const std::string& policy, bool all, bool json) {
+  LogReader log(folder);
+  const Model model = open_servable(policy);
+  const LogReplay r = replay(log, *model.policy, all ? Decisions::kAll : Decisions::kOfPolicy);
+  if (json) {
+    const Json out = {{"policy", policy},
+                      {"digest", model.digest},
+                      {"asked", r.asked},
+                      {"same", r.same},
+                      {"same_actions", r.same_actions},
+                      {"acts", r.acts},
+                      {"same_acts", r.same_acts},
+                      {"failed", r.failed},
+                      {"passed", r.passed},
+                      {"first_other", r.first},
+                      {"damage", to_json(log.damage())}};
+    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    fmt::print("of {} decisions {} are the same, {} in their actions; of {} with actions {}\n",
+               r.asked, r.same, r.same_actions, r.acts, r.same_acts);
+    if (r.failed > 0) fmt::print("{} times it could not answer\n", r.failed);
+    if (r.passed > 0)
+      fmt::print("{} were not the served policy's (--all asks those, too)\n", r.passed);
+    if (!r.first.empty()) fmt::print("the first with other actions is {}\n", r.first);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_log(int argc, char** argv) {
+  std::string folder, policy, checkpoint;
+  bool json = false, all = false;
+  CLI::App app("look at the log of a server's decisions", "log");
+  app.require_subcommand(1);
+  auto* describing = app.add_subcommand("describe", "says what a log holds");
+  auto* printing = app.add_subcommand("print", "writes its records as JSON, one a line");
+  auto* replaying =
+      app.add_subcommand("replay", "asks a policy again and counts the answers that are the same");
+  for (CLI::App* command : {describing, printing, replaying}) {
+    command->add_option("log", folder, "folder, or one of its files")->required();
+    if (command != printing) command->add_flag("--json", json, "one JSON document on stdout");
+  }
+  auto* named = replaying->add_option("--policy", policy, "a name, or a tuned policy's file");
+  replaying->add_option("--checkpoint", checkpoint, "folder of a trained policy instead")
+      ->excludes(named);
+  replaying->add_flag("--all", all, "also where the heuristic answered then");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  if (describing->parsed()) return describe(folder, json);
+  if (printing->parsed()) return print(folder);
+  if (policy.empty() && checkpoint.empty()) {
+    throw InputError("log replay", "--policy or --checkpoint", "neither");
+  }
+  return replay_log(folder, checkpoint.empty() ? policy : "checkpoint:" + checkpoint, all, json);
+}
+
+}  // namespace yard

@@ -1,0 +1,188 @@
+#include "serving/decision_log.h"
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "env/base/error.h"
+#include "env/base/tfrecord.h"
+#include "env/base/version.h"
+#include "serving/log_files.h"
+#include "serving/log_reader.h"
+#include "serving/outcomes.h"
+
+namespace yard {
+namespace {
+
+// A disk that hangs must not keep a server from ending.
+constexpr std::chrono::seconds kLastWrites{5};
+
+double unix_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string new_run() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::to_string(now / std::chrono::microseconds(1));
+}
+
+std::string frame(const pb::LogRecord& record) { return tfrecord(record.SerializeAsString()); }
+
+std::string head_frame(const std::string& run) {
+  pb::LogRecord record;
+  pb::LogHead& head = *record.mutable_head();
+  head.set_format(kLogFormat);
+  head.set_run(run);
+  head.set_unix_s(unix_s());
+  head.set_release(std::string(release()));
+  head.set_commit(std::string(commit()));
+  return frame(record);
+}
+
+LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
+  if (options.file_mib < 1 || options.most_mib < 2 * options.file_mib) {
+    throw InputError("decision log",
+                     "room for at least two files of 1 MiB or more, so that old records go file by "
+                     "file",
+                     std::to_string(options.most_mib) + " MiB for files of " +
+                         std::to_string(options.file_mib) + " MiB");
+  }
+  return {static_cast<uint64_t>(options.most_mib) << 20, static_cast<uint64_t>(options.file_mib)
+                                                             << 20};
+}
+
+}  // namespace
+
+// What the caller and the thread share: it lives as long as the one that ends last.
+struct DecisionLog::Shared {
+  struct Entry {
+    uint64_t number;
+    double unix_s;
+    size_t bytes;
+    std::shared_ptr<const pb::DecideRequest> request;
+    pb::DecideResponse response;
+    pb::Account account;
+  };
+
+  explicit Shared(const DecisionLogOptions& given)
+      : options(given),
+        files(std::make_unique<LogFiles>(given.folder, bounds_of(given),
+                                         [run = new_run()] { return head_frame(run); })) {
+    counts.bytes = files->bytes();
+  }
+
+  // The thread's life.
+  void run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      news.wait(lock, [this] { return ending || !waiting.empty(); });
+      if (waiting.empty()) break;
+      Entry entry = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      const size_t bytes = entry.bytes;
+      write(std::move(entry));
+      lock.lock();
+      waiting_bytes -= bytes;
+      ++done;
+      progress.notify_all();
+    }
+    files.reset();  // the folder is free for another when the destructor returns
+    ended = true;
+    progress.notify_all();
+  }
+
+  void write(Entry&& entry) {
+    const auto became = outcomes.look(entry.request, entry.response);
+    pb::LogRecord record;
+    pb::LoggedDecision& decision = *record.mutable_decision();
+    decision.set_number(entry.number);
+    decision.set_unix_s(entry.unix_s);
+    *decision.mutable_request() = *entry.request;
+    *decision.mutable_response() = std::move(entry.response);
+    *decision.mutable_account() = std::move(entry.account);
+    append(record);
+    for (const pb::LoggedOutcome& outcome : became) {
+      *record.mutable_outcome() = outcome;
+      append(record);
+    }
+  }
+
+  void append(const pb::LogRecord& record) {
+    const int error = files->append(frame(record));
+    const std::lock_guard lock(mutex);
+    counts.bytes = files->bytes();
+    if (error == EMSGSIZE) {
+      ++counts.too_large;
+    } else if (error != 0) {
+      ++counts.refused;
+      counts.trouble = std::strerror(error);
+    } else {
+      ++(record.has_decision() ? counts.decisions : counts.outcomes);
+      counts.trouble.clear();
+    }
+  }
+
+  const DecisionLogOptions options;
+  std::unique_ptr<LogFiles> files;  // the thread's
+  Outcomes outcomes;                // the thread's
+
+  std::mutex mutex;
+  std::condition_variable news;      // something waits, or the end
+  std::condition_variable progress;  // something is done
+  std::deque<Entry> waiting;
+  size_t waiting_bytes = 0;  // and what is being written
+  uint64_t told = 0;         // decisions that were added, dropped ones too
+  uint64_t taken = 0;        // of them not dropped
+  uint64_t done = 0;         // of those written
+  bool ending = false;
+  bool ended = false;
+  Counts counts;
+};
+
+DecisionLog::DecisionLog(const DecisionLogOptions& options)
+    : shared_(std::make_shared<Shared>(options)) {
+  std::thread([shared = shared_] { shared->run(); }).detach();
+}
+
+DecisionLog::~DecisionLog() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->ending = true;
+  shared_->news.notify_all();
+  shared_->progress.wait_for(lock, kLastWrites, [this] { return shared_->ended; });
+}
+
+void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
+                      const pb::DecideResponse& response, pb::Account&& account) {
+  const size_t bytes = request->ByteSizeLong() + account.memory().size();
+  Shared& s = *shared_;
+  const std::lock_guard lock(s.mutex);
+  const uint64_t number = ++s.told;
+  if (s.waiting.size() >= s.options.most_waiting ||
+      s.waiting_bytes + bytes > s.options.most_waiting_bytes) {
+    ++s.counts.late;
+    return;
+  }
+  ++s.taken;
+  s.waiting_bytes += bytes;
+  s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(account)});
+  s.news.notify_one();
+}
+
+bool DecisionLog::flush(std::chrono::seconds most) {
+  std::unique_lock lock(shared_->mutex);
+  const uint64_t all = shared_->taken;
+  return shared_->progress.wait_for(lock, most, [&] { return shared_->done >= all; });
+}
+
+DecisionLog::Counts DecisionLog::counts() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->counts;
+}
+
+}  // namespace yard

@@ -1,0 +1,107 @@
+// Frames are read as they were written; what was cut off or damaged anywhere is told from what is
+// whole.
+#include "env/base/tfrecord.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "env/base/error.h"
+#include "tests/support/temp_file.h"
+
+namespace yard::testing {
+namespace {
+
+using Found = TfrecordReader::Found;
+
+const std::vector<std::string> kContents = {"one", "", std::string(70'000, 'x'), "last"};
+
+std::string frames() {
+  std::string out;
+  for (const std::string& content : kContents) out += tfrecord(content);
+  return out;
+}
+
+// What a reader finds in `content`, the last of it kEnd, and the frames that were whole.
+std::vector<Found> read(const std::string& content, std::vector<std::string>& whole) {
+  const TempFile file("frames", content);
+  TfrecordReader reader(file.path());
+  std::vector<Found> out;
+  std::string bytes;
+  do {
+    out.push_back(reader.next(bytes));
+    if (out.back() == Found::kWhole) whole.push_back(bytes);
+  } while (out.back() != Found::kEnd);
+  return out;
+}
+
+TEST(Tfrecord, ChecksumIsCastagnoli) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(""), 0u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);  // RFC 3720, B.4
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+}
+
+TEST(Tfrecord, WhatIsReadIsWhatWasWritten) {
+  std::vector<std::string> whole;
+  const auto found = read(frames(), whole);
+  EXPECT_EQ(whole, kContents);
+  EXPECT_EQ(found.size(), 5u);
+  EXPECT_EQ(frames().size(), 3 + 70'000 + 4 + 4 * kTfrecordOverhead);
+  std::vector<std::string> none;
+  EXPECT_EQ(read("", none), std::vector<Found>{Found::kEnd});
+  EXPECT_THROW(TfrecordReader("no/such/file"), InputError);
+}
+
+TEST(Tfrecord, AFileMayEndAnywhere) {
+  const std::string all = tfrecord("one") + tfrecord("second");
+  const size_t first = tfrecord("one").size();
+  for (size_t length = 0; length < all.size(); ++length) {
+    std::vector<std::string> whole;
+    const auto found = read(all.substr(0, length), whole);
+    EXPECT_EQ(whole.size(), length >= first ? 1u : 0u) << length;
+    const bool cut = length != 0 && length != first;
+    EXPECT_EQ(std::ranges::count(found, Found::kCutOff), cut ? 1 : 0) << length;
+    EXPECT_EQ(std::ranges::count(found, Found::kLost), 0) << length;
+  }
+}
+
+// Every bit of two frames is turned: never is a content taken for whole that was not written.
+TEST(Tfrecord, EveryTurnedBitIsNoticed) {
+  const std::string all = tfrecord("one") + tfrecord("second");
+  const size_t first = tfrecord("one").size();
+  for (size_t bit = 0; bit < 8 * all.size(); ++bit) {
+    std::string damaged = all;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    std::vector<std::string> whole;
+    const auto found = read(damaged, whole);
+    EXPECT_EQ(std::ranges::count(found, Found::kDamaged) + std::ranges::count(found, Found::kLost),
+              1)
+        << bit;
+    // A damaged content does not take the frame after it along.
+    if (bit / 8 >= 12) {
+      EXPECT_EQ(whole, std::vector<std::string>{bit / 8 < first ? "second" : "one"}) << bit;
+    }
+  }
+}
+
+TEST(Tfrecord, AFrameIsNoLongerThanItsFile) {
+  std::string head(8, '\0');
+  head[6] = 1;  // 2^48 bytes, which nobody may try to hold
+  const std::string frame = tfrecord(head);
+  // The checksum of a length is that of its eight bytes as a content.
+  std::vector<std::string> whole;
+  const auto found = read(head + frame.substr(20, 4) + "rest", whole);
+  EXPECT_EQ(found, (std::vector<Found>{Found::kCutOff, Found::kEnd}));
+  EXPECT_TRUE(whole.empty());
+}
+
+TEST(Tfrecord, ZerosAreNoFrames) {
+  std::vector<std::string> whole;
+  const auto found = read(tfrecord("one") + std::string(4096, '\0'), whole);
+  EXPECT_EQ(found, (std::vector<Found>{Found::kWhole, Found::kLost, Found::kEnd}));
+}
+
+}  // namespace
+}  // namespace yard::testing

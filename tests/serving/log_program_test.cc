@@ -1,0 +1,183 @@
+// The log of the program itself: killed in the middle, on a full disk, and looked at afterwards.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "serving/json.h"
+#include "tests/serving/child.h"
+#include "tests/serving/logs.h"
+#include "tests/serving/requests.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LogProgram : public ::testing::Test {
+ protected:
+  std::vector<std::string> serve(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {
+        "serve",   "--policy", "las",         "--listen", "127.0.0.1:0",    "--json",
+        "--grace", "0",        "--budget-ms", "20000",    "--decision-log", folder()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  std::string folder() const { return temp_.path() / "log"; }
+
+  std::string output(const std::vector<std::string>& arguments) const {
+    Child child(temp_.path(), arguments);
+    EXPECT_EQ(child.wait(), 0) << child.err();
+    return child.out();
+  }
+
+  // Exit code 2 and one line that says so.
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& says) const {
+    Child child(temp_.path(), arguments);
+    EXPECT_EQ(child.wait(), 2);
+    EXPECT_THAT(child.err(), HasSubstr(says));
+    const std::string err = child.err();
+    EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+    EXPECT_EQ(child.out(), "");
+  }
+
+  TempFolder temp_;
+};
+
+// Asks until the server is gone, or `most` times. Returns how many were answered.
+uint64_t hammer(const std::string& address, int most, std::atomic<uint64_t>& answered) {
+  const auto stub =
+      pb::PolicyService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  pb::DecideRequest request = full_cluster();
+  request.mutable_jobs(1)->set_name(std::string(20'000, 'x'));
+  uint64_t mine = 0;
+  for (int i = 0; i < most; ++i) {
+    request.set_time_s(10'000 + i);
+    grpc::ClientContext context;
+    pb::DecideResponse answer;
+    if (!stub->Decide(&context, request, &answer).ok()) break;
+    ++mine;
+    ++answered;
+  }
+  return mine;
+}
+
+TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
+  for (int round = 0; round < 3; ++round) {
+    Child server(temp_.path(), serve());
+    const std::string address = server.addresses().at("grpc");
+    std::atomic<uint64_t> answered = 0;
+    std::vector<std::thread> callers;
+    for (int c = 0; c < 4; ++c) {
+      callers.emplace_back([&] { hammer(address, 1'000'000, answered); });
+    }
+    while (answered < 200) std::this_thread::yield();
+    server.signal(SIGKILL);
+    EXPECT_EQ(server.wait(), -SIGKILL);
+    for (std::thread& caller : callers) caller.join();
+  }
+  LogReader log(folder());
+  EXPECT_EQ(log.files().size(), 3u);
+  std::map<std::string, uint64_t> last;
+  for (const pb::LogRecord& record : log) {
+    if (!record.has_decision()) continue;
+    EXPECT_EQ(record.decision().number(), ++last[log.head().run()]);
+  }
+  EXPECT_EQ(last.size(), 3u);
+  EXPECT_LE(log.damage().cut_tails, 3u);
+  EXPECT_EQ(log.damage().damaged + log.damage().lost, 0u) << log.damage().first;
+  const auto told = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
+  EXPECT_EQ(told.at("runs"), 3);
+  EXPECT_EQ(told.at("missing"), 0);
+}
+
+// The file may not grow past 100 kB: serving goes on, and says what is missing.
+TEST_F(LogProgram, AFullDiskIsNoHarmToServing) {
+  Child server(temp_.path(), serve(), [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 100'000;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  std::atomic<uint64_t> answered = 0;
+  EXPECT_EQ(hammer(server.addresses().at("grpc"), 50, answered), 50u);
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0);
+  EXPECT_THAT(server.err(), HasSubstr("decision log: File too large; records are dropped"));
+  LogReader::Damage damage;
+  const auto records = read_log(folder(), &damage);
+  EXPECT_GE(records.size(), 3u);
+  EXPECT_LT(records.size(), 6u);
+  EXPECT_EQ(damage.cut_tails + damage.damaged + damage.lost, 0u);
+}
+
+TEST_F(LogProgram, DescribesPrintsAndReplays) {
+  {
+    Child server(temp_.path(), serve({"--decision-log-mib", "8", "--decision-log-file-mib", "2"}));
+    std::atomic<uint64_t> answered = 0;
+    hammer(server.addresses().at("grpc"), 10, answered);
+    server.signal(SIGTERM);
+    EXPECT_EQ(server.wait(), 0) << server.err();
+  }
+  EXPECT_THAT(output({"log", "describe", folder()}),
+              HasSubstr("10 decisions of 1 runs in 1 files of 0.2 MiB, 0 more are missing\n"));
+  const auto told = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
+  EXPECT_EQ(told.at("decisions"), 10);
+  EXPECT_EQ(told.at("models").at(0).at("model"), "las");
+  EXPECT_EQ(told.at("reasons").at(0).at("source"), "POLICY");
+  EXPECT_EQ(told.at("decided_by").at("las"), 10);
+  EXPECT_EQ(told.at("preemptions"), 10);
+  EXPECT_EQ(told.at("jobs"), 2);
+
+  std::istringstream lines(output({"log", "print", folder()}));
+  int records = 0;
+  for (std::string line; std::getline(lines, line); ++records) {
+    const auto record = nlohmann::json::parse(line);
+    EXPECT_EQ(record.at("decision").at("response").at("actions").size(), 2u);
+    EXPECT_EQ(record.at("decision").at("request").at("time_s"), 10'000 + records);
+  }
+  EXPECT_EQ(records, 10);
+
+  const auto replayed = [&](const std::string& policy) {
+    return nlohmann::json::parse(output({"log", "replay", folder(), "--policy", policy, "--json"}));
+  };
+  EXPECT_EQ(replayed("las").at("same"), 10);
+  EXPECT_EQ(replayed("backfill").at("asked"), 10);
+  EXPECT_EQ(replayed("backfill").at("same_actions"), 0);
+  EXPECT_THAT(output({"log", "replay", folder(), "--policy", "las"}),
+              HasSubstr("of 10 decisions 10 are the same"));
+}
+
+TEST_F(LogProgram, HelpIsNoError) {
+  EXPECT_THAT(output({"log", "--help"}), HasSubstr("describe"));
+  EXPECT_THAT(output({"log", "replay", "--help"}), HasSubstr("--policy"));
+}
+
+TEST_F(LogProgram, RefusesBadInputWithOneLine) {
+  Child server(temp_.path(), serve());
+  server.addresses();
+  expect_refused(serve(), "no other server writes its log");
+  expect_refused({"serve", "--policy", "las", "--decision-log-mib", "8"},
+                 "--decision-log-mib requires --decision-log");
+  const std::string other = temp_.path() / "other";
+  expect_refused({"serve", "--policy", "las", "--decision-log", other, "--decision-log-mib", "8"},
+                 "decision log: expected room for at least two files");
+  std::ofstream(temp_.path() / "file") << "this is no log";
+  expect_refused({"serve", "--policy", "las", "--decision-log", temp_.path() / "file"},
+                 "expected a folder that can be written");
+  expect_refused({"log", "describe", other}, "expected a folder with a decision log");
+  expect_refused({"log", "describe", temp_.path() / "file"}, "file, byte 0: expected the length");
+  expect_refused({"log", "replay", folder()}, "expected");
+  expect_refused({"log"}, "subcommand");
+  expect_refused({"log", "describe"}, "log is required");
+}
+
+}  // namespace
+}  // namespace yard::testing

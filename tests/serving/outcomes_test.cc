@@ -1,0 +1,186 @@
+// What became of jobs, by hand-made snapshots one after another.
+#include "serving/outcomes.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/serving/requests.h"
+
+namespace yard::testing {
+namespace {
+
+// Two nodes; "a" and "b" run since long, "c" waits.
+pb::DecideRequest first_snapshot() {
+  pb::DecideRequest request = cluster_of(2);
+  add_running(request, "a", 4, "n0").set_user("ada");
+  add_running(request, "b", 4, "n1").set_user("bob");
+  add_waiting(request, "c", 8).set_user("cleo");
+  return request;
+}
+
+pb::DecideRequest without(pb::DecideRequest request, const std::string& id, double time_s) {
+  request.set_time_s(time_s);
+  for (int i = request.jobs_size() - 1; i >= 0; --i) {
+    if (request.jobs(i).id() == id) request.mutable_jobs()->DeleteSubrange(i, 1);
+  }
+  return request;
+}
+
+void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double end_s,
+            const std::string& id = "") {
+  pb::FinishedJob& told = *request.add_finished();
+  told.set_user(job.user());
+  told.set_name(job.name());
+  told.set_gpus(job.gpus());
+  told.set_submit_s(job.submit_s());
+  told.set_run_s(run_s);
+  told.set_end_s(end_s);
+  told.set_id(id);
+}
+
+std::vector<pb::LoggedOutcome> look(Outcomes& outcomes, const pb::DecideRequest& request,
+                                    const pb::DecideResponse& response = {}) {
+  return outcomes.look(std::make_shared<const pb::DecideRequest>(request), response);
+}
+
+TEST(Outcomes, NothingBecomesOfJobsThatAreStillThere) {
+  Outcomes outcomes;
+  EXPECT_TRUE(look(outcomes, first_snapshot()).empty());
+  pb::DecideRequest later = first_snapshot();
+  later.set_time_s(10'060);
+  add_waiting(later, "d", 1);
+  EXPECT_TRUE(look(outcomes, later).empty());
+}
+
+TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  const auto became = look(outcomes, without(first_snapshot(), "a", 10'060));
+  ASSERT_EQ(became.size(), 1u);
+  EXPECT_EQ(became[0].end(), pb::LoggedOutcome::GONE);
+  EXPECT_EQ(became[0].job().id(), "a");
+  EXPECT_EQ(became[0].job().user(), "ada");
+  EXPECT_EQ(became[0].job().placement(0).node(), "n0");
+  EXPECT_EQ(became[0].seen_s(), 10'000);
+  EXPECT_EQ(became[0].missed_s(), 10'060);
+  EXPECT_EQ(became[0].run_s(), 3600);
+  EXPECT_EQ(became[0].most_run_s(), 3660);
+  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "told once";
+}
+
+TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
+  for (const std::string id : {"a", ""}) {
+    Outcomes outcomes;
+    const pb::DecideRequest first = first_snapshot();
+    look(outcomes, first);
+    pb::DecideRequest later = without(first, "a", 10'060);
+    finish(later, first.jobs(0), 100, 5'000);  // somebody alike, long ago
+    finish(later, first.jobs(1), 3'650, 10'050, id.empty() ? "" : "b");
+    finish(later, first.jobs(0), 3'640, 10'040, id);
+    const auto became = look(outcomes, later);
+    ASSERT_EQ(became.size(), 1u);
+    EXPECT_EQ(became[0].end(), pb::LoggedOutcome::FINISHED);
+    EXPECT_EQ(became[0].run_s(), 3'640);
+    EXPECT_EQ(became[0].most_run_s(), 3'640);
+    EXPECT_EQ(became[0].end_s(), 10'040);
+  }
+}
+
+TEST(Outcomes, JobsThatLookAlikeGetTheEndsThatTheyCanHaveHad) {
+  Outcomes outcomes;
+  pb::DecideRequest first = first_snapshot();
+  for (const int i : {0, 1}) {
+    first.mutable_jobs(i)->set_user("ada");
+    first.mutable_jobs(i)->set_submit_s(1000);
+  }
+  first.mutable_jobs(0)->set_attained_s(50);
+  look(outcomes, first);
+  pb::DecideRequest later = without(without(first, "a", 10'060), "b", 10'060);
+  finish(later, first.jobs(0), 3'630, 10'030);
+  finish(later, first.jobs(0), 90, 10'040);
+  const auto became = look(outcomes, later);
+  ASSERT_EQ(became.size(), 2u);
+  EXPECT_EQ(became[0].job().id(), "b");
+  EXPECT_EQ(became[0].run_s(), 3'630);
+  EXPECT_EQ(became[1].job().id(), "a");
+  EXPECT_EQ(became[1].run_s(), 90);
+}
+
+TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
+  Outcomes outcomes;
+  pb::DecideResponse response;
+  response.set_decision_id("17");
+  pb::Action& action = *response.add_actions();
+  action.set_verb(pb::START);
+  action.set_job("c");
+  look(outcomes, first_snapshot(), response);
+  response.Clear();
+  response.set_decision_id("18");
+  pb::DecideRequest later = first_snapshot();
+  later.set_time_s(10'060);
+  look(outcomes, later, response);
+  const auto became = look(outcomes, without(later, "c", 10'120));
+  ASSERT_EQ(became.size(), 1u);
+  EXPECT_EQ(became[0].started_by(), "17");
+  look(outcomes, first_snapshot());
+}
+
+TEST(Outcomes, AnIdThatIsUsedAgainIsAnotherJob) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
+  add_waiting(later, "a", 2);
+  const auto became = look(outcomes, later);
+  ASSERT_EQ(became.size(), 1u);
+  EXPECT_EQ(became[0].job().gpus(), 4u);
+}
+
+TEST(Outcomes, AnOlderSnapshotTellsNothing) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 9'990)).empty());
+  EXPECT_EQ(look(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
+}
+
+TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 5'000)).empty());
+  const auto became = look(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
+  ASSERT_EQ(became.size(), 1u);
+  EXPECT_EQ(became[0].job().id(), "b");
+  EXPECT_EQ(became[0].most_run_s(), 3'610);
+}
+
+TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  pb::DecideRequest named = without(first_snapshot(), "a", 10'060);
+  named.set_cluster("other");
+  EXPECT_TRUE(look(outcomes, named).empty());
+  pb::DecideRequest elsewhere;
+  elsewhere.set_time_s(10'060);
+  elsewhere.add_nodes()->set_name("x");
+  EXPECT_TRUE(look(outcomes, elsewhere).empty());
+  // Each goes on where it was; a node that was taken out makes no other cluster.
+  EXPECT_EQ(look(outcomes, without(named, "b", 10'120)).size(), 1u);
+  pb::DecideRequest smaller = without(first_snapshot(), "a", 10'120);
+  smaller.mutable_nodes()->DeleteSubrange(0, 1);
+  const auto became = look(outcomes, smaller);
+  ASSERT_EQ(became.size(), 1u);
+  EXPECT_EQ(became[0].cluster(), "");
+  EXPECT_EQ(became[0].seen_s(), 10'000);
+}
+
+TEST(Outcomes, NoMoreClustersAreRememberedThanThereCanBe) {
+  Outcomes outcomes;
+  look(outcomes, first_snapshot());
+  for (int i = 0; i < 100; ++i) {
+    pb::DecideRequest other = first_snapshot();
+    other.set_cluster(std::to_string(i));
+    look(outcomes, other);
+  }
+  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 10'060)).empty()) << "forgotten";
+}
+
+}  // namespace
+}  // namespace yard::testing

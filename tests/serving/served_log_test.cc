@@ -1,0 +1,222 @@
+// The log of a real server: every decision is in it with whatever it was made from, the same policy
+// decides the same again, and nobody waits for it.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "policies/learned/open_policy.h"
+#include "serving/export.h"
+#include "serving/log_replay.h"
+#include "serving/log_summary.h"
+#include "serving/server.h"
+#include "tests/serving/logs.h"
+#include "tests/serving/requests.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServedLog : public ::testing::Test {
+ protected:
+  ServerOptions options_for(const std::string& policy) const {
+    ServerOptions options;
+    options.listen = options.http = "127.0.0.1:0";
+    options.policy = policy;
+    options.engine.budget_ms = 20'000;
+    options.grace_s = 0;
+    options.log.folder = folder();
+    return options;
+  }
+  std::string folder() const { return temp_.path() / "log"; }
+
+  std::string pilot() const {
+    const auto folder = temp_.path() / "pilot";
+    if (!std::filesystem::exists(folder)) write_checkpoint(folder, 1);
+    return "checkpoint:" + folder.string();
+  }
+
+  TempFolder temp_;
+};
+
+pb::DecideResponse decide(const std::string& address, const pb::DecideRequest& request) {
+  const auto stub =
+      pb::PolicyService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  const grpc::Status status = stub->Decide(&context, request, &answer);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return answer;
+}
+
+// Asks the server at every event of a random play. Returns how many.
+int play(const std::string& address, uint64_t seed) {
+  const std::string cluster = "3x4:k80+2x8:v100";
+  const ClusterSpec spec = load_cluster(cluster);
+  const Scene scene(cluster, random_jobs(Rng{seed}, {.count = 60, .mean_gap_s = 60}));
+  const auto las = PolicyRegistry::make("las", {});
+  Player player(scene, *las);
+  std::vector<Finished> finished;
+  int asked = 0;
+  while (player.advance()) {
+    const ClusterState& s = player.state();
+    for (int32_t i = 0; i < s.head->num_changed; ++i) {
+      const int32_t slot = s.changed[i];
+      if (s.phase[slot] != Phase::kDone) continue;
+      finished.push_back({s.job[slot], s.head->now_us, player.view().attained_us(slot)});
+    }
+    decide(address, to_request(spec, scene.jobs(), scene.fixed(), s, finished));
+    ++asked;
+    if (!player.decide()) ADD_FAILURE() << "no decision";
+  }
+  return asked;
+}
+
+TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
+  for (const std::string& policy : {std::string("las"), std::string("gittins"), pilot()}) {
+    ServerOptions options = options_for(policy);
+    options.log.folder += "-" + options.policy.substr(0, 4);
+    int asked = 0;
+    {
+      Server server(options);
+      for (uint64_t seed = 1; seed <= 2; ++seed) asked += play(server.address(), seed);
+      server.drain();
+    }
+    LogReader log(options.log.folder);
+    const OpenedPolicy again = open_policy(policy, {});
+    const LogReplay replayed = replay(log, *again.policy, Decisions::kOfPolicy);
+    EXPECT_GT(asked, 200) << policy;
+    EXPECT_EQ(replayed.asked, static_cast<uint64_t>(asked)) << policy;
+    EXPECT_EQ(replayed.same, replayed.asked) << policy;
+    EXPECT_GT(replayed.acts, 100u) << policy;
+    LogReader other(options.log.folder);
+    const LogReplay fifo = replay(other, *PolicyRegistry::make("fifo", {}), Decisions::kOfPolicy);
+    EXPECT_LT(fifo.same_acts, fifo.acts) << "the comparison can fail";
+    EXPECT_FALSE(fifo.first.empty());
+    LogReader summed(options.log.folder);
+    const LogSummary summary = summarise(summed);
+    EXPECT_EQ(summary.decisions, replayed.asked);
+    EXPECT_EQ(summary.missing, 0u);
+    EXPECT_EQ(summary.models.size(), 1u);
+    EXPECT_EQ(summary.models.begin()->first.second, again.digest);
+    // All but those that the last snapshot of a play still had, and finished by what is told.
+    EXPECT_GE(summary.finished, 110u);
+  }
+}
+
+// What a trained policy chose from is what its actions came of.
+TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
+  {
+    Server server(options_for(pilot()));
+    play(server.address(), 3);
+    server.drain();
+  }
+  int steps = 0;
+  for (const pb::LogRecord& record : read_log(folder())) {
+    if (!record.has_decision()) continue;
+    const pb::LoggedDecision& decision = record.decision();
+    EXPECT_EQ(decision.account().probability(), 1);
+    EXPECT_FALSE(decision.account().has_draw_key());
+    EXPECT_GT(decision.account().memory_bytes(), 0u);
+    std::multiset<std::string> chosen, acted;
+    for (const pb::Step& step : decision.account().steps()) {
+      ++steps;
+      ASSERT_LT(step.chosen(), static_cast<uint32_t>(step.options_size()));
+      const pb::Option& option = step.options(static_cast<int>(step.chosen()));
+      for (const pb::Option& other : step.options()) EXPECT_LE(other.logit(), option.logit());
+      EXPECT_EQ(step.probability(), 1);
+      if (option.verb() == pb::VERB_UNSPECIFIED) continue;
+      chosen.insert(pb::Verb_Name(option.verb()) +
+                    decision.request().jobs(static_cast<int>(option.job())).id());
+    }
+    for (const pb::Action& action : decision.response().actions()) {
+      acted.insert(pb::Verb_Name(action.verb()) + action.job());
+    }
+    EXPECT_EQ(chosen, acted);
+  }
+  EXPECT_GT(steps, 100);
+}
+
+TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
+  hang_from_now_on();
+  ServerOptions options = options_for("test-hangs");
+  options.engine.budget_ms = 500;
+  {
+    Server server(options);
+    decide(server.address(), full_cluster());
+    pb::DecideRequest other = full_cluster();
+    other.set_model("nobody");
+    decide(server.address(), other);
+    release_hanging();
+    server.drain();
+  }
+  const auto records = read_log(folder());
+  ASSERT_EQ(records.size(), 2u);
+  const pb::DecideResponse& late = records[0].decision().response();
+  EXPECT_EQ(late.source(), pb::HEURISTIC);
+  EXPECT_EQ(late.reason(), pb::DEADLINE);
+  EXPECT_EQ(late.decided_by(), "las");
+  EXPECT_EQ(late.model(), "test-hangs");
+  EXPECT_EQ(records[0].decision().account().probability(), 1);
+  EXPECT_EQ(records[1].decision().response().reason(), pb::NO_MODEL);
+}
+
+TEST_F(ServedLog, ManyCallersAtOnce) {
+  constexpr int kCallers = 8, kEach = 40;
+  std::set<std::string> answered;
+  std::mutex mutex;
+  {
+    Server server(options_for("las"));
+    std::vector<std::thread> callers;
+    for (int c = 0; c < kCallers; ++c) {
+      callers.emplace_back([&, c] {
+        for (int i = 0; i < kEach; ++i) {
+          pb::DecideRequest request = full_cluster();
+          request.set_cluster(std::to_string(c));
+          request.set_time_s(10'000 + i);
+          const std::string id = decide(server.address(), request).decision_id();
+          const std::lock_guard lock(mutex);
+          answered.insert(id);
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    server.drain();
+    EXPECT_EQ(server.log()->late, 0u);
+  }
+  std::set<std::string> logged;
+  for (const pb::LogRecord& record : read_log(folder())) {
+    logged.insert(record.decision().response().decision_id());
+  }
+  EXPECT_EQ(logged, answered);
+  EXPECT_EQ(logged.size(), size_t{kCallers * kEach});
+}
+
+TEST_F(ServedLog, MetricsTellOfIt) {
+  Server server(options_for("las"));
+  decide(server.address(), full_cluster());
+  std::string text;
+  do {
+    text = httplib::Client("http://" + server.http_address()).Get("/metrics")->body;
+  } while (text.find("log_records_total{kind=\"decision\"} 1\n") == std::string::npos);
+  EXPECT_THAT(text, HasSubstr("yardmaster_decision_log_dropped_total{reason=\"disk\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("yardmaster_decision_log_dropped_total{reason=\"late\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("yardmaster_decision_log_bytes " +
+                              std::to_string(bytes_of_log(folder())) + "\n"));
+  EXPECT_THAT(text, HasSubstr("yardmaster_decision_log_writing 1\n"));
+  ServerOptions without = options_for("las");
+  without.log.folder.clear();
+  const Server silent(without);
+  text = httplib::Client("http://" + silent.http_address()).Get("/metrics")->body;
+  EXPECT_EQ(text.find("yardmaster_decision_log_bytes "), std::string::npos);
+  EXPECT_FALSE(silent.log().has_value());
+}
+
+}  // namespace
+}  // namespace yard::testing
