@@ -71,6 +71,8 @@ Json json_of(const Score& score) {
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
           {"preemptions", score.preemptions},
+          {"moves", number(score.moves)},
+          {"soon_again", number(score.soon_again)},
           {"class_jct_s", score.class_jct_s},
           {"unfinished", score.unfinished},
           {"block_jct_s", score.block_jct_s}};
@@ -83,6 +85,9 @@ Score read_score(const Json& json) {
   json.at("p99_jct_s").get_to(score.p99_jct_s);
   json.at("max_wait_s").get_to(score.max_wait_s);
   json.at("preemptions").get_to(score.preemptions);
+  // Scores that were kept before these were counted lack them.
+  score.moves = number(json.value("moves", Json()));
+  score.soon_again = number(json.value("soon_again", Json()));
   json.at("class_jct_s").get_to(score.class_jct_s);
   json.at("unfinished").get_to(score.unfinished);
   json.at("block_jct_s").get_to(score.block_jct_s);
@@ -92,7 +97,8 @@ Score read_score(const Json& json) {
 }  // namespace
 
 const Source& Sources::of(const ScenarioOptions& options) {
-  const std::array<std::string, 3> key = {options.trace, options.cluster, options.profiles};
+  const std::array<std::string, 4> key = {options.trace, options.cluster, options.profiles,
+                                          text_of(options.variation)};
   const auto known = by_files_.find(key);
   if (known != by_files_.end()) return known->second;
   return by_files_.emplace(key, load_source(options)).first->second;

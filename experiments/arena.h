@@ -32,7 +32,8 @@ class Sources {
   const Source& of(const ScenarioOptions& options);
 
  private:
-  std::map<std::array<std::string, 3>, Source> by_files_;  // trace, cluster, profiles
+  // By trace, cluster, profiles, variation.
+  std::map<std::array<std::string, 4>, Source> by_files_;
 };
 
 class Arena {

@@ -29,6 +29,7 @@ struct CellResult {
   CellFacts facts;
   std::string rules;
   double cost_scale = 1;
+  Variation variation;
   int replicas = 0;
   std::string candidate_name;
   std::vector<Score> candidates;  // by training seed
@@ -51,6 +52,7 @@ struct CellResult {
   // A figure of the candidate, averaged over seeds; over the yardstick's, NaN where that is 0.
   double mean(double Score::*figure) const;
   double over_yardstick(double Score::*figure) const;
+  double per_job(double Score::*figure) const { return mean(figure) / facts.jobs; }
   // The largest jobs of which there are at least 50.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;

@@ -73,6 +73,14 @@ Standing read_standing(const YamlMap& map, Standing standing) {
   return standing;
 }
 
+Variation read_variation(const YamlMap& map) {
+  Variation out;
+  if (map.has("allows")) out.allows = parse_allows(texts(map, "allows"), map.where("allows"));
+  out.cluster = map.number("cluster_scale", 1, 1 / kMostScale, kMostScale);
+  out.load = map.number("load_scale", 1, 1 / kMostScale, kMostScale);
+  return out;
+}
+
 // Names are parts of paths and of cells' names.
 void check_name(const YamlMap& map, const std::string& key) {
   const auto plain = [](char c) {
@@ -136,9 +144,11 @@ class Reader {
 
   void add_group(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& out) {
     check_name(groups, name);
-    const YamlMap map(
-        file_, groups[name], "a group",
-        std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on"} + kStandingKeys);
+    const YamlMap map(file_, groups[name], "a group",
+                      std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on",
+                                               "allows", "cluster_scale", "load_scale"} +
+                          kStandingKeys);
+    const Variation variation = read_variation(map);
     const Standing standing = read_standing(map, standing_);
     const std::vector<std::string> members = texts(map, "traces");
     if (members.empty()) map.fail("traces", "the group's traces as a list", "none");
@@ -150,6 +160,7 @@ class Reader {
         cell.name = name + "/" + trace + "/x" + shortest(congestion);
         cell.scenario.congestion = congestion;
         cell.scenario.cost_scale = standing.cost_scale;
+        cell.scenario.variation = variation;
         cell.scenario.window.from = map.text("from", "");
         cell.scenario.window.to = map.text("to", "");
         cell.scenario.window.warmup = map.text("warmup", "");
@@ -256,6 +267,9 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell) {
   if (!s.profiles.empty()) out["profiles_sha256"] = cell.profiles_sha256;
   if (!s.models.entries().empty()) out["draw_models"] = true;
   if (s.skip_unusable) out["skip_unusable"] = true;
+  if (s.variation.allows != Allows{}) out["allows"] = words_of(s.variation.allows);
+  if (s.variation.cluster != 1) out["cluster_scale"] = s.variation.cluster;
+  if (s.variation.load != 1) out["load_scale"] = s.variation.load;
   return out;
 }
 

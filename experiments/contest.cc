@@ -1,6 +1,7 @@
 #include "experiments/contest.h"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,10 @@ constexpr double kUsPerS = 1e6;
 constexpr int64_t kJobsPerBlock = 40;
 constexpr int32_t kMostGpus[] = {1, 4, 8, 16};  // of all classes but the last
 constexpr const char* kClassNames[kSizeClasses] = {"1", "2-4", "5-8", "9-16", ">16"};
+
+double told(const std::optional<int64_t>& count) {
+  return count ? static_cast<double>(*count) : std::numeric_limits<double>::quiet_NaN();
+}
 
 using JobIndex = std::unordered_map<std::string_view, int64_t>;  // of scored jobs, by id
 
@@ -42,6 +47,8 @@ void add(const Scenario& replica, const Run& run, const JobIndex& index, double 
   score.p99_jct_s += share * s.all.p99_jct_s;
   score.max_wait_s += share * s.all.max_wait_s;
   score.preemptions += share * static_cast<double>(s.preemptions);
+  score.moves += share * told(s.moves);
+  score.soon_again += share * told(s.soon_again);
   score.unfinished += s.all.jobs - s.all.finished;
 }
 

@@ -42,7 +42,7 @@ class Evaluator {
     out.lack_limits = lack_limits();
     for (const CellSpec& cell : options_.choosing) choosing_.emplace(cell.name, play(cell, true));
     for (const CellSpec& cell : options_.cells) {
-      const int64_t openings = open_test(arenas_.at(cell.name).facts());
+      const int64_t openings = open_test(cell);
       const std::vector<Score> scores = play(cell, false);
       for (size_t c = 0; c < options_.candidates.size(); ++c) {
         out.cells.push_back(result_of(cell, scores, c));
@@ -148,13 +148,15 @@ class Evaluator {
     return out;
   }
 
-  // Logs that candidates look at a trace's last fifth, once for all congestions.
-  int64_t open_test(const CellFacts& facts) {
+  // Logs that candidates look at a trace's last fifth, once for all congestions, and for all sizes
+  // and loads of its cluster.
+  int64_t open_test(const CellSpec& cell) {
+    const CellFacts& facts = arenas_.at(cell.name).facts();
     if (!facts.opens_test) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
     Opening opening{facts.trace,
                     facts.sha256,
-                    facts.cluster,
+                    cell.scenario.cluster,
                     shortest(std::round(facts.from_s)),
                     shortest(std::round(facts.from_s + length_s)),
                     {},
@@ -183,6 +185,7 @@ class Evaluator {
     cell.facts = arenas_.at(spec.name).facts();
     cell.rules = options_.run_of("").rules;
     cell.cost_scale = spec.scenario.cost_scale;
+    cell.variation = spec.scenario.variation;
     cell.replicas = spec.replicas;
     cell.candidate_name = options_.candidates[candidate].name;
     cell.validated = !spec.chosen_on.empty();

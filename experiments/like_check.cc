@@ -66,7 +66,8 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
   Case real = case_of(part.jobs, part.from_us, part.to_us, cluster);
   const bool scaled = congestion > 0;
   if (scaled) {
-    const Source source{.trace = real.trace, .cluster = cluster, .faults = {}, .speeds = {}};
+    const Source source{
+        .trace = real.trace, .cluster = cluster, .faults = {}, .speeds = {}, .variation = {}};
     const Calibration found = calibrate(source, real.window, 1, congestion);
     scale_arrivals(real.trace, real.window, found.factor);
     out.congestion = found.congestion;

@@ -149,6 +149,9 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
     throw InputError("--profiles, or models of the cluster", "rules 'default'",
                      "'" + options.rules + "'");
   }
+  if (!contestant.policy && scenario.fixed.allows != Allows{}) {
+    throw InputError("--allow", "rules 'default'", "'" + options.rules + "'");
+  }
   if (!contestant.policy && scenario.apart) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",

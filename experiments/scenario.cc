@@ -6,6 +6,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/cluster/scale.h"
 #include "env/sim/fits.h"
 #include "env/sim/metrics.h"
 #include "env/trace/checkpoints.h"
@@ -54,6 +55,7 @@ Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& wind
   replica.factor = scenario.factor;
   replica.congestion = scenario.congestion;
   replica.opens_test = scenario.opens_test;
+  replica.allow(scenario.fixed.allows);
   return replica;
 }
 
@@ -76,7 +78,8 @@ std::optional<Trace> taken_apart(const Trace& trace, std::vector<int32_t>& of) {
 
 Source load_source(const ScenarioOptions& options) {
   Source source;
-  source.cluster = load_cluster(options.cluster);
+  source.cluster = scaled(load_cluster(options.cluster), options.variation.cluster);
+  source.variation = options.variation;
   const int gpus = source.cluster.total_gpus();
   source.trace = load_trace(options.trace, {.format = options.format,
                                             .skip_unusable = options.skip_unusable,
@@ -143,6 +146,8 @@ Outcome Scenario::of_jobs(Outcome outcome) const {
     JobOutcome& job = jobs[j];
     job.preemptions += stage.preemptions;
     job.restarts += stage.restarts;
+    job.moves += stage.moves;
+    job.soon_again += stage.soon_again;
     if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
       job.start_us = stage.start_us;
     }
@@ -213,16 +218,22 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   }
   Window window = select_window(trace, options);
   const bool opens_test = recorded(trace) && window.to_us > test_us;
+  const double load = source.variation.load;
   Calibration found;
-  if (congestion) {
-    found = known ? *known : calibrate(source, window, cost_scale, *congestion);
-    scale_arrivals(trace, window, found.factor);
+  if (known) {
+    found = *known;
+  } else {
+    if (congestion) found = calibrate(source, window, cost_scale, *congestion);
+    found.factor /= load;
   }
+  if (congestion || found.factor != 1) scale_arrivals(trace, window, found.factor);
   Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
   scenario.factor = found.factor;
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
+  scenario.allow(source.variation.allows);
   scenario.befall(source.faults);
+  if (load != 1 && !known) scenario.congestion = congestion_of(scenario);
   return scenario;
 }
 

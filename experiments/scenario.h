@@ -22,6 +22,7 @@
 #include "env/trace/window.h"
 #include "experiments/model_draw.h"
 #include "experiments/speeds.h"
+#include "experiments/variation.h"
 
 namespace yard {
 
@@ -43,6 +44,7 @@ struct ScenarioOptions {
   Settings checkpoints;      // what saves and restores cost by the size of a model
   Measurements measured;     // for run times that a trace lacks
   Settings models;           // ModelDraw
+  Variation variation;       // of the cluster and the load
 };
 
 // What befalls GPUs: what a file says, and what is drawn anew for every replica.
@@ -58,6 +60,7 @@ struct Source {
   ClusterSpec cluster;
   FaultPlan faults;
   std::shared_ptr<Speeds> speeds;  // null: nothing is known of models; shared by replicas
+  Variation variation;             // what of it the cluster is not yet
 };
 
 // A generator's arrivals are scaled to the cluster.
@@ -71,6 +74,9 @@ struct Scenario {
            std::shared_ptr<Speeds> speeds = nullptr);
   Scenario(Scenario&&) = default;
   Scenario(const Scenario&) = delete;
+
+  // Holds whoever plays to what the cluster allows.
+  void allow(const Allows& allows) { fixed.allows = allows; }
 
   // Lets GPUs go down as `plan` says; what it draws lies between the first arrival and
   // `drawn_until_us`. Without an `rng` it is drawn from the plan's own seed.
@@ -117,14 +123,14 @@ struct Scenario {
 };
 
 struct Calibration {
-  double factor = 1;      // by which distances between arrivals are multiplied
+  double factor = 1;      // by which distances between arrivals are multiplied, in all
   double congestion = 0;  // what that gives
 };
 
-// Cuts out the window and scales arrivals to the congestion, where one is given: as `known` says,
-// or as calibrate() finds. What follows the window are the trace's next jobs; but where it ends
-// before the last fifth of a recorded trace, which is for the final test alone, its own jobs come
-// again instead.
+// Cuts out the window and scales arrivals to the congestion, where one is given, and from there to
+// the load of source.variation: as `known` says, or as calibrate() finds. What follows the window
+// are the trace's next jobs; but where it ends before the last fifth of a recorded trace, which is
+// for the final test alone, its own jobs come again instead.
 Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
                        double cost_scale, const std::optional<Calibration>& known = {});
 

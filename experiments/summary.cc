@@ -85,6 +85,10 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
   out.p99 = over_yardstick(&Score::p99_jct_s);
   out.max_wait = over_yardstick(&Score::max_wait_s);
   out.preemptions = over_yardstick(&Score::preemptions);
+  for (const CellResult* cell : cells) {
+    out.preemptions_per_job += cell->per_job(&Score::preemptions) / out.cells;
+    out.soon_again += cell->mean(&Score::soon_again);
+  }
   out.largest_class =
       spread(cells, [](const CellResult& cell) { return cell.largest_class_jct_ratio(); });
   return out;

@@ -27,6 +27,8 @@ struct SummaryRow {
   int better = 0, worse = 0;  // whose interval lies wholly below, above 1
   Pooled pooled;              // against the yardstick
   double ratio_hindsight = 0;
+  double preemptions_per_job = 0;  // mean of the cells
+  double soon_again = 0;           // over all cells
   Spread ratio, p99, largest_class, max_wait, preemptions;
   bool finished = true;  // no job was left over; else there are no figures
 };

@@ -155,6 +155,15 @@ struct Costs {
   }
 };
 
+// What a cluster's manager lets a scheduler do beside starting jobs. Rules refuse the rest, so that
+// any policy can be played under it; a view tells what is allowed.
+struct Allows {
+  bool preempt = true;  // stop a job, which then waits in the queue again
+  bool move = true;     // start it elsewhere before it is back in the queue
+
+  friend bool operator==(const Allows&, const Allows&) = default;
+};
+
 // All that one step reads beside truth and state.
 struct Fixed {
   SpecColumns spec;
@@ -162,7 +171,8 @@ struct Fixed {
   Costs costs;
   SpeedColumns speed = {};  // no classes: nothing is known of models
   bool rated = false;       // whether a rate depends on more than the types of GPUs; see rates.h
-  bool faults = false;      // whether GPUs may go down: only then do states keep what that needs
+  Allows allows = {};
+  bool faults = false;  // whether GPUs may go down: only then do states keep what that needs
 
   // How fast a job goes on a node's GPUs where nothing is known of it but its model.
   YARD_HD double speed_on(int32_t job, int32_t node) const {

@@ -40,6 +40,30 @@ int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
   return scored;
 }
 
+// Counts what plans do to jobs that have run.
+class Disturbances {
+ public:
+  explicit Disturbances(int32_t jobs) : stopped_us_(static_cast<size_t>(jobs), kNever) {}
+
+  void count(const ClusterState& s, const Plan& plan, Outcome& out) {
+    const auto at = [&](const Edit& edit) { return static_cast<size_t>(s.job[edit.job.slot]); };
+    for (const Edit& edit : plan.edits) {
+      if (edit.verb != Verb::kPreempt) continue;
+      int64_t& last_us = stopped_us_[at(edit)];
+      const bool again = last_us != kNever && s.head->now_us - last_us < kSoonUs;
+      out.jobs[at(edit)].soon_again += again;
+      last_us = s.head->now_us;
+    }
+    for (const Edit& edit : plan.edits) {
+      const bool starts = edit.verb == Verb::kStart;
+      out.jobs[at(edit)].moves += starts && stopped_us_[at(edit)] == s.head->now_us;
+    }
+  }
+
+ private:
+  std::vector<int64_t> stopped_us_;  // (N) when the job was stopped last
+};
+
 // Work is counted in doubles, and up to here they hold every microsecond: 285 years.
 constexpr int64_t kExactUs = int64_t{1} << 53;
 
@@ -58,10 +82,12 @@ class Default final : public Pacing {
     const View view(world.fixed(), s, level, told.empty() ? nullptr : told.data());
     const Truth truth = replay.truth();
     Draft draft(world.fixed(), s);
+    Disturbances disturbances(replay.workload.size());
 
     Outcome out;
     out.jobs.resize(static_cast<size_t>(replay.workload.size()));
     out.begin_us = s.head->now_us;
+    out.tells_edits = true;
     int32_t open = 0;
     for (int32_t j = replay.first_job; j < replay.end_job; ++j) open += replay.workload.scored(j);
     if (open == 0) open = INT32_MAX;  // nothing is scored: play to the end
@@ -79,6 +105,7 @@ class Default final : public Pacing {
       open -= record(replay.workload, s, out);
       draft.reset();
       replay.decider->decide(view, draft);
+      disturbances.count(s, draft.plan(), out);
       ++out.decisions;
       if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;
       if (replay.watch) replay.watch(s);

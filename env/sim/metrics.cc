@@ -126,6 +126,10 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int6
     ++group.jobs;
     out.preemptions += what.preemptions;
     out.restarts += what.restarts;
+    if (outcome.tells_edits) {
+      out.moves = out.moves.value_or(0) + what.moves;
+      out.soon_again = out.soon_again.value_or(0) + what.soon_again;
+    }
     first_us = std::min(first_us, job.submit_us);
     if (what.end_us == kNone) continue;
     const int64_t jct_us = what.end_us - job.submit_us;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "env/sim/columns.h"
@@ -48,8 +49,10 @@ struct Summary {
   // GPU time held by restoring and running jobs over all GPUs' time, from the first arrival of the
   // replay (its warm-up too) to its end; 0 to 1.
   double utilisation = 0;
-  int64_t preemptions = 0;            // of scored jobs
-  int64_t restarts = 0;               // starts after a job's first
+  int64_t preemptions = 0;  // of scored jobs
+  int64_t restarts = 0;     // starts after a job's first
+  // Of the preemptions; none where the rules do not tell: see JobOutcome.
+  std::optional<int64_t> moves, soon_again;
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
 

@@ -36,7 +36,7 @@ std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
     if (options_.size() != before && options_[before].way == Way::kTogether) continue;
     if (limits.stop) add_stop(t);
     if (limits.stop && limits.spread && gpus_ > 1) add_stop_anywhere(t);
-    if (limits.clear) add_clear(t);
+    if (limits.clear && view_.may_move()) add_clear(t);
   }
   if (!held_by_one) add_anywhere();
   return std::move(options_);

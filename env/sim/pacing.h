@@ -15,22 +15,29 @@
 
 namespace yard {
 
+constexpr int64_t kSoonUs = 600'000'000;  // between two preemptions of a job
+
 struct JobOutcome {
   int64_t start_us = kNone;  // the first start
   int64_t end_us = kNone;
   int32_t preemptions = 0;
   int32_t restarts = 0;  // starts after the first
+  // Of the preemptions, where Outcome::tells_edits: those that began a move, the job being started
+  // elsewhere by the same plan; and those less than kSoonUs after the one before of the same job.
+  int32_t moves = 0;
+  int32_t soon_again = 0;
 };
 
 struct Outcome {
   std::vector<JobOutcome> jobs;  // (N) as in the workload
   int64_t begin_us = 0, end_us = 0;
-  WideUs held_time_us = 0;  // GPUs held by starting and running jobs, summed over time
-  int64_t events = 0;       // moments at which something happened
-  int64_t decisions = 0;    // times the scheduler was asked
-  WideUs lost_time_us = 0;  // GPU time of work that failures lost
-  int64_t failures = 0;     // times that a failure stopped a job
-  double moved_bytes = 0;   // between nodes
+  WideUs held_time_us = 0;   // GPUs held by starting and running jobs, summed over time
+  int64_t events = 0;        // moments at which something happened
+  int64_t decisions = 0;     // times the scheduler was asked
+  WideUs lost_time_us = 0;   // GPU time of work that failures lost
+  int64_t failures = 0;      // times that a failure stopped a job
+  double moved_bytes = 0;    // between nodes
+  bool tells_edits = false;  // whether jobs' moves and soon_again were counted
 
   // Takes over what a state has summed up by the end.
   void close(const Head& head) {

@@ -71,7 +71,9 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
     if (!stopped.insert(slot).second) return about(edit) + ": preempted twice";
-    if (!legal_preempt(s, slot)) return about(edit) + ": it does not run";
+    if (!legal_preempt(fixed, s, slot)) {
+      return about(edit) + (fixed.allows.preempt ? ": it does not run" : ": not allowed here");
+    }
     preempt(fixed, s, slot);
   }
   for (const Edit& edit : plan.edits) {
@@ -81,6 +83,9 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     if (!begun.insert(slot).second) return about(edit) + ": started twice";
     if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) {
       return about(edit) + ": it runs already";
+    }
+    if (s.phase[slot] == Phase::kStopping && !fixed.allows.move) {
+      return about(edit) + ": no job may be moved here";
     }
     const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
                                         static_cast<size_t>(edit.num_pieces));
@@ -170,7 +175,7 @@ void Draft::record_pieces(int32_t slot) {
 
 bool Draft::preempt(int32_t slot) {
   ClusterState& s = *state_;
-  if (!legal_preempt(s, slot) || begun_[static_cast<size_t>(slot)]) return false;
+  if (!legal_preempt(*fixed_, s, slot) || begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],

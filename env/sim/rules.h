@@ -33,7 +33,8 @@ YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces) {
   if (slot < 0 || slot >= s.head->high_water) return false;
-  if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) return false;
+  const bool moves = s.phase[slot] == Phase::kStopping && f.allows.preempt && f.allows.move;
+  if (s.phase[slot] != Phase::kWaiting && !moves) return false;
   if (!within_limit(f, s, slot)) return false;
   if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
@@ -55,7 +56,8 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
   return sum == s.gpus[slot];
 }
 
-YARD_HD inline bool legal_preempt(const ClusterState& s, int32_t slot) {
+YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t slot) {
+  if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water || s.pinned[slot]) return false;
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }

@@ -134,7 +134,12 @@ class View {
   YARD_HD int32_t preempted(int32_t slot) const { return state_->preempted[slot]; }
   YARD_HD int32_t started(int32_t slot) const { return state_->started[slot]; }
   // May this job be preempted, once it holds GPUs?
-  YARD_HD bool preemptible(int32_t slot) const { return !state_->pinned[slot]; }
+  YARD_HD bool preemptible(int32_t slot) const {
+    return fixed_->allows.preempt && !state_->pinned[slot];
+  }
+  // What the cluster lets anybody do: stop jobs at all; start one elsewhere while it still stops.
+  YARD_HD bool may_preempt() const { return fixed_->allows.preempt; }
+  YARD_HD bool may_move() const { return fixed_->allows.preempt && fixed_->allows.move; }
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }

@@ -27,6 +27,7 @@ constexpr Command kCommands[] = {
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},
     {"whatif", "yardmaster-sim", "a site's own log under other policies"},
+    {"gap", "yardmaster-sim", "how far policies are from the best schedule of tiny instances"},
     {"predict", "yardmaster-sim", "how far the predictor of run times can be trusted"},
     {"trace", "yardmaster-sim", "look at, convert and make workloads"},
     {"cluster", "yardmaster-sim", "look at clusters"},

@@ -309,6 +309,57 @@ TEST(Predict, TellsHowOftenIntervalsHold) {
   EXPECT_EQ(shell("yardmaster predict --policy nobody" + workload).code, 2);
 }
 
+TEST(Commands, WhatAClusterAllowsHoldsForAllWhoPlay) {
+  const Folder folder;
+  const std::string play =
+      "yardmaster simulate --trace synthetic:mixed --cluster mixed-9 --policy las-skew,joint "
+      "--json ";
+  const auto runs = [&](const std::string& options) {
+    const Result result = shell(play + options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out)["runs"];
+  };
+  for (const Json& run : runs("")) EXPECT_GT(run["preemptions"], 0);
+  for (const Json& run : runs("--allow start,preempt")) {
+    EXPECT_GT(run["preemptions"], 0);
+    EXPECT_EQ(run["moves"], 0);
+    EXPECT_GE(run["soon_again"], 0);
+  }
+  for (const Json& run : runs("--allow start")) EXPECT_EQ(run["preemptions"], 0);
+  EXPECT_GT(shell(play + "--metrics all").out.size(), 0u);
+  for (const auto& [options, message] : {std::pair("--allow stop", "some of: start, preempt, move"),
+                                         std::pair("--allow start,move", "preempt beside move"),
+                                         std::pair("--cluster-scale 0", "--cluster-scale"),
+                                         std::pair("--load-scale -1", "--load-scale")}) {
+    const Result result = shell(play + options);
+    EXPECT_EQ(result.code, 2) << options;
+    EXPECT_THAT(result.err, ::testing::HasSubstr(message));
+  }
+  const Result other = shell(
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 20 --cluster 2x8 --rules "
+      "tiresias --policy dlas --allow start");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, ::testing::HasSubstr("--allow"));
+}
+
+TEST(Commands, GapIsToTheBestScheduleThatThereIs) {
+  const Folder folder;
+  const Result result =
+      shell("yardmaster gap --policy srtf,fifo --gpus 1 --instances 40 --seed 3 --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json gaps = Json::parse(result.out)["gaps"];
+  EXPECT_NEAR(gaps[0]["mean"].get<double>(), 0, 1e-9) << "optimal on one GPU";
+  EXPECT_EQ(gaps[0]["optimal"], 40);
+  EXPECT_GT(gaps[1]["mean"], 0.01);
+  EXPECT_LT(gaps[1]["optimal"], 40);
+  EXPECT_THAT(shell("yardmaster gap --policy fifo --instances 5").out,
+              ::testing::HasSubstr("mean gap"));
+  for (const char* wrong : {"--policy nobody", "--policy fifo --gpus 65", "--policy fifo --gpus 0",
+                            "--policy fifo --instances 0", ""}) {
+    EXPECT_EQ(shell(std::string("yardmaster gap ") + wrong).code, 2) << wrong;
+  }
+}
+
 // An unset shell variable must not make output disappear.
 TEST(Commands, AnEmptyArgumentIsRefused) {
   for (const std::string command :

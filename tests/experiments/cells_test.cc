@@ -90,6 +90,26 @@ groups:
               ElementsAre("early/a/x1"));
 }
 
+TEST(Cells, AGroupMayVaryTheCluster) {
+  const CellFile file = read(std::string(kTraces) + R"(
+groups:
+  plain: {traces: [a]}
+  start: {traces: [a], allows: [start], choose_on: plain}
+  requeue: {traces: [a], allows: [preempt, start]}
+  other: {traces: [a], cluster_scale: 0.5, load_scale: 2}
+)");
+  std::vector<Variation> varied;
+  for (const CellSpec& cell : file.cells) varied.push_back(cell.scenario.variation);
+  EXPECT_EQ(varied[0], Variation{});
+  EXPECT_EQ(varied[1].allows, (Allows{.preempt = false, .move = false}));
+  EXPECT_EQ(varied[2].allows, (Allows{.preempt = true, .move = false}));
+  EXPECT_EQ(varied[3].cluster, 0.5);
+  EXPECT_EQ(varied[3].load, 2);
+  EXPECT_EQ(text_of(varied[1]), "start");
+  EXPECT_EQ(text_of(varied[2]), "start+preempt");
+  EXPECT_EQ(text_of(varied[3]), "cluster x 0.5, load x 2");
+}
+
 TEST(Cells, AreSelectedByGroupTraceOrName) {
   const CellFile file = read(std::string(kTraces) + kGroups);
   EXPECT_EQ(select_cells(file, {}).size(), 6u);
@@ -119,6 +139,11 @@ TEST(Cells, RefuseWhatContradictsItself) {
       {traces + "groups:\n  g: {traces: [a], congestions: [2], choose_on: h}\n"
                 "  h: {traces: [a], congestions: [1]}",
        "a group with the same congestions"},
+      {traces + "groups:\n  g: {traces: [a], allows: [stop]}",
+       "some of: start, preempt, move, got 'stop'"},
+      {traces + "groups:\n  g: {traces: [a], allows: [preempt]}", "start, and perhaps preempt"},
+      {traces + "groups:\n  g: {traces: [a], allows: [start, move]}", "preempt beside move"},
+      {traces + "groups:\n  g: {traces: [a], cluster_scale: 0}", "cluster_scale as a number"},
       {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
       {"traces:\n  a: {file: $YARD_TRACES/x, sha256: a}\n" + groups, "cluster of a trace"}};
   for (const auto& [text, message] : wrong) {
@@ -168,6 +193,10 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
   EXPECT_TRUE(changed([](CellSpec& c) { c.seed = 2; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.most_blocks = 12; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.skip_unusable = true; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.allows.move = false; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.allows.preempt = false; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.cluster = 2; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.load = 2; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.models.set("draw", "true", "test"); }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "b"; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "c"; }));
@@ -184,8 +213,18 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
   EXPECT_EQ(select_cells(file, {"mixed-train", "mixed-validate", "mixed-test"}).size(), 18u);
   check_traces(file.cells);
   Sources sources;
+  std::set<std::string> looked_at;
   for (CellSpec cell : file.cells) {
+    const WindowOptions& window = cell.scenario.window;
     if (cell.scenario.congestion != 1) continue;  // the others are of the same jobs
+    if (cell.scenario.variation.any() && cell.name.ends_with("-test")) {
+      EXPECT_FALSE(cell.chosen_on.empty()) << cell.name;
+    }
+    cell.scenario.variation.allows = {};
+    cell.scenario.variation.load = 1;
+    const std::string same = cell.scenario.trace + cell.scenario.profiles + window.from +
+                             window.to + text_of(cell.scenario.variation);
+    if (!looked_at.insert(same).second) continue;
     cell.scenario.congestion.reset();
     const Scenario scenario = scenario_of(cell, sources.of(cell.scenario));
     const std::string group = cell.name.substr(0, cell.name.find('/'));
@@ -194,7 +233,8 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
     EXPECT_NE(scenario.opens_test, closed) << cell.name;
     int32_t largest = 0;
     for (const Job& job : scenario.trace.jobs) largest = std::max(largest, job.gpus);
-    EXPECT_GE(scenario.cluster.total_gpus(), 2 * largest) << cell.name;
+    const double whole = scenario.cluster.total_gpus() / cell.scenario.variation.cluster;
+    EXPECT_GE(whole, 2 * largest) << cell.name;
     if (group.ends_with("unseen") || group.ends_with("test")) {
       EXPECT_FALSE(cell.chosen_on.empty()) << cell.name;
     }

@@ -38,6 +38,41 @@ TEST(MixedWorld, PlaceAndPreemptionDecide) {
   EXPECT_LT(std::exp(log_bound), 0.9);
 }
 
+// Where moves help, a policy that makes them is held to what the cluster allows.
+TEST(MixedWorld, WhatTheClusterAllowsHolds) {
+  ScenarioOptions options;
+  options.trace = "synthetic:mixed";
+  options.cluster = "mixed-9";
+  const Summary all = run_policy(load_scenario(options), "joint", {}).summary;
+  EXPECT_GT(all.moves, 0);
+  EXPECT_GT(all.preemptions, all.moves);
+  options.variation.allows = {.preempt = true, .move = false};
+  const Scenario requeues = load_scenario(options);
+  const Summary requeued = run_policy(requeues, "joint", {}).summary;
+  EXPECT_EQ(requeued.moves, 0);
+  EXPECT_GT(requeued.preemptions, 0);
+  EXPECT_EQ(run_policy(replica_of(requeues, Rng(1)), "joint", {}).summary.moves, 0);
+  options.variation.allows = {.preempt = false, .move = false};
+  const Summary started = run_policy(load_scenario(options), "joint", {}).summary;
+  EXPECT_EQ(started.preemptions, 0);
+  EXPECT_EQ(started.all.finished, started.all.jobs);
+}
+
+TEST(MixedWorld, ClusterAndLoadAreScaled) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.generate_jobs = 300;
+  options.cluster = "4x8";
+  const Scenario whole = load_scenario(options);
+  options.variation.load = 2;
+  const Scenario crowded = load_scenario(options);
+  EXPECT_NEAR(crowded.load, 2 * whole.load, 1e-3 * whole.load);
+  EXPECT_GT(crowded.congestion, 0);
+  options.variation = {};
+  options.variation.cluster = 0.5;
+  EXPECT_EQ(load_scenario(options).cluster.total_gpus(), 16);
+}
+
 // A cluster that says nothing of models: there the same jobs have the speed of its GPUs.
 TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
   const Scenario plain = episode(1, "9x8");

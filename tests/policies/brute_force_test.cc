@@ -3,83 +3,26 @@
 // choice of who runs in each second.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "experiments/best_schedule.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
 namespace {
 
-// The least total JCT in seconds. GPUs are counted, not placed: on several nodes a bound, on one
-// exact.
-class BestSchedule {
- public:
-  BestSchedule(const std::vector<JobLine>& jobs, int32_t gpus) : jobs_(jobs), gpus_(gpus) {}
-
-  int total() {
-    State start{};
-    for (size_t j = 0; j < jobs_.size(); ++j) start.left[j] = static_cast<int8_t>(jobs_[j].run_s);
-    return from(start);
+// Steps are seconds.
+std::vector<JobLine> lines_of(const std::vector<TinyJob>& tiny) {
+  std::vector<JobLine> lines;
+  for (const TinyJob& job : tiny) {
+    lines.push_back({static_cast<double>(job.submit), job.gpus, static_cast<double>(job.run)});
   }
-
- private:
-  struct State {
-    int8_t at;
-    std::array<int8_t, 4> left;
-    auto operator<=>(const State&) const = default;
-  };
-
-  // Every job in the system pays one for each second.
-  int from(const State& state) {
-    bool done = true;
-    int present = 0;
-    for (size_t j = 0; j < jobs_.size(); ++j) {
-      done = done && state.left[j] == 0;
-      present += jobs_[j].submit_s <= state.at && state.left[j] > 0;
-    }
-    if (done) return 0;
-    const auto known = best_.find(state);
-    if (known != best_.end()) return known->second;
-    int best = 1 << 20;
-    for (unsigned runs = 0; runs < 1u << jobs_.size(); ++runs) {
-      State next = state;
-      ++next.at;
-      int used = 0;
-      bool possible = true;
-      for (size_t j = 0; j < jobs_.size(); ++j) {
-        if ((runs >> j & 1) == 0) continue;
-        possible = possible && jobs_[j].submit_s <= state.at && state.left[j] > 0;
-        used += jobs_[j].gpus;
-        --next.left[j];
-      }
-      // Nothing is lost by doing something, once somebody is there.
-      if (!possible || used > gpus_ || (runs == 0 && present > 0)) continue;
-      best = std::min(best, present + from(next));
-    }
-    return best_[state] = best;
-  }
-
-  const std::vector<JobLine> jobs_;
-  int32_t gpus_;
-  std::map<State, int> best_;
-};
-
-std::vector<JobLine> tiny(Rng rng, uint32_t max_gpus, bool together) {
-  std::vector<JobLine> jobs(1 + rng.below(4));
-  double at = 0;
-  for (JobLine& job : jobs) {
-    job = {at, static_cast<int32_t>(1 + rng.below(max_gpus)), 1.0 + rng.below(6)};
-    if (!together) at += rng.below(4);
-  }
-  return jobs;
+  return lines;
 }
 
-int total_s(const std::string& cluster, const std::vector<JobLine>& jobs, const Policy& policy) {
-  const Scene scene(cluster, jobs_of(jobs), no_costs());
+int total_s(const std::string& cluster, const std::vector<TinyJob>& jobs, const Policy& policy) {
+  const Scene scene(cluster, jobs_of(lines_of(jobs)), no_costs());
   Player player(scene, policy);
   player.play();
   const int64_t total_us = total_jct_us(scene, player.jobs());
@@ -99,7 +42,7 @@ TEST(BruteForce, KnowsAnOptimumWorkedOutByHand) {
 TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
   const auto srtf = make_policy("srtf");
   for (uint64_t i = 0; i < kCases; ++i) {
-    const auto jobs = tiny(Rng(31).split(i), 1, false);
+    const auto jobs = tiny_jobs(Rng(31).split(i), 1, false);
     ASSERT_EQ(total_s("1x1", jobs, *srtf), BestSchedule(jobs, 1).total()) << "case " << i;
   }
 }
@@ -107,7 +50,7 @@ TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
 TEST(BruteForce, SjfIsOptimalOnOneGpuForWhoComeTogether) {
   const auto sjf = make_policy("sjf");
   for (uint64_t i = 0; i < kCases; ++i) {
-    const auto jobs = tiny(Rng(32).split(i), 1, true);
+    const auto jobs = tiny_jobs(Rng(32).split(i), 1, true);
     ASSERT_EQ(total_s("1x1", jobs, *sjf), BestSchedule(jobs, 1).total()) << "case " << i;
   }
 }
@@ -121,7 +64,7 @@ TEST(BruteForce, NoPolicyBeatsTheBestSchedule) {
     for (const char* cluster : {"1x1", "1x3", "2x2"}) {
       const int32_t gpus = load_cluster(cluster).total_gpus();
       for (uint64_t i = 0; i < kCases / 5; ++i) {
-        const auto jobs = tiny(Rng(33).split(i), static_cast<uint32_t>(gpus), false);
+        const auto jobs = tiny_jobs(Rng(33).split(i), static_cast<uint32_t>(gpus), false);
         const int total = total_s(cluster, jobs, *policy), best = BestSchedule(jobs, gpus).total();
         ASSERT_GE(total, best) << cluster << ", case " << i;
         worse += total > best;

@@ -63,6 +63,7 @@ class Scene {
 
   // Before any world looks at the scene.
   void set_faults(std::vector<Fault> faults);
+  void allow(const Allows& allows) { fixed_.allows = allows; }
   // The same; what `speeds` points to outlives the scene.
   void set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes);
 

@@ -25,10 +25,11 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
     return std::nullopt;
   }
   std::vector<std::string> said = {
-      "--trace",       "--format",    "--cluster",       "--rates",
-      "--throughputs", "--jobs-from", "--jobs-count",    "--from",
-      "--to",          "--warmup",    "--congestion",    "--cost-scale",
-      "--profiles",    "--faults",    "--skip-unusable", "--generate-jobs"};
+      "--trace",       "--format",        "--cluster",      "--rates",
+      "--throughputs", "--jobs-from",     "--jobs-count",   "--from",
+      "--to",          "--warmup",        "--congestion",   "--cost-scale",
+      "--allow",       "--cluster-scale", "--load-scale",   "--profiles",
+      "--faults",      "--skip-unusable", "--generate-jobs"};
   said.insert(said.end(), others.begin(), others.end());
   for (const std::string& option : said) {
     if (app.count(option) == 0) continue;

@@ -13,6 +13,7 @@ Json score_json(const Score& score) {
   return {{"policy", score.name},           {"information", level_name(score.level)},
           {"mean_jct_s", score.mean_jct_s}, {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s}, {"preemptions", score.preemptions},
+          {"moves", number(score.moves)},   {"soon_again", number(score.soon_again)},
           {"unfinished", score.unfinished}, {"class_jct_s", score.class_jct_s}};
 }
 
@@ -36,7 +37,6 @@ Json cell_json(const CellResult& cell) {
   const bool whole = cell.unfinished() == 0;  // an unfinished job fails the row
   const auto figure = [&](double value) { return whole ? number(value) : Json(nullptr); };
   const std::optional<int> largest = cell.largest_class();
-  const double preemptions = cell.mean(&Score::preemptions) / static_cast<double>(cell.facts.jobs);
   Json bounds = Json::array();
   for (const Score& bound : cell.bounds) bounds.push_back(score_json(bound));
   return {
@@ -52,6 +52,9 @@ Json cell_json(const CellResult& cell) {
       {"load", number(cell.facts.load)},
       {"rules", cell.rules},
       {"cost_scale", cell.cost_scale},
+      {"allows", words_of(cell.variation.allows)},
+      {"cluster_scale", cell.variation.cluster},
+      {"load_scale", cell.variation.load},
       {"policy", cell.candidate_name},
       {"information", level_name(first.level)},
       {"jobs", cell.facts.jobs},
@@ -69,7 +72,9 @@ Json cell_json(const CellResult& cell) {
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
       {"max_wait_ratio", figure(cell.over_yardstick(&Score::max_wait_s))},
       {"preemptions_ratio", figure(cell.over_yardstick(&Score::preemptions))},
-      {"preemptions_per_job", figure(preemptions)},
+      {"preemptions_per_job", figure(cell.per_job(&Score::preemptions))},
+      {"moves_per_job", figure(cell.per_job(&Score::moves))},
+      {"soon_again", figure(cell.mean(&Score::soon_again))},
       {"seeds", cell.seeds()},
       {"blocks", cell.versus.blocks},
       {"replicas", cell.replicas},
@@ -112,6 +117,8 @@ Json summary_json(const SummaryRow& row) {
   add_spread("largest_class_jct_ratio", row.largest_class);
   add_spread("max_wait_ratio", row.max_wait);
   add_spread("preemptions_ratio", row.preemptions);
+  out["preemptions_per_job"] = figure(row.preemptions_per_job);
+  out["soon_again"] = figure(row.soon_again);
   return out;
 }
 

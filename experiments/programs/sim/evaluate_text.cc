@@ -26,12 +26,14 @@ void print_score(const char* mark, const Score& score) {
 }  // namespace
 
 void print_cell(const CellResult& cell) {
+  const std::string variation = text_of(cell.variation);
   std::printf("\n%s on %s, rules %s, %lld jobs scored from %.0f to %.0f s\n",
               cell.facts.trace.c_str(), cell.facts.cluster.c_str(), cell.rules.c_str(),
               static_cast<long long>(cell.facts.jobs), cell.facts.from_s, cell.facts.to_s);
   std::printf("congestion %.3f (arrivals x %.4g), load %s, costs x %g, %d replicas, %d seed%s\n\n",
               cell.facts.congestion, cell.facts.factor, load_text(cell.facts.load).c_str(),
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
+  if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
   std::printf("  %-28s %-13s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "mean JCT s",
               "p99 s", "max wait s", "preempt", "unfinished", "candidate / it [95 %]");
   for (const Score& score : cell.candidates) {
@@ -65,6 +67,9 @@ void print_cell(const CellResult& cell) {
       cell.over_yardstick(&Score::p99_jct_s), largest ? size_class_name(*largest) : "(no class)",
       cell.largest_class_jct_ratio(), cell.over_yardstick(&Score::max_wait_s),
       cell.over_yardstick(&Score::preemptions));
+  std::printf("%.2f preemptions a job, of them %.2f moves; %.0f within 10 minutes of another\n",
+              cell.per_job(&Score::preemptions), cell.per_job(&Score::moves),
+              cell.mean(&Score::soon_again));
 }
 
 void print_cells(const std::vector<CellResult>& cells) {
@@ -106,6 +111,8 @@ void print_summary(const std::vector<SummaryRow>& rows) {
         "(%.3f), preemptions %.3f (%.3f)\n",
         row.p99.mean, row.p99.worst, row.largest_class.mean, row.largest_class.worst,
         row.max_wait.mean, row.max_wait.worst, row.preemptions.mean, row.preemptions.worst);
+    std::printf("  %.2f preemptions a job, %.0f in all within 10 minutes of another of the job\n",
+                row.preemptions_per_job, row.soon_again);
   }
 }
 

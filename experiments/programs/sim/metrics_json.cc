@@ -161,6 +161,8 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["makespan_s"] = s.makespan_s;
   out["utilisation"] = s.utilisation;
   out["preemptions"] = s.preemptions;
+  out["moves"] = or_null(s.moves);
+  out["soon_again"] = or_null(s.soon_again);
   out["restarts"] = s.restarts;
   out["failures"] = run.outcome.failures;
   out["lost_gpu_hours"] = static_cast<double>(run.outcome.lost_time_us) / 1e6 / kSecondsPerHour;
@@ -261,7 +263,8 @@ void print_more(const Json& runs) {
   print_lines(runs, "deadlines",
               {"jobs", "met", "missed", "open", "mean_tardiness_s", "value_share"},
               part("deadlines"));
-  print_lines(runs, "disturbances", {"preemptions", "restarts", "failures", "moved_bytes"}, whole);
+  print_lines(runs, "disturbances",
+              {"preemptions", "moves", "soon_again", "restarts", "failures", "moved_bytes"}, whole);
   print_lines(runs, "energy", {"energy_kwh"}, whole);
   print_lines(runs, "cost", {"held", "all"}, part("cost"));
   for (const Json& run : runs) print_tenants(run);

@@ -71,6 +71,12 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
     congestion->expected(1);
   }
   app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--allow", allow,
+                 "what policies may do, of start, preempt and move (default: all three)")
+      ->default_str("");
+  app.add_option("--cluster-scale", scenario.variation.cluster, "times the cluster's nodes");
+  app.add_option("--load-scale", scenario.variation.load,
+                 "times the arrivals in the same time, after --congestion");
   app.add_option("--profiles", scenario.profiles,
                  "files or folders of measured speeds, joined by commas: jobs with a model run as "
                  "fast as it was measured on what they get")
@@ -97,6 +103,10 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
+  Variation& variation = scenario.variation;
+  if (!allow.empty()) variation.allows = parse_allows(list_of(allow, "--allow"), "--allow");
+  check("--cluster-scale", variation.cluster, kMostScale, false);
+  check("--load-scale", variation.load, kMostScale, false);
   for (const double congestion : congestions) {
     check("--congestion", congestion, kMostCongestion, false);
   }

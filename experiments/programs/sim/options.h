@@ -15,7 +15,7 @@ namespace yard::sim {
 struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
-  std::string information;
+  std::string information, allow;
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;

@@ -211,7 +211,7 @@ TEST(Rules, WhatIsNotThereIsNotLegal) {
   ASSERT_TRUE(legal_start(f, s, 0, &piece, 1));
   for (const int32_t slot : {-1, 2, 3, 1 << 20}) {
     EXPECT_FALSE(legal_start(f, s, slot, &piece, 1)) << "slot " << slot;
-    EXPECT_FALSE(legal_preempt(s, slot)) << "slot " << slot;
+    EXPECT_FALSE(legal_preempt(f, s, slot)) << "slot " << slot;
   }
   const Piece twice[] = {{0, 2}, {0, 2}}, none[] = {{0, 4}, {1, 0}}, named = {0, 4, 0, 0, 0b111};
   EXPECT_FALSE(legal_start(f, s, 1, twice, 2));
@@ -439,16 +439,45 @@ TEST(Rules, WhatIsNotAllowedIsRefused) {
   EXPECT_FALSE(may(0, {{-1, 4}})) << "no such node";
   EXPECT_FALSE(may(2, {{0, 4}})) << "no such slot";
   EXPECT_FALSE(may(-1, {{0, 4}})) << "no such slot";
-  EXPECT_FALSE(legal_preempt(s, 0)) << "it does not run";
-  EXPECT_FALSE(legal_preempt(s, -1));
-  EXPECT_FALSE(legal_preempt(s, 2));
+  EXPECT_FALSE(legal_preempt(scene.fixed(), s, 0)) << "it does not run";
+  EXPECT_FALSE(legal_preempt(scene.fixed(), s, -1));
+  EXPECT_FALSE(legal_preempt(scene.fixed(), s, 2));
   const Piece piece{0, 4};
   start(scene.fixed(), s, 0, &piece, 1);
   EXPECT_FALSE(may(0, {{1, 4}})) << "it runs";
   EXPECT_FALSE(may(1, {{0, 2}})) << "held by another";
-  EXPECT_TRUE(legal_preempt(s, 0));
+  EXPECT_TRUE(legal_preempt(scene.fixed(), s, 0));
   s.pinned[0] = 1;
-  EXPECT_FALSE(legal_preempt(s, 0)) << "pinned";
+  EXPECT_FALSE(legal_preempt(scene.fixed(), s, 0)) << "pinned";
+}
+
+// A cluster whose manager only starts jobs, and one that requeues but moves nothing.
+TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
+  const Scene scene("2x4", jobs_of({{0, 4, 100}}));
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.advance());
+  ClusterState& s = player.world().state();
+  Fixed f = scene.fixed();
+  const Piece here{0, 4}, there{1, 4};
+  start(f, s, 0, &here, 1);
+  f.allows = {.preempt = false, .move = false};
+  EXPECT_FALSE(legal_preempt(f, s, 0));
+  f.allows = {.preempt = true, .move = false};
+  ASSERT_TRUE(legal_preempt(f, s, 0));
+  s.head->now_us += 1'000'000;
+  Draft draft(f, s);
+  ASSERT_TRUE(draft.preempt(0));
+  ASSERT_EQ(s.phase[0], Phase::kStopping);
+  EXPECT_FALSE(legal_start(f, s, 0, &there, 1)) << "a move";
+  EXPECT_FALSE(draft.start(0, &there, 1));
+  f.allows = {};
+  EXPECT_TRUE(legal_start(f, s, 0, &there, 1));
+  const Plan stop = draft.plan();
+  draft.undo_to(0);
+  EXPECT_EQ(why_illegal(f, s, stop), "");
+  f.allows = {.preempt = false, .move = false};
+  EXPECT_EQ(why_illegal(f, s, stop), "preemption of slot 0: not allowed here");
 }
 
 TEST(Rules, ASlotOfAnEpisodeBeforeIsNoJob) {

@@ -1,0 +1,108 @@
+// gap: how far policies are from the best schedule of tiny instances, which is found by trying all
+// of them (experiments/best_schedule.h).
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "env/base/error.h"
+#include "experiments/best_schedule.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/options.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of the rules' seconds: several of any policy's timers, so that none of them is what is measured.
+constexpr int kStepS = 3600;
+
+struct Instance {
+  Scenario scenario;
+  double best_s;
+};
+
+struct Gap {
+  double mean = 0, worst = 0;  // total JCT over the best one's, less 1
+  int optimal = 0;             // instances
+};
+
+Instance make_instance(uint64_t seed, int number, int gpus) {
+  const std::vector<TinyJob> tiny =
+      tiny_jobs(Rng(seed).split(static_cast<uint64_t>(number)), static_cast<uint32_t>(gpus), false);
+  Trace trace;
+  trace.source = "synthetic:tiny";
+  for (const TinyJob& job : tiny) {
+    Job& made = trace.jobs.emplace_back();
+    made.id = std::to_string(trace.jobs.size());
+    made.user = "user" + made.id;
+    made.gpus = job.gpus;
+    made.submit_us = int64_t{job.submit} * kStepS * 1'000'000;
+    made.run_us = int64_t{job.run} * kStepS * 1'000'000;
+  }
+  const Window window{.scored = static_cast<int64_t>(tiny.size())};
+  return {Scenario(std::move(trace), window, load_cluster("1x" + std::to_string(gpus)), 0),
+          static_cast<double>(BestSchedule(tiny, gpus).total()) * kStepS};
+}
+
+Gap gap_of(const Contestant& who, const RunOptions& how, const std::vector<Instance>& instances) {
+  constexpr double kSame = 1e-9;
+  Gap gap;
+  for (const Instance& one : instances) {
+    const JctSummary all = run_prepared(one.scenario, who, how).summary.all;
+    const double over = static_cast<double>(all.sum_jct_us) / 1e6 / one.best_s - 1;
+    gap.mean += over / static_cast<double>(instances.size());
+    gap.worst = std::max(gap.worst, over);
+    gap.optimal += over < kSame;
+  }
+  return gap;
+}
+
+int run_gap(CLI::App& app, int argc, char** argv) {
+  std::string policies;
+  int gpus = 4, count = 200;
+  uint64_t seed = 1;
+  bool json = false;
+  app.add_option("--policy", policies, "those to measure, separated by commas")->required();
+  app.add_option("--gpus", gpus, "of the one node")->check(whole_number(1));
+  app.add_option("--instances", count, "of up to four jobs each")->check(whole_number(1));
+  app.add_option("--seed", seed, "of the instances")->check(whole_number<uint64_t>(0));
+  app.add_flag("--json", json, "print one JSON document");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  if (gpus > kMaxGpusPerNode) {
+    throw InputError("--gpus", "1 to " + std::to_string(kMaxGpusPerNode), std::to_string(gpus));
+  }
+  RunOptions how;
+  how.seed = seed;
+  std::vector<Contestant> contestants;
+  for (const std::string& name : list_of(policies, "--policy")) {
+    contestants.push_back(prepare(name, how));
+  }
+  std::vector<Instance> instances;
+  for (int i = 0; i < count; ++i) instances.push_back(make_instance(seed, i, gpus));
+  Json out = {{"gpus", gpus}, {"instances", count}, {"seed", seed}, {"gaps", Json::array()}};
+  if (!json) {
+    std::printf("%d instances of up to 4 jobs on %d GPUs, nothing costs\n\n", count, gpus);
+    std::printf("%-28s %-13s %10s %10s %9s\n", "policy", "information", "mean gap", "worst",
+                "optimal");
+  }
+  for (const Contestant& who : contestants) {
+    const Gap gap = gap_of(who, how, instances);
+    out["gaps"].push_back({{"policy", who.name},
+                           {"information", level_name(who.level)},
+                           {"mean", gap.mean},
+                           {"worst", gap.worst},
+                           {"optimal", gap.optimal}});
+    if (json) continue;
+    std::printf("%-28s %-13s %9.2f%% %9.2f%% %9d\n", who.name.c_str(), level_name(who.level),
+                100 * gap.mean, 100 * gap.worst, gap.optimal);
+  }
+  if (json) std::printf("%s\n", out.dump(2).c_str());
+  return 0;
+}
+
+const Command kGap{"gap", "How far policies are from the best schedule of tiny instances.",
+                   run_gap};
+
+}  // namespace
+}  // namespace yard::sim

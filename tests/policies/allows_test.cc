@@ -1,0 +1,128 @@
+// Clusters that only start jobs, and that requeue but move nothing: every registered policy plays
+// there, and is held to it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+std::vector<Job> crowd() {
+  return random_jobs(Rng(17), {.count = 60, .sizes = {1, 1, 2, 4, 7, 12}, .mean_gap_s = 120});
+}
+
+class Allowed : public ::testing::TestWithParam<std::string> {};
+
+int32_t sum(const Player& player, int32_t JobOutcome::*count) {
+  int32_t out = 0;
+  for (const JobOutcome& job : player.jobs()) out += job.*count;
+  return out;
+}
+
+// The player holds every plan to the rules.
+TEST_P(Allowed, StartsAlone) {
+  Scene scene("3x4+1x8", crowd());
+  scene.allow({.preempt = false, .move = false});
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  for (const JobOutcome& job : player.jobs()) ASSERT_NE(job.end_us, kNone);
+  EXPECT_EQ(sum(player, &JobOutcome::preemptions), 0);
+}
+
+TEST_P(Allowed, StartsAndRequeues) {
+  Scene scene("3x4+1x8", crowd());
+  scene.allow({.preempt = true, .move = false});
+  const auto policy = make_policy(GetParam());
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  for (const JobOutcome& job : player.jobs()) ASSERT_NE(job.end_us, kNone);
+}
+
+std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, Allowed, ::testing::ValuesIn(PolicyRegistry::names()),
+                         plain_name);
+
+// To be told not to preempt is the same as not to be allowed to.
+TEST(AllowedStart, IsWhatASettingSays) {
+  Scene scene("3x4+1x8", crowd());
+  const auto told = make_policy("2d-las preempt=false");
+  Player first(scene, *told);
+  first.play();
+  scene.allow({.preempt = false, .move = false});
+  const auto held = make_policy("2d-las");
+  Player second(scene, *held);
+  second.play();
+  for (size_t j = 0; j < first.jobs().size(); ++j) {
+    ASSERT_EQ(first.jobs()[j].end_us, second.jobs()[j].end_us) << j;
+  }
+}
+
+// Stops the job every so often and starts it again: elsewhere at once, or when it waits.
+struct Restless final : Decider {
+  Restless(int64_t every_us, bool moves) : every_us(every_us), moves(moves) {}
+  int64_t every_us;
+  bool moves;
+  int stops = 0;
+
+  Level level() const override { return Level::kBlind; }
+  void decide(const View& view, Draft& draft) override {
+    const Piece first{0, 1}, second{1, 1};
+    if (view.num_waiting() > 0)
+      draft.start(view.queue_head(), stops % 2 == 0 ? &first : &second, 1);
+    if (view.num_held() > 0 && stops < 3) {
+      const int32_t slot = view.held(0);
+      const bool due = view.now_us() - view.since_us(slot) >= every_us;
+      if (view.phase(slot) == Phase::kRunning && due && draft.preempt(slot)) {
+        ++stops;
+        if (moves) draft.start(slot, stops % 2 == 0 ? &first : &second, 1);
+      }
+    }
+    draft.wake_at(view.now_us() + every_us);
+  }
+};
+
+JobOutcome disturbed(int64_t every_us, bool moves) {
+  const Scene scene("2x1", jobs_of({{0, 1, 10000}}));
+  Restless decider(every_us, moves);
+  const Outcome outcome = PacingRegistry::make("default", {})
+                              ->replay({.fixed = scene.fixed(),
+                                        .workload = scene.workload(),
+                                        .first_job = 0,
+                                        .end_job = scene.size(),
+                                        .policy = "test",
+                                        .placement = {},
+                                        .settings = {},
+                                        .decider = &decider});
+  EXPECT_TRUE(outcome.tells_edits);
+  return outcome.jobs[0];
+}
+
+TEST(Disturbances, MovesAndThoseSoonAgainAreCounted) {
+  const JobOutcome moved = disturbed(100 * kSecond, true);
+  EXPECT_EQ(moved.preemptions, 3);
+  EXPECT_EQ(moved.moves, 3);
+  EXPECT_EQ(moved.soon_again, 2);  // all but the first
+  const JobOutcome rare = disturbed(1000 * kSecond, true);
+  EXPECT_EQ(rare.preemptions, 3);
+  EXPECT_EQ(rare.moves, 3);
+  EXPECT_EQ(rare.soon_again, 0);
+  const JobOutcome requeued = disturbed(100 * kSecond, false);
+  EXPECT_EQ(requeued.preemptions, 3);
+  EXPECT_EQ(requeued.moves, 0);
+  EXPECT_EQ(requeued.soon_again, 2);
+}
+
+}  // namespace
+}  // namespace yard::testing
