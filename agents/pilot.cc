@@ -1,5 +1,5 @@
 // Agent `pilot`, the flagship: which of its options each job takes, or that it waits on, on top of
-// the rule of env/task/joint.h, whose numbers a search has found.
+// the rule of env/sim/joint.h, whose numbers a search has found.
 #include "policies/learned/pilot.h"
 
 #include "agents/agent.h"

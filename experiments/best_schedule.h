@@ -49,7 +49,7 @@ class BestSchedule {
   int from(const State& state) {
     bool done = true;
     int present = 0;
-    for (size_t j = 0; j < jobs_.size(); ++j) {
+    for (size_t j = 0; j < kMostTinyJobs && j < jobs_.size(); ++j) {
       done = done && state.left[j] == 0;
       present += jobs_[j].submit <= state.at && state.left[j] > 0;
     }
@@ -62,7 +62,7 @@ class BestSchedule {
       ++next.at;
       int used = 0;
       bool possible = true;
-      for (size_t j = 0; j < jobs_.size(); ++j) {
+      for (size_t j = 0; j < kMostTinyJobs && j < jobs_.size(); ++j) {
         if ((runs >> j & 1) == 0) continue;
         possible = possible && jobs_[j].submit <= state.at && state.left[j] > 0;
         used += jobs_[j].gpus;

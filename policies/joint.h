@@ -1,9 +1,9 @@
-// Schedulers that decide order, type, place, preemption and moves together (env/task/joint.h), by
+// Schedulers that decide order, type, place, preemption and moves together (env/sim/joint.h), by
 // the index of their source, which is as in index_order.h.
 #pragma once
 
+#include "env/sim/joint.h"
 #include "env/sim/work_view.h"
-#include "env/task/joint.h"
 #include "policies/policy.h"
 
 namespace yard {

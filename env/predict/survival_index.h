@@ -1,16 +1,16 @@
 // How long a job will still run, by the predictor that knows sizes, users and siblings
 // (env/predict/survival.h), as a source of indices: between Gittins' index and the mean time left.
-// `Base`: the settings that it adds to; `SeenView`: how the times of a view are taken.
+// `kMost`: the level of information; `Base`: the settings that it adds to; `SeenView`: how the
+// times of a view are taken, made from one.
 #pragma once
 
 #include "env/base/log2.h"
 #include "env/base/settings.h"
 #include "env/predict/survival.h"
-#include "env/sim/view.h"
 
 namespace yard {
 
-template <Level kMost, class Base, class SeenView = View>
+template <auto kMost, class Base, class SeenView>
 struct SurvivalIndex {
   struct Config : Base {
     double gittins = 0.85, blind = 0, blind_s = 3600;
@@ -28,13 +28,14 @@ struct SurvivalIndex {
         "times as fast with half an hour; 0: worked out anew at every decision");
     }
   };
-  static constexpr Level kLevel = kMost;
+  static constexpr auto kLevel = kMost;
 
   explicit SurvivalIndex(const Config& c)
       : gittins(c.gittins),
         blind(c.blind),
         blind_s(c.blind_s),
         keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
+  template <class View>
   static size_t bytes(const View& view) {
     return Survival::bytes(view) + Carver::bytes<Known>(view.capacity());
   }
@@ -44,17 +45,19 @@ struct SurvivalIndex {
     double seconds;  // 0: nothing is known
   };
   static constexpr int64_t kMoved = 14;  // by one part in so many
+  static constexpr int32_t kNobody = -1;
 
   class Now {
    public:
     // Takes in what has happened since the last decision.
+    template <class View>
     Now(const SurvivalIndex& source, const View& view, Carver& carver)
         : Now(again, source, view, carver) {
       survival_.follow(view_);
       if (source.keep_us == 0) return;
       for (int32_t i = 0; i < view.num_changed(); ++i) known_[view.changed(i)] = {};
       for (int32_t i = 0; i < view.num_held(); ++i) forget_if_news(view.held(i));
-      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      for (int32_t slot = view.queue_head(); slot != kNobody; slot = view.queue_next(slot)) {
         forget_if_news(slot);
       }
     }
@@ -62,6 +65,7 @@ struct SurvivalIndex {
     // Looks at it again, at a moment that was taken in.
     struct Again {};
     static constexpr Again again{};
+    template <class View>
     Now(Again, const SurvivalIndex& source, const View& view, Carver& carver)
         : source_(source),
           view_(view),

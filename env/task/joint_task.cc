@@ -60,8 +60,8 @@ void describe_moment(const View& view, const JointConfig& config, const Joint& j
   f[T::kFree] = static_cast<float>(view.free_gpus()) / total;
   f[T::kWaiting] = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
   f[T::kLive] = static_cast<float>(view.num_live()) / 64;
-  f[T::kMayPreempt] = config.preempt;
-  f[T::kMayMove] = config.move;
+  f[T::kMayPreempt] = config.preempt && view.may_preempt();
+  f[T::kMayMove] = config.move && view.may_move();
   f[T::kMayHold] = config.hold;
   f[T::kMayChooseType] = config.choose_type;
 }

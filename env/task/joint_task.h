@@ -1,6 +1,6 @@
 // The task `joint`: one job after the other, in the order of an index, is asked which of its
 // options it takes (env/sim/options.h: a place, room made by stopping or moving others) or whether
-// it waits on; then those that run are asked whether they move (env/task/joint.h). It is paid minus
+// it waits on; then those that run are asked whether they move (env/sim/joint.h). It is paid minus
 // the jobs in the system, integrated over time: the sum is minus the total JCT.
 //
 // Observation: J = 32 options of the job that is asked x F = 12 features, C = 18 features of that
@@ -15,8 +15,8 @@
 #include <span>
 
 #include "env/predict/survival_index.h"
+#include "env/sim/joint.h"
 #include "env/sim/work_view.h"
-#include "env/task/joint.h"
 #include "env/task/observation.h"
 
 namespace yard {

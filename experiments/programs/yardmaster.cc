@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"evaluate", "yardmaster-sim", "compare a checkpoint with heuristics, with intervals"},
     {"tune", "yardmaster-sim", "search the declared constants of policies"},
     {"evolve", "yardmaster-sim", "learn the numbers of a policy from many short episodes"},
+    {"explain", "yardmaster-sim", "what a trained policy does, as a formula of few named terms"},
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},
     {"whatif", "yardmaster-sim", "a site's own log under other policies"},

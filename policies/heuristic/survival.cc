@@ -43,7 +43,7 @@ struct Careful : IndexConfig {
 };
 
 template <Level kMost>
-using ByAll = SurvivalIndex<kMost, Careful>;
+using ByAll = SurvivalIndex<kMost, Careful, View>;
 
 const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
     "gittins",

@@ -27,7 +27,7 @@ __device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rn
     const int32_t slot = view.held(i);
     if (oldest == kNone || view.attained_us(slot) > view.attained_us(oldest)) oldest = slot;
   }
-  if (view.num_waiting() > 0 && oldest != kNone && legal_preempt(s, oldest)) {
+  if (view.num_waiting() > 0 && oldest != kNone && legal_preempt(fixed, s, oldest)) {
     preempt(fixed, s, oldest);
   }
 }

@@ -104,7 +104,8 @@ JobOutcome disturbed(int64_t every_us, bool moves) {
                                         .policy = "test",
                                         .placement = {},
                                         .settings = {},
-                                        .decider = &decider});
+                                        .decider = &decider,
+                                        .watch = {}});
   EXPECT_TRUE(outcome.tells_edits);
   return outcome.jobs[0];
 }

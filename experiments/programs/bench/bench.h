@@ -26,7 +26,8 @@ void bench_scale(Json& results);      // a hundred thousand jobs on ten thousand
 void bench_million(Json& results);    // a million on a hundred thousand
 void bench_growth(Json& results);     // time per event as jobs and GPUs grow
 void bench_select(Json& results);     // decisions of the plainest task
-void bench_dispatch(Json& results);   // decisions of pilot's task
+void bench_dispatch(Json& results);   // decisions of the dispatcher's task
+void bench_joint(Json& results);      // how long the flagship thinks
 void bench_memory(Json& results);     // bytes of states and worlds
 void bench_inference(Json& results);  // a trained network
 

@@ -85,13 +85,14 @@ void bench_served(Json& results) {
   bench_child(results, "yardmaster-serve", "bench-served --json");
 }
 
-constexpr std::array<Bench, 10> kBenches = {
+constexpr std::array<Bench, 11> kBenches = {
     {{"replay", "10,000 jobs under the rules of Tiresias' simulator", bench_replay, true},
      {"scale", "100,000 jobs on 10,000 GPUs", bench_scale, true},
      {"million", "1,000,000 jobs on 100,000 GPUs (a minute)", bench_million, false},
      {"growth", "time per event as jobs and GPUs grow", bench_growth, false},
      {"select", "decisions of the plainest task", bench_select, true},
-     {"env", "decisions of pilot's task", bench_dispatch, true},
+     {"env", "decisions of the dispatcher's task", bench_dispatch, true},
+     {"joint", "how long the flagship thinks", bench_joint, true},
      {"memory", "bytes of states and worlds", bench_memory, true},
      {"inference", "a trained network", bench_inference, true},
      {"ppo", "training", bench_ppo, true},

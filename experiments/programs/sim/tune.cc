@@ -10,10 +10,8 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
-#include "experiments/arena.h"
-#include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/tune_cells.h"
 #include "experiments/progress.h"
 
 namespace yard::sim {
@@ -76,35 +74,6 @@ void print_tuned(const Tuned& tuned) {
   std::putchar('\n');
 }
 
-// The window at each congestion that was asked for.
-std::vector<TuneCell> cells_of_trace(const Options& options) {
-  const Source source = load_source(options.scenario);
-  std::vector<std::optional<double>> congestions(options.congestions.begin(),
-                                                 options.congestions.end());
-  if (congestions.empty()) congestions.emplace_back(std::nullopt);
-  std::vector<TuneCell> cells;
-  for (const std::optional<double> congestion : congestions) {
-    cells.emplace_back(
-        "cell_" + std::to_string(cells.size() + 1),
-        make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale),
-        options.replicas, options.scenario.seed);
-  }
-  return cells;
-}
-
-std::vector<TuneCell> cells_of_file(const Options& options, const CellFile& file,
-                                    bool replicas_given) {
-  std::vector<TuneCell> cells;
-  Sources sources;
-  for (const CellSpec& spec : options.cells.selected(file)) {
-    options.tune.progress("looking at " + spec.name);
-    cells.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),
-                       replicas_given ? options.replicas : spec.replicas, spec.seed);
-    cells.back().hash = hash_of(spec);
-  }
-  return cells;
-}
-
 int run_tune(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
@@ -140,8 +109,10 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     contestants.push_back(prepare(policy, options.run_of(policy)));
   }
 
+  std::optional<int> replicas;
+  if (app.count("--replicas") > 0) replicas = options.replicas;
   const std::vector<TuneCell> cells =
-      file ? cells_of_file(options, *file, app.count("--replicas") > 0) : cells_of_trace(options);
+      tune_cells(options, options.cells, file, replicas, options.tune.progress);
   for (const TuneCell& cell : cells) note_scenario(cell.scenario, contestants);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {

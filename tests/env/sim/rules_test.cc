@@ -451,35 +451,6 @@ TEST(Rules, WhatIsNotAllowedIsRefused) {
   EXPECT_FALSE(legal_preempt(scene.fixed(), s, 0)) << "pinned";
 }
 
-// A cluster whose manager only starts jobs, and one that requeues but moves nothing.
-TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
-  const Scene scene("2x4", jobs_of({{0, 4, 100}}));
-  const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
-  Fixed f = scene.fixed();
-  const Piece here{0, 4}, there{1, 4};
-  start(f, s, 0, &here, 1);
-  f.allows = {.preempt = false, .move = false};
-  EXPECT_FALSE(legal_preempt(f, s, 0));
-  f.allows = {.preempt = true, .move = false};
-  ASSERT_TRUE(legal_preempt(f, s, 0));
-  s.head->now_us += 1'000'000;
-  Draft draft(f, s);
-  ASSERT_TRUE(draft.preempt(0));
-  ASSERT_EQ(s.phase[0], Phase::kStopping);
-  EXPECT_FALSE(legal_start(f, s, 0, &there, 1)) << "a move";
-  EXPECT_FALSE(draft.start(0, &there, 1));
-  f.allows = {};
-  EXPECT_TRUE(legal_start(f, s, 0, &there, 1));
-  const Plan stop = draft.plan();
-  draft.undo_to(0);
-  EXPECT_EQ(why_illegal(f, s, stop), "");
-  f.allows = {.preempt = false, .move = false};
-  EXPECT_EQ(why_illegal(f, s, stop), "preemption of slot 0: not allowed here");
-}
-
 TEST(Rules, ASlotOfAnEpisodeBeforeIsNoJob) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}, {0, 1, 100}}));
   World world(scene.fixed(), 3);

@@ -1,4 +1,4 @@
-#include "env/task/joint.h"
+#include "env/sim/joint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +87,7 @@ int32_t Joint::next() {
       look();
       if (!choices_.empty()) return now_.asked;
     }
-    if (now_.running || !config_.move || !now_.differs) {
+    if (now_.running || !config_.move || !view_.may_move() || !now_.differs) {
       now_.asked = kNone;
       return kNone;
     }
@@ -336,7 +336,7 @@ void Joint::take(int32_t pick) {
   }
   const std::vector<int32_t>& stopped = choices_[static_cast<size_t>(pick)].stops;
   if (stopped.empty()) return;
-  stand_again(stopped);
+  if (view_.may_move()) stand_again(stopped);
   hopeless_.clear();
 }
 

@@ -26,9 +26,9 @@
 
 #include "env/base/carver.h"
 #include "env/sim/foretell.h"
+#include "env/sim/joint_config.h"
 #include "env/sim/options.h"
 #include "env/sim/plan.h"
-#include "env/task/joint_config.h"
 
 namespace yard {
 

@@ -1,0 +1,63 @@
+// What saved worlds are made of, and the hash that says what they only make sense with.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/base/file.h"
+#include "env/batch/batch_env.h"
+
+namespace yard {
+
+// What a world cannot work out anew: flat values, then the task's memory and the state.
+struct Saved {
+  Rng rng;  // of the episodes to come; a fork has another world's
+  int64_t course, episode, decisions, waits, taken;
+  double jct_sum_s;
+};
+
+constexpr size_t kHashBytes = 64;  // before all else, as hexadecimal digits
+
+template <class V>
+void append(std::string& to, const V& value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class V>
+void append(std::string& to, const V* values, int32_t count) {
+  to.append(reinterpret_cast<const char*>(values), sizeof(V) * static_cast<size_t>(count));
+}
+
+// Names what saved worlds only make sense with.
+template <Task T>
+std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
+  std::string all;
+  for (const int value :
+       {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
+        static_cast<int>(config.wait_at_end), T::kActions, T::kClusterFeatures}) {
+    append(all, value);
+  }
+  append(all, config.seed);
+  for (const Course& course : courses) {
+    const JobColumns& jobs = course.fixed.jobs;
+    const SpecColumns& spec = course.fixed.spec;
+    // What makes a state, and the task's memory, as large as they are.
+    append(all, state_bytes(sizes_for(course.fixed, config.episode_jobs)));
+    append(all, jobs.num_users);
+    append(all, jobs.num_jobs);
+    append(all, jobs.submit_us, jobs.num_jobs);
+    append(all, jobs.gpus, jobs.num_jobs);
+    append(all, course.workload->truth().work_us, jobs.num_jobs);
+    append(all, spec.node_gpus, spec.num_nodes);
+    append(all, spec.node_speed, spec.num_nodes);
+  }
+  return sha256_hex(all);
+}
+
+inline std::string hash_of(const std::string& signature, std::span<const std::byte> saved) {
+  return sha256_hex(signature +
+                    sha256_hex({reinterpret_cast<const char*>(saved.data()), saved.size()}));
+}
+
+}  // namespace yard

@@ -1,0 +1,116 @@
+// How long the flagship thinks: decisions of its rule, and of the rule with a network on top, with
+// so many jobs waiting on so many nodes of two types. The goals are 1 ms with 64 jobs and 64 nodes
+// (median), and 20 ms with 1,000 jobs and 2,048 nodes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/sim/pacing.h"
+#include "experiments/programs/bench/bench.h"
+#include "experiments/scenario.h"
+#include "policies/learned/job_scorer.h"
+#include "policies/learned/pilot.h"
+
+namespace yard::bench {
+namespace {
+
+constexpr int kHidden = 32;
+constexpr size_t kDecisions = 400;
+
+Scenario crowded(int nodes, int jobs) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.generate_jobs = jobs;
+  options.cluster = fmt::format("{0}x8:v100+{0}x8:k80", nodes / 2);
+  options.trace_settings.overlay(fmt::format("users={}", std::max(40, nodes / 2)), "bench");
+  options.trace_settings.overlay("load=2", "bench");
+  return load_scenario(options);
+}
+
+std::unique_ptr<Policy> pilot(bool with_network) {
+  Checkpoint out;
+  out.agent = "pilot";
+  out.network = with_network ? "job-scorer" : "none";
+  out.task = pilot_json({});
+  Rng rng(1);
+  for (const auto& [name, shape] : job_scorer_shapes(kHidden, JointTask::kShape)) {
+    Tensor& t = out.weights[name];
+    t.shape = shape;
+    size_t count = 1;
+    for (const int64_t n : shape) count *= static_cast<size_t>(n);
+    for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.02));
+  }
+  return policy_of(out, "bench");
+}
+
+struct Enough {};
+
+// Times decisions while about as many jobs wait as asked for.
+class Timed final : public Decider {
+ public:
+  Timed(const Policy& policy, int waiting) : inner_(policy), waiting_(waiting) {}
+  Level level() const override { return inner_.level(); }
+
+  void decide(const View& view, Draft& draft) override {
+    const bool counts =
+        view.num_waiting() >= waiting_ * 9 / 10 && view.num_waiting() <= waiting_ * 11 / 10;
+    const double s = seconds([&] { inner_.decide(view, draft); });
+    if (counts) took_s.push_back(s);
+    if (took_s.size() >= kDecisions || view.num_waiting() > waiting_ * 2) throw Enough();
+  }
+
+  std::vector<double> took_s;
+
+ private:
+  PolicyDecider inner_;
+  int waiting_;
+};
+
+void add(Json& results, const char* name, const Scenario& scenario, bool with_network, int nodes,
+         int waiting, double goal_ms) {
+  const auto policy = pilot(with_network);
+  Timed decider(*policy, waiting);
+  Replay replay{.fixed = scenario.fixed,
+                .workload = scenario.workload,
+                .first_job = 0,
+                .end_job = scenario.workload.size(),
+                .policy = name,
+                .placement = "",
+                .settings = {},
+                .decider = &decider,
+                .watch = {}};
+  try {
+    PacingRegistry::make("default", {})->replay(replay);
+  } catch (const Enough&) {
+  }
+  std::vector<double>& took = decider.took_s;
+  if (took.empty()) return;
+  std::sort(took.begin(), took.end());
+  const double p50_ms = 1e3 * took[took.size() / 2];
+  results.push_back({{"name", fmt::format("decide_{}_{}_jobs_{}_nodes", name, waiting, nodes)},
+                     {"value", p50_ms},
+                     {"unit", "ms"},
+                     {"ratio", p50_ms / goal_ms},
+                     {"against", fmt::format("the goal of {} ms", goal_ms)},
+                     {"better", "lower"},
+                     {"detail",
+                      {{"decisions", took.size()},
+                       {"p99_ms", 1e3 * took[took.size() * 99 / 100]},
+                       {"most_ms", 1e3 * took.back()}}}});
+}
+
+}  // namespace
+
+void bench_joint(Json& results) {
+  const Scenario small = crowded(64, 4'000), large = crowded(2'048, 40'000);
+  for (const bool with_network : {false, true}) {
+    const char* name = with_network ? "pilot" : "rule";
+    add(results, name, small, with_network, 64, 64, 1);
+    add(results, name, large, with_network, 2'048, 1'000, 20);
+  }
+}
+
+}  // namespace yard::bench

@@ -1,0 +1,148 @@
+// explain: what a pilot does, as a formula of few named terms that an operator can read and play.
+#include "experiments/search/explain.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/tune_cells.h"
+#include "experiments/progress.h"
+#include "policies/learned/open_policy.h"
+#include "policies/learned/pilot.h"
+
+namespace yard::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options : CommonOptions {
+  CellOptions cells;
+  std::string checkpoint, out;
+  int replicas = 2;
+  ExplainOptions explain;
+};
+
+// The numbers of a checkpoint's rule, or of a rule's file.
+Settings numbers_in(const std::string& checkpoint) {
+  if (checkpoint.ends_with(".yaml") || checkpoint.ends_with(".yml")) {
+    return policy_file(checkpoint, "joint");
+  }
+  const Checkpoint read = load_checkpoint(checkpoint);
+  if (read.agent != "pilot") {
+    throw InputError(checkpoint, "a checkpoint of the agent pilot", "one of " + read.agent);
+  }
+  Settings out;
+  for (const auto& [key, value] : record(pilot_from(read.task).rule))
+    out.set(key, value, checkpoint);
+  return out;
+}
+
+std::string policy_yaml(const Options& options, const Explained& explained) {
+  YAML::Emitter out;
+  const auto entry = [&out](const std::string& key, const std::string& value) {
+    out << YAML::Key << key << YAML::Value << value;
+  };
+  out << YAML::BeginMap;
+  entry("policy", "joint");
+  out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
+  for (const Term& term : explained.terms) entry(term.name, term.value);
+  out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
+  entry("explains", options.checkpoint);
+  entry("keeps_of_its_gain", shortest(std::round(explained.kept * 1e3) / 1e3));
+  out << YAML::EndMap << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
+}
+
+Json json_of(const Explained& explained) {
+  Json terms = Json::array();
+  for (const Term& term : explained.terms) {
+    Json classes = Json::object();
+    for (int c = 0; c < kSizeClasses; ++c) {
+      const double ratio = term.without_by_class[static_cast<size_t>(c)];
+      classes[size_class_name(c)] = ratio > 0 ? Json(ratio) : Json(nullptr);
+    }
+    terms.push_back({{"name", term.name},
+                     {"value", term.value},
+                     {"default", term.usual},
+                     {"about", term.about},
+                     {"kept", term.kept},
+                     {"without", term.without},
+                     {"without_by_class", classes}});
+  }
+  return {{"terms", terms},
+          {"ratio_to_defaults", explained.whole},
+          {"formula_ratio_to_defaults", explained.formula},
+          {"kept", explained.kept}};
+}
+
+void print(const Explained& explained) {
+  std::printf("%-18s %10s %10s %6s  mean JCT without it, x: all", "term", "value", "default",
+              "kept");
+  for (int c = 0; c < kSizeClasses; ++c) std::printf(" %6s", size_class_name(c));
+  std::printf(" GPUs\n");
+  for (const Term& term : explained.terms) {
+    std::printf("%-18s %10s %10s %6.2f %28.3f", term.name.c_str(), term.value.c_str(),
+                term.usual.c_str(), term.kept, term.without);
+    for (const double ratio : term.without_by_class) {
+      if (ratio > 0) {
+        std::printf(" %6.3f", ratio);
+      } else {
+        std::printf(" %6s", "");
+      }
+    }
+    std::printf("\n    %s\n", term.about.c_str());
+  }
+  std::printf(
+      "mean JCT over that of joint's defaults: %.3f whole, %.3f by these terms: %.0f %% of the "
+      "gain\n",
+      explained.whole, explained.formula, 100 * explained.kept);
+}
+
+int run_explain(CLI::App& app, int argc, char** argv) {
+  Options options;
+  options.add_to(app, true);
+  options.cells.add_to(app);
+  app.add_option("--checkpoint", options.checkpoint,
+                 "a pilot's folder, or the file of a rule of `joint`")
+      ->required();
+  app.add_option("--terms", options.explain.terms, "most that the formula may have");
+  app.add_option("--replicas", options.replicas,
+                 "shaken copies of the arrivals (default: those of --cells, or 2)");
+  app.add_option("--out", options.out, "the formula as a policy's YAML file");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  const std::optional<CellFile> file = options.cells.read(app, {});
+  options.finish({"joint"});
+  if (options.explain.terms < 1 || options.explain.terms > 100) {
+    throw InputError("--terms", "1 to 100", std::to_string(options.explain.terms));
+  }
+  std::optional<int> replicas;
+  if (app.count("--replicas") > 0) replicas = options.replicas;
+  if (replicas && (*replicas < 1 || *replicas > 1000)) {
+    throw InputError("--replicas", "1 to 1000", std::to_string(*replicas));
+  }
+  options.explain.progress = progress_log();
+  const Settings numbers = numbers_in(options.checkpoint);
+  const bool is_file =
+      options.checkpoint.ends_with(".yaml") || options.checkpoint.ends_with(".yml");
+  const std::vector<TuneCell> cells =
+      tune_cells(options, options.cells, file, replicas, options.explain.progress);
+  const Explained explained =
+      explain(cells, is_file ? options.checkpoint : "checkpoint:" + options.checkpoint, "joint",
+              numbers, options.explain);
+  AtomicFiles files;
+  if (!options.out.empty()) files.add(options.out, policy_yaml(options, explained));
+  if (options.hand_out(json_of(explained), files)) return 0;
+  print(explained);
+  return 0;
+}
+
+const Command kExplain{"explain", "What a trained policy does, as a formula of few named terms.",
+                       run_explain};
+
+}  // namespace
+}  // namespace yard::sim

@@ -1,0 +1,43 @@
+#include "experiments/programs/sim/tune_cells.h"
+
+#include "experiments/arena.h"
+
+namespace yard::sim {
+namespace {
+
+constexpr int kReplicas = 2;
+
+// The window at each congestion that was asked for.
+std::vector<TuneCell> cells_of_trace(const CommonOptions& options, int replicas) {
+  const Source source = load_source(options.scenario);
+  std::vector<std::optional<double>> congestions(options.congestions.begin(),
+                                                 options.congestions.end());
+  if (congestions.empty()) congestions.emplace_back(std::nullopt);
+  std::vector<TuneCell> cells;
+  for (const std::optional<double> congestion : congestions) {
+    cells.emplace_back(
+        "cell_" + std::to_string(cells.size() + 1),
+        make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale),
+        replicas, options.scenario.seed);
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions& cells,
+                                 const std::optional<CellFile>& file, std::optional<int> replicas,
+                                 const std::function<void(const std::string&)>& progress) {
+  if (!file) return cells_of_trace(options, replicas.value_or(kReplicas));
+  std::vector<TuneCell> out;
+  Sources sources;
+  for (const CellSpec& spec : cells.selected(*file)) {
+    progress("looking at " + spec.name);
+    out.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),
+                     replicas.value_or(spec.replicas), spec.seed);
+    out.back().hash = hash_of(spec);
+  }
+  return out;
+}
+
+}  // namespace yard::sim

@@ -1,0 +1,159 @@
+#include "experiments/search/explain.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/error.h"
+#include "env/base/interrupt.h"
+#include "env/base/text.h"
+#include "experiments/parallel.h"
+
+namespace yard {
+namespace {
+
+class Explainer {
+ public:
+  Explainer(const std::vector<TuneCell>& cells, const std::string& policy, const Settings& numbers,
+            const ExplainOptions& options)
+      : cells_(cells), pool_(cells, ""), policy_(policy), options_(options) {
+    for (const Field& field : PolicyRegistry::info(policy).fields()) {
+      const Setting* given = numbers.find(field.key);
+      if (given == nullptr || given->value == field.value) continue;
+      terms_.push_back({field.key, given->value, field.value, field.help, 0, 1, {}});
+    }
+    if (terms_.empty()) {
+      throw InputError("explain", "numbers other than the defaults of '" + policy + "'", "none");
+    }
+  }
+
+  Explained run(const std::string& whole) {
+    defaults_ = pool_.play(policy_, {RunOptions()}).front();
+    Explained out;
+    out.whole = ratio(pool_.play(whole, {RunOptions()}).front());
+    std::vector<Term> taken, left = screened();
+    while (!left.empty() && taken.size() < static_cast<size_t>(options_.terms)) {
+      const std::vector<double> with = ratios_with(taken, left);
+      const auto best = std::min_element(with.begin(), with.end()) - with.begin();
+      if (!taken.empty() && with[static_cast<size_t>(best)] >= out.formula) break;  // none helps
+      out.formula = with[static_cast<size_t>(best)];
+      taken.push_back(left[static_cast<size_t>(best)]);
+      left.erase(left.begin() + best);
+      taken.back().kept = share(out.formula, out.whole);
+      if (options_.progress) {
+        options_.progress(std::to_string(taken.size()) + " of " + std::to_string(options_.terms) +
+                          ": " + taken.back().name + ", kept " +
+                          shortest(std::round(taken.back().kept * 1e3) / 1e3));
+      }
+    }
+    out.kept = share(out.formula, out.whole);
+    out.terms = std::move(taken);
+    leave_out(out.terms);
+    return out;
+  }
+
+ private:
+  static double share(double part, double whole) {
+    return whole == 1 ? 0 : std::log(part) / std::log(whole);
+  }
+
+  static RunOptions with(const std::vector<Term>& terms, size_t but = SIZE_MAX) {
+    RunOptions out;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      if (i != but) out.policy.set(terms[i].name, terms[i].value, "explain");
+    }
+    return out;
+  }
+
+  // To the defaults.
+  double ratio(const Jcts& jct_s) const {
+    if (jct_s.empty()) return 1e9;  // numbers that do not fit together
+    double sum = 0;
+    for (size_t c = 0; c < jct_s.size(); ++c) sum += std::log(jct_s[c] / defaults_[c]);
+    return std::exp(sum / static_cast<double>(jct_s.size()));
+  }
+
+  // Of what was taken with each of the others beside it.
+  std::vector<double> ratios_with(const std::vector<Term>& taken,
+                                  const std::vector<Term>& others) const {
+    std::vector<RunOptions> candidates;
+    for (const Term& other : others) {
+      std::vector<Term> both = taken;
+      both.push_back(other);
+      candidates.push_back(with(both));
+    }
+    std::vector<double> out;
+    for (const Jcts& jct_s : pool_.play(policy_, candidates)) out.push_back(ratio(jct_s));
+    return out;
+  }
+
+  // By what the whole loses without each: alone some numbers say nothing.
+  std::vector<Term> screened() const {
+    std::vector<RunOptions> candidates;
+    for (size_t i = 0; i < terms_.size(); ++i) candidates.push_back(with(terms_, i));
+    const std::vector<Jcts> played = pool_.play(policy_, candidates);
+    std::vector<std::pair<double, size_t>> loss;
+    for (size_t i = 0; i < terms_.size(); ++i) loss.emplace_back(-ratio(played[i]), i);
+    std::sort(loss.begin(), loss.end());
+    std::vector<Term> out;
+    for (const auto& [minus, i] : loss) {
+      if (out.size() < static_cast<size_t>(options_.screened)) out.push_back(terms_[i]);
+    }
+    return out;
+  }
+
+  struct Sums {
+    double all = 0;
+    std::array<double, kSizeClasses> by_class{};
+  };
+
+  // (cells, replicas) of JCTs, summed: all, and by class of sizes.
+  Sums sums_of(const RunOptions& how) const {
+    Sums out;
+    for (const TuneCell& cell : cells_) {
+      for (const Scenario& replica : cell.replicas) {
+        throw_if_interrupted();
+        for (const ClassSummary& of : run_policy(replica, policy_, how).summary.classes) {
+          const double sum = of.all.mean_jct_s * static_cast<double>(of.all.jobs);
+          out.all += sum;
+          out.by_class[static_cast<size_t>(size_class_of(of.gpus))] += sum;
+        }
+      }
+    }
+    return out;
+  }
+
+  // What the formula loses without each of its terms.
+  void leave_out(std::vector<Term>& terms) const {
+    std::vector<Sums> sums(terms.size() + 1);
+    for_each_index(static_cast<int>(sums.size()), [&](int i) {
+      const auto k = static_cast<size_t>(i);
+      sums[k] = sums_of(with(terms, k));  // the last: without none
+    });
+    const Sums& whole = sums.back();
+    for (size_t i = 0; i < terms.size(); ++i) {
+      terms[i].without = sums[i].all / whole.all;
+      for (size_t c = 0; c < whole.by_class.size(); ++c) {
+        if (whole.by_class[c] > 0) {
+          terms[i].without_by_class[c] = sums[i].by_class[c] / whole.by_class[c];
+        }
+      }
+    }
+  }
+
+  const std::vector<TuneCell>& cells_;
+  Pool pool_;
+  std::string policy_;
+  const ExplainOptions& options_;
+  std::vector<Term> terms_;  // all numbers that differ from their defaults
+  Jcts defaults_;
+};
+
+}  // namespace
+
+Explained explain(const std::vector<TuneCell>& cells, const std::string& whole,
+                  const std::string& policy, const Settings& numbers,
+                  const ExplainOptions& options) {
+  return Explainer(cells, policy, numbers, options).run(whole);
+}
+
+}  // namespace yard
