@@ -104,6 +104,12 @@ const Source& Sources::of(const ScenarioOptions& options) {
   return by_files_.emplace(key, load_source(options)).first->second;
 }
 
+std::vector<std::string> Sources::hashes() const {
+  std::vector<std::string> out;
+  for (const auto& [files, source] : by_files_) out.push_back(source.trace.sha256);
+  return out;
+}
+
 Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();

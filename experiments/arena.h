@@ -30,6 +30,7 @@ struct CellFacts {
 class Sources {
  public:
   const Source& of(const ScenarioOptions& options);
+  std::vector<std::string> hashes() const;  // sha256 of those that were read
 
  private:
   // By trace, cluster, profiles, variation.

@@ -10,7 +10,9 @@
 
 namespace yard {
 
-// A waiting job would start, one that holds GPUs would stop.
+// What could be done with one job. Of the dispatcher: a waiting job would start, one that holds
+// GPUs would stop. Of the pilot: a waiting job would start, one that holds GPUs would move; which
+// place an offer means is not told.
 struct Offer {
   int32_t slot = kNone;  // kNone: nothing more
   float logit = 0;       // higher is better; of a policy that draws, unnormalised log probability

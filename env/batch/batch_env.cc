@@ -219,6 +219,9 @@ void BasicBatchEnv<T>::begin_episode(int n) {
     const auto starts = static_cast<uint32_t>(workload.size() - config_.episode_jobs + 1);
     const auto first = static_cast<int32_t>(rng.below(starts));
     p.stage->world.reset(first, first + config_.episode_jobs);
+    // A cut-off episode leaves a decision in the making.
+    p.stage->draft.reset();
+    p.stage->taken.clear();
     std::fill(p.stage->memory.begin(), p.stage->memory.end(), 0);
     p.decisions = 0;
     p.jct_sum_s = 0;

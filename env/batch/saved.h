@@ -39,11 +39,16 @@ std::string signature_of(const std::vector<Course>& courses, const BasicBatchCon
     append(all, value);
   }
   append(all, config.seed);
+  if constexpr (requires { config.task.text(); }) all += config.task.text();
   for (const Course& course : courses) {
     const JobColumns& jobs = course.fixed.jobs;
     const SpecColumns& spec = course.fixed.spec;
     // What makes a state, and the task's memory, as large as they are.
     append(all, state_bytes(sizes_for(course.fixed, config.episode_jobs)));
+    append(all, course.fixed.allows.preempt);
+    append(all, course.fixed.allows.move);
+    append(all, course.fixed.costs.save_us);
+    append(all, course.fixed.costs.restore(1));
     append(all, jobs.num_users);
     append(all, jobs.num_jobs);
     append(all, jobs.submit_us, jobs.num_jobs);

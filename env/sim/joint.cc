@@ -323,7 +323,6 @@ double Joint::least_worth(int32_t slot) const {
 
 void Joint::take(int32_t pick) {
   const int32_t slot = now_.asked;
-  const bool could = !choices_.empty();
   while (pick != kStay && !carry_out(slot, choices_[static_cast<size_t>(pick)])) {
     choices_.erase(choices_.begin() + pick);
     judge();
@@ -331,12 +330,12 @@ void Joint::take(int32_t pick) {
   }
   if (now_.running) return;
   if (pick == kStay) {
-    now_.holds_back = now_.holds_back || (could && !choices_.empty());
+    now_.holds_back = now_.holds_back || !choices_.empty();
     return;
   }
   const std::vector<int32_t>& stopped = choices_[static_cast<size_t>(pick)].stops;
   if (stopped.empty()) return;
-  if (view_.may_move()) stand_again(stopped);
+  if (config_.move && view_.may_move()) stand_again(stopped);
   hopeless_.clear();
 }
 

@@ -92,6 +92,9 @@ class Joint {
   double queue() const { return now_.queue; }  // GPUs waited for over all that there are, at most 1
   double size(int32_t slot) const;             // log8 of its GPUs
   bool moves_asked() const { return now_.running; }
+  int32_t number_asked() const {
+    return now_.line;
+  }  // of the question, among those to whom it is put
 
  private:
   using Rank = std::pair<double, int32_t>;  // lower goes first; equal keys by submission

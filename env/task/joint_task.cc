@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "env/base/check.h"
 #include "env/base/log2.h"
+#include "env/base/text.h"
 
 namespace yard {
 namespace {
@@ -67,6 +69,12 @@ void describe_moment(const View& view, const JointConfig& config, const Joint& j
 }
 
 }  // namespace
+
+std::string JointTaskConfig::text() const {
+  std::string out;
+  for (const auto& [key, value] : record(joint)) out += key + "=" + value + "\n";
+  return out + shortest(prior_slope) + "\n" + shortest(prior_gap) + "\n";
+}
 
 bool JointTask::take_in(const View& view, const Config& config, std::byte* memory) {
   Carver carver(memory + Joint::bytes(view));
@@ -148,7 +156,13 @@ void JointTask::take(const View& view, const Config& config, std::byte* memory, 
                      Draft& draft) {
   Joint joint(config.joint, view, memory, &draft);
   joint.look();
-  joint.take(action == kNothing ? Joint::kStay : rows_of(joint)[static_cast<size_t>(action)]);
+  int32_t pick = Joint::kStay;
+  if (action != kNothing) {
+    const std::vector<int32_t> rows = rows_of(joint);
+    YARD_CHECK(static_cast<size_t>(action) < rows.size(), "an option that is not there");
+    pick = rows[static_cast<size_t>(action)];
+  }
+  joint.take(pick);
   joint.next();
 }
 

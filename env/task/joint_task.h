@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "env/predict/survival_index.h"
 #include "env/sim/joint.h"
@@ -31,6 +32,8 @@ struct JointTaskConfig {
   // The prior: logit lost per doubling of worth, and by all that the rule would not take.
   float prior_slope = 1;
   float prior_gap = 2;
+
+  std::string text() const;  // of all of it: equal ones are equal configurations
 };
 
 struct JointTask {

@@ -109,6 +109,18 @@ class Learner {
       }
     }
     prepare(policy, run_);
+    constexpr size_t kMostDropped = 16;
+    if (options.drop.size() > kMostDropped) {
+      throw InputError("what is dropped", "at most 16 settings",
+                       std::to_string(options.drop.size()));
+    }
+    const auto declared = PolicyRegistry::info(policy).fields();
+    for (const std::string& name : options.drop) {
+      const auto field = std::ranges::find(declared, name, &Field::key);
+      if (field != declared.end() && field->type == "bool") continue;
+      throw InputError("what is dropped", "yes-or-no settings of '" + policy + "'",
+                       "'" + name + "'");
+    }
   }
 
   Evolved learn(EvolutionState state, const std::function<void(const EvolutionState&)>& keep) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
@@ -11,6 +12,8 @@
 namespace yard {
 namespace {
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
 class Explainer {
  public:
   Explainer(const std::vector<TuneCell>& cells, const std::string& policy, const Settings& numbers,
@@ -18,7 +21,7 @@ class Explainer {
       : cells_(cells), pool_(cells, ""), policy_(policy), options_(options) {
     for (const Field& field : PolicyRegistry::info(policy).fields()) {
       const Setting* given = numbers.find(field.key);
-      if (given == nullptr || given->value == field.value) continue;
+      if (given == nullptr || same(given->value, field.value)) continue;
       terms_.push_back({field.key, given->value, field.value, field.help, 0, 1, {}});
     }
     if (terms_.empty()) {
@@ -27,9 +30,14 @@ class Explainer {
   }
 
   Explained run(const std::string& whole) {
+    prepare(whole, {});  // says what is wrong with it
     defaults_ = pool_.play(policy_, {RunOptions()}).front();
     Explained out;
     out.whole = ratio(pool_.play(whole, {RunOptions()}).front());
+    if (!(out.whole < 1)) {
+      throw InputError(whole, "a rule that gains over the defaults of '" + policy_ + "' here",
+                       "mean JCT x " + shortest(std::round(out.whole * 1e4) / 1e4));
+    }
     std::vector<Term> taken, left = screened();
     while (!left.empty() && taken.size() < static_cast<size_t>(options_.terms)) {
       const std::vector<double> with = ratios_with(taken, left);
@@ -52,9 +60,12 @@ class Explainer {
   }
 
  private:
-  static double share(double part, double whole) {
-    return whole == 1 ? 0 : std::log(part) / std::log(whole);
+  static bool same(const std::string& a, const std::string& b) {
+    const auto x = parse_double(a), y = parse_double(b);
+    return x && y ? *x == *y : a == b;
   }
+
+  static double share(double part, double whole) { return std::log(part) / std::log(whole); }
 
   static RunOptions with(const std::vector<Term>& terms, size_t but = SIZE_MAX) {
     RunOptions out;
@@ -66,7 +77,7 @@ class Explainer {
 
   // To the defaults.
   double ratio(const Jcts& jct_s) const {
-    if (jct_s.empty()) return 1e9;  // numbers that do not fit together
+    if (jct_s.empty()) return kNever;  // numbers that do not fit together
     double sum = 0;
     for (size_t c = 0; c < jct_s.size(); ++c) sum += std::log(jct_s[c] / defaults_[c]);
     return std::exp(sum / static_cast<double>(jct_s.size()));

@@ -115,8 +115,8 @@ class Pilot final : public TellingPolicy {
     return step;
   }
 
-  // From the tempered distribution, by a key that the moment and the job name: the same request has
-  // the same answer.
+  // From the tempered distribution, by a key that the moment, the job's submission and the number
+  // of the question name: the same request has the same answer.
   int32_t draw(const View& view, const Joint& joint,
                const std::array<float, JointTask::kActions>& logits) const {
     double sum = 0;
@@ -124,6 +124,7 @@ class Pilot final : public TellingPolicy {
     Rng rng = Rng(kDraw)
                   .split(static_cast<uint64_t>(view.now_us()))
                   .split(static_cast<uint64_t>(view.submit_us(joint.asked())))
+                  .split(static_cast<uint64_t>(joint.number_asked()))
                   .split(static_cast<uint64_t>(joint.moves_asked()));
     double left = rng.uniform() * sum;
     int32_t last = JointTask::kNothing;
@@ -205,7 +206,9 @@ nlohmann::ordered_json pilot_json(const PilotTask& task) {
 PilotTask pilot_from(const nlohmann::ordered_json& json) {
   Settings settings;
   for (const auto& [key, value] : json.items()) {
-    if (key != "name") settings.set(key, value.get<std::string>(), "task");
+    if (key == "name") continue;
+    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
+    settings.set(key, value.get<std::string>(), "task");
   }
   return parse<PilotTask>(settings);
 }

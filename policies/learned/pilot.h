@@ -17,7 +17,7 @@ struct PilotTask {
   JointTaskConfig joint() const;
 };
 
-// A checkpoint's `task`, and back. Throws InputError, or what nlohmann's JSON throws.
+// A checkpoint's `task`, and back. Throws InputError.
 nlohmann::ordered_json pilot_json(const PilotTask& task);
 PilotTask pilot_from(const nlohmann::ordered_json& json);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <vector>
 
+#include "env/base/check.h"
 #include "env/base/rng.h"
 #include "env/sim/pacing.h"
 #include "experiments/programs/bench/bench.h"
@@ -87,7 +88,7 @@ void add(Json& results, const char* name, const Scenario& scenario, bool with_ne
   } catch (const Enough&) {
   }
   std::vector<double>& took = decider.took_s;
-  if (took.empty()) return;
+  YARD_CHECK(!took.empty(), "the queue never was as long as it is to be measured");
   std::sort(took.begin(), took.end());
   const double p50_ms = 1e3 * took[took.size() / 2];
   results.push_back({{"name", fmt::format("decide_{}_{}_jobs_{}_nodes", name, waiting, nodes)},

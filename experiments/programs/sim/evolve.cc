@@ -1,6 +1,7 @@
 // evolve: learns the declared numbers of a policy from many short episodes, each generation other
 // ones (experiments/search/evolution.h).
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <optional>
 
@@ -10,11 +11,11 @@
 #include "env/base/text.h"
 #include "experiments/arena.h"
 #include "experiments/cells.h"
+#include "experiments/pilot_checkpoint.h"
 #include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/evolve_files.h"
 #include "experiments/programs/sim/options.h"
-#include "experiments/pilot_checkpoint.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
 #include "policies/learned/open_policy.h"
@@ -101,6 +102,20 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
     cells.push_back(std::move(cell));
   }
   return cells;
+}
+
+// All options of the command but those that do not decide how a search goes.
+std::string deciding_options(const CLI::App& app) {
+  constexpr std::array kOthers = {
+      "generations=", "resume=", "out=", "json=", "json-out=", "checkpoint="};
+  std::string out;
+  const std::string all = app.config_to_str(true);
+  for (const std::string_view line : split(all, '\n')) {
+    const bool other =
+        std::ranges::any_of(kOthers, [&](const char* name) { return line.starts_with(name); });
+    if (!other) out += std::string(line) + "\n";
+  }
+  return out;
 }
 
 // What a policy's file says of where it comes from.
@@ -202,7 +217,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       episodes_of(later, sources, options.validation_episodes, options);
   const EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
                            later, options.episodes, options.episode_jobs, options.drop,
-                           options.validation_episodes, options.episode_warmup});
+                           options.validation_episodes, options.episode_warmup,
+                           deciding_options(app), sources.hashes()});
   const Evolved evolved =
       evolve(episodes, validation, options.policy, run, options.evolution, start,
              options.resume ? files.earlier() : EvolutionState{}, [&](const EvolutionState& state) {

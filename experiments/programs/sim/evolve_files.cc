@@ -63,6 +63,8 @@ std::string hash_of(const EvolveFiles::Search& search) {
   }
   for (const std::string& name : search.how.learn) entry(all, "learn", name);
   write_how(all, search);
+  entry(all, "options", search.options);
+  for (const std::string& sha256 : search.traces) entry(all, "trace", sha256);
   all << YAML::EndMap;
   return sha256_hex(all.c_str());
 }

@@ -23,6 +23,8 @@ class EvolveFiles {
     std::string drop;
     int validation_episodes = 0;
     std::string warmup;
+    std::string options;              // the command's, but for those that do not decide how it goes
+    std::vector<std::string> traces;  // sha256
   };
 
   explicit EvolveFiles(Search search);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
@@ -52,7 +53,7 @@ std::string policy_yaml(const Options& options, const Explained& explained) {
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
   for (const Term& term : explained.terms) entry(term.name, term.value);
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
-  entry("explains", options.checkpoint);
+  entry("explains", std::filesystem::path(options.checkpoint).filename().string());
   entry("keeps_of_its_gain", shortest(std::round(explained.kept * 1e3) / 1e3));
   out << YAML::EndMap << YAML::EndMap;
   return std::string(out.c_str()) + "\n";

@@ -30,7 +30,7 @@ RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
   info.command = "train";
   info.agent = setup.data.agent;
   info.seed = setup.loop.seed;
-  info.traces.push_back({fs::path(setup.data.trace).filename().string(), data.sha256(), "train"});
+  info.traces.push_back({data.name(), data.sha256(), "train"});
   return RunFolder::create(options.out, setup.resolved, info);
 }
 
@@ -207,7 +207,10 @@ class Session {
 fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                      Communicator& ranks) {
   if (ranks.rank() == 0) {
-    std::fputs(fmt::format("reading {} for {}\n", setup.data.trace, setup.data.cluster).c_str(),
+    const TrainingConfig& data = setup.data;
+    std::fputs((data.cells.empty() ? fmt::format("reading {} for {}\n", data.trace, data.cluster)
+                                   : fmt::format("reading the cells of {}\n", data.cells))
+                   .c_str(),
                stderr);
   }
   const fs::path state = fs::path(options.resume) / "checkpoints" / "training_state";

@@ -43,6 +43,16 @@ Trace scored_part(const Trace& trace) {
   return out;
 }
 
+// Its traces and cluster as they come, for whoever wants the same jobs again.
+nlohmann::ordered_json told(const Scenario& ground) {
+  return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
+          {"trace_sha256", ground.trace.sha256},
+          {"gpus", ground.cluster.total_gpus()},
+          {"jobs", ground.workload.size()},
+          {"load", ground.load},
+          {"arrival_factor", ground.factor}};
+}
+
 }  // namespace
 
 void TrainingConfig::fields(FieldList& f) {
@@ -68,15 +78,6 @@ void TrainingConfig::fields(FieldList& f) {
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
   f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
-}
-
-// Its traces and cluster as they come, for whoever wants the same jobs again.
-nlohmann::ordered_json told(const Scenario& ground) {
-  return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
-          {"trace_sha256", ground.trace.sha256},
-          {"jobs", ground.workload.size()},
-          {"load", ground.load},
-          {"arrival_factor", ground.factor}};
 }
 
 TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
@@ -112,6 +113,7 @@ TrainingData::Ground TrainingData::ground_of(Trace jobs, const Scenario& like) {
   auto out = std::make_unique<Scenario>(std::move(jobs), like.window, like.cluster, like.cost_scale,
                                         like.speeds);
   out->factor = like.factor;
+  out->allow(like.fixed.allows);
   return out;
 }
 
@@ -196,6 +198,12 @@ double TrainingData::validate(const Policy& policy) const {
   return std::exp(log_sum / static_cast<double>(windows_.size()));
 }
 
+std::string TrainingData::name() const {
+  return std::filesystem::path(config_.cells.empty() ? config_.trace : config_.cells)
+      .filename()
+      .string();
+}
+
 std::string TrainingData::sha256() const {
   if (grounds_.size() == 1) return grounds_.front()->trace.sha256;
   std::string all;
@@ -206,6 +214,7 @@ std::string TrainingData::sha256() const {
 nlohmann::ordered_json TrainingData::provenance() const {
   if (!config_.cells.empty()) {
     nlohmann::ordered_json out = {{"cells", config_.only},
+                                  {"validate_on", config_.validate_on},
                                   {"grounds", nlohmann::ordered_json::array()}};
     for (const Ground& ground : grounds_) out["grounds"].push_back(told(*ground));
     return out;
@@ -213,9 +222,12 @@ nlohmann::ordered_json TrainingData::provenance() const {
   nlohmann::ordered_json out = told(*grounds_.front());
   out["cluster"] = config_.cluster;
   if (synthetic(config_.trace)) {
-    out["workload_parameters"] =
-        Registry<TraceGenerator>::make(config_.trace.substr(std::string("synthetic:").size()), {})
-            ->parameters_hash();
+    Settings generator;
+    for (const std::string& assignment : config_.generator) {
+      generator.overlay(assignment, "generator");
+    }
+    const std::string name = config_.trace.substr(std::string("synthetic:").size());
+    out["workload_parameters"] = Registry<TraceGenerator>::make(name, generator)->parameters_hash();
   }
   return out;
 }

@@ -51,6 +51,7 @@ class TrainingData {
   double validate(const Policy& policy) const;
 
   nlohmann::ordered_json provenance() const;
+  std::string name() const;    // the trace's, or that of the file of cells
   std::string sha256() const;  // of all traces
 
  private:
