@@ -17,16 +17,16 @@ using Json = nlohmann::json;
 
 // Two numbers that matter where jobs are long and short, among others that hardly do.
 constexpr const char* kRule =
-    "policy: joint\nsettings: {margin_log2: 0.3, gpu_exponent: 0.2, order_by_wait: -1.5, clear: "
-    "0.11, left_over: 0.11, settle_s: 601}\n";
+    "policy: joint\nsettings: {gpu_exponent: 0.6, order_by_wait: -0.5, clear: 0.11, settle_s: "
+    "601}\n";
 constexpr const char* kOn =
-    " --trace synthetic:mixed --generate-jobs 150 --cluster mixed-9 --replicas 2 ";
+    " --trace synthetic:habits --generate-jobs 400 --cluster 4x8 --congestion 2 ";
 
 TEST(Explain, AFormulaOfTwoTermsSaysWhatItKeepsAndPlays) {
   Folder folder;
   folder.write("rule.yaml", kRule);
   const Result result = shell(
-      "yardmaster explain --checkpoint rule.yaml --terms 2 --out f.yaml "
+      "yardmaster explain --replicas 1 --checkpoint rule.yaml --terms 2 --out f.yaml "
       "--json" +
       std::string(kOn));
   ASSERT_EQ(result.code, 0) << result.err;
@@ -42,11 +42,13 @@ TEST(Explain, AFormulaOfTwoTermsSaysWhatItKeepsAndPlays) {
   const double whole = json["ratio_to_defaults"], formula = json["formula_ratio_to_defaults"];
   EXPECT_NEAR(json["kept"].get<double>(), std::log(formula) / std::log(whole), 1e-9);
   // What it says is what playing it gives.
-  const Result played = shell(
-      "yardmaster simulate --policy f.yaml,rule.yaml,joint --json --trace "
-      "synthetic:mixed --generate-jobs 150 --cluster mixed-9");
+  const Result played =
+      shell("yardmaster simulate --policy f.yaml,rule.yaml,joint --json" + std::string(kOn));
   ASSERT_EQ(played.code, 0) << played.err;
-  EXPECT_EQ(Json::parse(played.out)["runs"].size(), 3u);
+  const Json runs = Json::parse(played.out)["runs"];
+  const auto jct_s = [&](size_t run) { return runs[run]["mean_jct_s"].get<double>(); };
+  EXPECT_NEAR(jct_s(0) / jct_s(2), formula, 1e-9);
+  EXPECT_NEAR(jct_s(1) / jct_s(2), whole, 1e-9);
   EXPECT_THAT(read_file("f.yaml"), HasSubstr("policy: joint"));
 }
 
