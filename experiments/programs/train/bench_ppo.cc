@@ -20,7 +20,8 @@ int run_bench_ppo(int, char**) {
     settings.overlay(assignment, "bench");
   }
   const TrainingSetup setup = read_setup(settings, 1);
-  const TrainingData data(setup.data, setup.loop.episode_jobs, *AgentRegistry::make(setup.data.agent, setup.agent)->heuristic());
+  const TrainingData data(setup.data, setup.loop.episode_jobs,
+                          *AgentRegistry::make(setup.data.agent, setup.agent)->heuristic());
   const auto agent = AgentRegistry::make(setup.data.agent, setup.agent);
   const auto ranks = alone();
   Trainer trainer(
