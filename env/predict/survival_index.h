@@ -52,7 +52,7 @@ struct SurvivalIndex {
     // Takes in what has happened since the last decision.
     template <class View>
     Now(const SurvivalIndex& source, const View& view, Carver& carver)
-        : Now(again, source, view, carver) {
+        : Now(kAgain, source, view, carver) {
       survival_.follow(view_);
       if (source.keep_us == 0) return;
       for (int32_t i = 0; i < view.num_changed(); ++i) known_[view.changed(i)] = {};
@@ -64,7 +64,7 @@ struct SurvivalIndex {
 
     // Looks at it again, at a moment that was taken in.
     struct Again {};
-    static constexpr Again again{};
+    static constexpr Again kAgain{};
     template <class View>
     Now(Again, const SurvivalIndex& source, const View& view, Carver& carver)
         : source_(source),

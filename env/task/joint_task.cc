@@ -87,7 +87,7 @@ bool JointTask::take_in(const View& view, const Config& config, std::byte* memor
 
 void JointTask::open(const View& view, const Config& config, std::byte* memory) {
   Carver carver(memory + Joint::bytes(view));
-  JointIndex::Now now(JointIndex::Now::again, config.index, view, carver);
+  JointIndex::Now now(JointIndex::Now::kAgain, config.index, view, carver);
   Joint joint(config.joint, view, memory, nullptr);
   joint.open([&](int32_t slot) { return now.seconds(slot); });
   joint.next();
