@@ -10,8 +10,8 @@
 
 #include "env/base/error.h"
 #include "env/trace/stages.h"
-#include "policies/learned/job_scorer.h"
 #include "policies/learned/dispatcher.h"
+#include "policies/learned/job_scorer.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
