@@ -1,5 +1,5 @@
-// The flagship as a policy: a rule alone is `joint`, a network adds to it, a site takes away what it
-// does not allow.
+// The flagship as a policy: a rule alone is `joint`, a network adds to it, a site takes away what
+// it does not allow.
 #include "policies/learned/pilot.h"
 
 #include <gtest/gtest.h>

@@ -36,8 +36,8 @@ TEST(ClusterDocument, HasEveryKey) {
   for (const char* yaml :
        {"unknown: 1\n", "nodes: [{unknown: 1}]\n", "nodes: [{gpus: 1}]\ntenants: [{unknown: 1}]\n",
         "tiers: {rack: {unknown: 1}}\n", "tiers: {unknown: 1}\n", "slowdowns: {unknown: 1}\n",
-        "models: {a: {unknown: 1}}\n",
-        "gpu_types: {a: {unknown: 1}}\n", "nodes_from: {file: a, format: lingjun, unknown: 1}\n"}) {
+        "models: {a: {unknown: 1}}\n", "gpu_types: {a: {unknown: 1}}\n",
+        "nodes_from: {file: a, format: lingjun, unknown: 1}\n"}) {
     const TempFile file("wrong.yaml", yaml);
     std::string said;
     try {
