@@ -9,26 +9,21 @@
 namespace yard {
 namespace {
 
-struct Config {
+struct Config : PilotPrior {
   std::string rule;
-  double prior_slope = 1, prior_gap = 2, temperature = 0;
 
   void fields(FieldList& f) {
     f("rule", rule, "a policy file of `joint`, as evolve writes it; empty: its defaults");
-    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost by what is worth a doubling less");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every pick but the one suggested");
-    f("temperature", temperature, 0.0, 10.0,
-      "at which what is served draws from what is scored; 0: always the best");
+    PilotPrior::fields(f);
   }
 };
 
 PilotTask task_of(const Config& config) {
   PilotTask task;
-  if (!config.rule.empty())
+  static_cast<PilotPrior&>(task) = config;
+  if (!config.rule.empty()) {
     task.rule = parse<JointIndex::Config>(policy_file(config.rule, "joint"));
-  task.prior_slope = config.prior_slope;
-  task.prior_gap = config.prior_gap;
-  task.temperature = config.temperature;
+  }
   return task;
 }
 
@@ -53,11 +48,7 @@ class PilotAgent final : public Agent {
   }
 
   std::unique_ptr<Policy> heuristic() const override {
-    Checkpoint rule;
-    rule.agent = "pilot";
-    rule.network = "none";
-    rule.task = pilot_json(task_);
-    return policy_of(rule, "training");
+    return policy_of(rule_checkpoint(task_), "training");
   }
 
  private:

@@ -7,10 +7,7 @@ namespace yard {
 Checkpoint pilot_checkpoint(const Settings& rule, nlohmann::ordered_json provenance) {
   PilotTask task;
   task.rule = parse<JointIndex::Config>(rule);
-  Checkpoint out;
-  out.agent = "pilot";
-  out.network = "none";
-  out.task = pilot_json(task);
+  Checkpoint out = rule_checkpoint(task);
   out.provenance = std::move(provenance);
   return out;
 }

@@ -8,6 +8,21 @@
 
 namespace yard {
 
+// Makes a whole decision. `joint`'s columns lie first in the memory, then the source's;
+// `pick(joint)`: which of the options of the job that is asked is taken.
+template <class Source, class Pick>
+void decide_jointly(const JointConfig& config, const Source& source, const View& view,
+                    Memory& memory, Draft& draft, Pick&& pick) {
+  Carver carver(memory.data() + Joint::bytes(view));
+  typename Source::Now now(source, view, carver);
+  Joint::follow(view, memory.data());
+  if (view.num_waiting() == 0 && view.num_held() == 0) return;
+  Joint joint(config, view, memory.data(), &draft);
+  joint.open([&](int32_t slot) { return now.seconds(slot); });
+  while (joint.next() != kNone) joint.take(pick(joint));
+  joint.close();
+}
+
 template <class Source>
 class JointPolicy final : public Policy {
  public:
@@ -21,14 +36,8 @@ class JointPolicy final : public Policy {
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data() + Joint::bytes(view));
-    typename Source::Now now(source_, view, carver);
-    Joint::follow(view, memory.data());
-    if (view.num_waiting() == 0 && view.num_held() == 0) return;
-    Joint joint(config_, view, memory.data(), &draft);
-    joint.open([&](int32_t slot) { return now.seconds(slot); });
-    while (joint.next() != kNone) joint.take(joint.suggested());
-    joint.close();
+    decide_jointly(config_, source_, view, memory, draft,
+                   [](const Joint& joint) { return joint.suggested(); });
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "env/base/rng.h"
 #include "policies/choices.h"
+#include "policies/joint.h"
 #include "policies/learned/job_scorer.h"
 
 namespace yard {
@@ -48,14 +49,9 @@ class Pilot final : public TellingPolicy {
 
  private:
   void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
-    Carver carver(memory.data() + Joint::bytes(view));
-    JointIndex::Now now(joint_.index, view, carver);
-    Joint::follow(view, memory.data());
-    if (view.num_waiting() == 0 && view.num_held() == 0) return;
-    Joint joint(joint_.joint, view, memory.data(), &draft);
-    joint.open([&](int32_t slot) { return now.seconds(slot); });
-    while (joint.next() != kNone) joint.take(net_ ? pick(view, joint, choices) : joint.suggested());
-    joint.close();
+    decide_jointly(joint_.joint, joint_.index, view, memory, draft, [&](const Joint& joint) {
+      return net_ ? pick(view, joint, choices) : joint.suggested();
+    });
   }
 
   // The network's choice among the options of the job that is asked.
@@ -182,12 +178,16 @@ const LearnedRegistry::Add<PilotAgent> kPilot{"pilot", {}};
 
 }  // namespace
 
-void PilotTask::fields(FieldList& f) {
-  rule.fields(f);
+void PilotPrior::fields(FieldList& f) {
   f("prior_slope", prior_slope, 0.0, 100.0, "logit lost by what is worth a doubling less");
   f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every pick but the one suggested");
   f("temperature", temperature, 0.0, 10.0,
     "at which what is served draws from what is scored; 0: always the best");
+}
+
+void PilotTask::fields(FieldList& f) {
+  rule.fields(f);
+  PilotPrior::fields(f);
 }
 
 JointTaskConfig PilotTask::joint() const {
@@ -211,6 +211,14 @@ PilotTask pilot_from(const nlohmann::ordered_json& json) {
     settings.set(key, value.get<std::string>(), "task");
   }
   return parse<PilotTask>(settings);
+}
+
+Checkpoint rule_checkpoint(const PilotTask& task) {
+  Checkpoint out;
+  out.agent = "pilot";
+  out.network = "none";
+  out.task = pilot_json(task);
+  return out;
 }
 
 }  // namespace yard

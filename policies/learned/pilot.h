@@ -7,11 +7,17 @@
 
 namespace yard {
 
-// What a pilot is, beside its weights.
-struct PilotTask {
-  JointIndex::Config rule;  // with what the cluster allows
+// How a network's scores come on top of the rule.
+struct PilotPrior {
   double prior_slope = 1, prior_gap = 2;
   double temperature = 0;  // of the network's choice; 0: always what is scored best
+
+  void fields(FieldList& f);
+};
+
+// What a pilot is, beside its weights.
+struct PilotTask : PilotPrior {
+  JointIndex::Config rule;  // with what the cluster allows
 
   void fields(FieldList& f);
   JointTaskConfig joint() const;
@@ -20,5 +26,8 @@ struct PilotTask {
 // A checkpoint's `task`, and back. Throws InputError.
 nlohmann::ordered_json pilot_json(const PilotTask& task);
 PilotTask pilot_from(const nlohmann::ordered_json& json);
+
+// Of a pilot without a network.
+Checkpoint rule_checkpoint(const PilotTask& task);
 
 }  // namespace yard

@@ -32,10 +32,8 @@ Scenario crowded(int nodes, int jobs) {
 }
 
 std::unique_ptr<Policy> pilot(bool with_network) {
-  Checkpoint out;
-  out.agent = "pilot";
-  out.network = with_network ? "job-scorer" : "none";
-  out.task = pilot_json({});
+  Checkpoint out = rule_checkpoint({});
+  if (with_network) out.network = "job-scorer";
   Rng rng(1);
   for (const auto& [name, shape] : job_scorer_shapes(kHidden, JointTask::kShape)) {
     Tensor& t = out.weights[name];
