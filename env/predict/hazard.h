@@ -111,6 +111,16 @@ YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, in
   // The same bin as those who made the hazards have it: they are known from there on.
   for (int32_t b = TimeBins::of_us(attained_us); b < TimeBins::kBins; ++b) {
     const float edge_s = edges.begin_s[b], whole_s = edges.begin_s[b + 1] - edge_s;
+    constexpr float kTiny = 1e-6F;
+    // All of a bin, which nearly all are, as below but for what is 0 or 1.
+    if (attained_s <= edge_s && until_s - edge_s > whole_s) {
+      const float chance = hazards[b] / (1 + kTiny);
+      spent_s += alive * whole_s * (1 - 0.5F * chance);
+      alive -= alive * chance;
+      const float ended = 1 - alive;
+      if (ended > kTiny && spent_s < rank_s * ended) rank_s = spent_s / ended;
+      continue;
+    }
     // The part of the bin that is looked at: in the one where the job is now there is always some.
     float from = (attained_s - edge_s) / whole_s, to = (until_s - edge_s) / whole_s;
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
@@ -118,13 +128,13 @@ YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, in
     to = last ? (to > from ? to : from) : 1;
     const float before = from > 0 ? places.before(b, from) : 0,
                 after = last ? places.before(b, to) : 1;
-    const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + 1e-6F);
+    const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + kTiny);
     // Who ends does so about the middle between.
     spent_s += alive * (to - from) * whole_s * (1 - 0.5F * chance);
     alive -= alive * chance;
     if (last) return {spent_s, spent_s < rank_s ? spent_s : rank_s, 1 - alive};
     const float ended = 1 - alive;
-    if (ended > 1e-6F && spent_s < rank_s * ended) rank_s = spent_s / ended;
+    if (ended > kTiny && spent_s < rank_s * ended) rank_s = spent_s / ended;
   }
   // Who outlives all bins is taken to need as long again.
   return {spent_s + alive * edges.begin_s[TimeBins::kBins], rank_s, 1 - alive};

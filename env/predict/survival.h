@@ -107,10 +107,7 @@ class Survival {
     const float* size = size_hazards(view, slot);
     for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
     for_rows(view, slot, [&](Layer layer, const HazardRow& row) {
-      if (layer <= kSizes) return;
-      for (int32_t b = from; b < TimeBins::kBins; ++b) {
-        out[b] = blended(row.exposed[b], row.ended[b], worth(layer, b), out[b]);
-      }
+      if (layer > kSizes) blend(layer, row.exposed, row.ended, from, out);
     });
     float exposed[TimeBins::kBins + 1], ended[TimeBins::kBins];
     for (int32_t b = from; b < TimeBins::kBins; ++b) exposed[b] = ended[b] = 0;
@@ -120,11 +117,8 @@ class Survival {
       if (ends) ended[bin] += weight;
       exposed[ends ? bin + 1 : bin] -= weight;
     });
-    float at_risk = 0;
-    for (int32_t b = from; b < TimeBins::kBins; ++b) {
-      at_risk += exposed[b];
-      out[b] = blended(at_risk, ended[b], worth(kSiblings, b), out[b]);
-    }
+    for (int32_t b = from + 1; b < TimeBins::kBins; ++b) exposed[b] += exposed[b - 1];
+    blend(kSiblings, exposed, ended, from, out);
   }
 
  private:
@@ -182,6 +176,18 @@ class Survival {
       does(1 / (1 + apart * apart), other.slot >= 0 ? passings_.bin(other.slot) : other.bin,
            other.ended != 0);
     });
+  }
+
+  // Takes a layer into the hazards `out` (B) from a bin on. Its worth changes with the age alone:
+  // the loop within one is left to the compiler's vectors.
+  void blend(Layer layer, const float* exposed, const float* ended, int32_t from,
+             float* out) const {
+    for (int32_t age = from / kAge; age < kAges; ++age) {
+      const float jobs = worths_[layer * kAges + age].jobs;
+      for (int32_t b = age * kAge > from ? age * kAge : from; b < (age + 1) * kAge; ++b) {
+        out[b] = blended(exposed[b], ended[b], jobs, out[b]);
+      }
+    }
   }
 
   float worth(Layer layer, int32_t b) const { return worths_[layer * kAges + b / kAge].jobs; }

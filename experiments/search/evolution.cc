@@ -151,6 +151,8 @@ class Learner {
       state.snes.step(options_.candidates, options_.seed, [&](const auto& points) {
         return score(state.snes.generation, points, state.start);
       });
+      // Beyond a number's range all points are alike.
+      for (double& one : state.snes.mu) one = std::clamp(one, 0.0, 1.0);
       validate(state);
       state.best.played += played_;
       if (keep) keep(state);
@@ -264,12 +266,20 @@ class Learner {
             sum / static_cast<double>(std::max<int64_t>(jobs, 1))};
   }
 
-  double log_ratio(const EpisodeScore& to, const EpisodeScore& from) const {
-    const auto loss = [](double a, double b) { return b > 0 ? std::max(0.0, std::log(a / b)) : 0; };
-    if (!std::isfinite(to.mean_jct_s)) return kInfinity;
-    return std::log(to.mean_jct_s / from.mean_jct_s) +
-           options_.tails *
-               (loss(to.p99_jct_s, from.p99_jct_s) + loss(to.largest_jct_s, from.largest_jct_s));
+  // Of `played` (E) to the start's scores of the same episodes; infinite where some job never ends.
+  double log_ratio(const std::vector<EpisodeScore>& played,
+                   const std::vector<const EpisodeScore*>& start) const {
+    double mean = 0, p99 = 0, largest = 0;
+    for (size_t e = 0; e < played.size(); ++e) {
+      const EpisodeScore &to = played[e], &from = *start[e];
+      if (!std::isfinite(to.mean_jct_s)) return kInfinity;
+      const auto ln = [](double a, double b) { return a > 0 && b > 0 ? std::log(a / b) : 0; };
+      mean += ln(to.mean_jct_s, from.mean_jct_s);
+      p99 += ln(to.p99_jct_s, from.p99_jct_s);
+      largest += ln(to.largest_jct_s, from.largest_jct_s);
+    }
+    const double tails = std::max(0.0, p99) + std::max(0.0, largest);
+    return (mean + options_.tails * tails) / static_cast<double>(played.size());
   }
 
   // Mean log ratio to the start over the generation's episodes, which are the same for all.
@@ -282,13 +292,11 @@ class Learner {
       std::swap(which[i], which[i + rng.below(static_cast<uint32_t>(which.size() - i))]);
     }
     which.resize(wanted);
+    std::vector<const EpisodeScore*> of_start;
+    for (const int e : which) of_start.push_back(&start[static_cast<size_t>(e)]);
     std::vector<double> out;
     for (const std::vector<EpisodeScore>& of_point : play(episodes_, which, points, &start)) {
-      double sum = 0;
-      for (size_t e = 0; e < which.size(); ++e) {
-        sum += log_ratio(of_point[e], start[static_cast<size_t>(which[e])]);
-      }
-      out.push_back(sum / static_cast<double>(which.size()));
+      out.push_back(log_ratio(of_point, of_start));
     }
     return out;
   }
@@ -299,9 +307,9 @@ class Learner {
     if (generation % options_.validate_every != 0 && !last) return;
     const std::vector<EpisodeScore> now =
         play(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
-    double sum = 0;
-    for (size_t e = 0; e < now.size(); ++e) sum += log_ratio(now[e], state.start_on_validation[e]);
-    const double ratio = std::exp(sum / static_cast<double>(now.size()));
+    std::vector<const EpisodeScore*> of_start;
+    for (const EpisodeScore& score : state.start_on_validation) of_start.push_back(&score);
+    const double ratio = std::exp(log_ratio(now, of_start));
     if (ratio < state.best.ratio) {
       state.best.ratio = ratio;
       state.best.generation = generation;

@@ -37,7 +37,8 @@ struct EvolutionOptions {
   std::vector<std::string> learn;  // numbers by name; empty: all that are not given
   std::vector<std::string> drop;   // yes-or-no settings that are off in some episodes, by lot
   double drop_share = 0.25;        // in how many of them, each on its own
-  // Weight of what the tail (p99) and the jobs of most GPUs lose: a candidate is scored by
+  // Weight of what the tail (p99) and the jobs of most GPUs lose: a candidate is scored by means
+  // over its episodes,
   //   ln(mean ratio) + tails (max(0, ln(p99 ratio)) + max(0, ln(largest jobs' mean ratio)))
   double tails = 0;
   uint64_t seed = 1;
