@@ -7,20 +7,24 @@
 #include <vector>
 
 #include "env/base/check.h"
+#include "env/predict/recalibration.h"
 #include "env/predict/survival.h"
 
 namespace yard {
 namespace {
+
+// By nominal level.
+using Intervals = std::array<Recalibration::Interval, kNominal.size()>;
 
 // Adds up looks at jobs, each once it is known how long the job had left.
 class Tally {
  public:
   // `least` and `most`: the shares of such jobs that were told to have ended by the time at which
   // this one did, less or plus kToldToS.
-  void add(double least, double most, double told_median_s, double left_s) {
+  void add(const Intervals& told, double least, double most, double told_median_s, double left_s) {
     ++group_.asked;
     for (size_t k = 0; k < kNominal.size(); ++k) {
-      const double low = 0.5 - kNominal[k] / 2, high = 0.5 + kNominal[k] / 2;
+      const auto [low, high] = told[k];
       // What is told to happen within that time lies in the interval in part, or not, or wholly.
       const double part = std::min(most, high) - std::max(least, low);
       const double within = most > least ? part / (most - least) : part >= 0 ? 1.0 : 0.0;
@@ -47,6 +51,8 @@ struct Told {
   int64_t attained_us, until_us;
   std::array<float, TimeBins::kBins> hazards;
   EndPlaces places;
+  double median;  // the share that the median is read at
+  Intervals intervals;
 };
 
 class Looks {
@@ -72,15 +78,25 @@ class Looks {
  private:
   void ask(const View& view, const Survival& survival, int32_t slot) {
     if (!workload_.scored(view.serial(slot))) return;
-    Told told{
-        view.attained_us(slot), Survival::until_us(view, slot), {}, survival.places(view, slot)};
+    Told told{view.attained_us(slot),
+              Survival::until_us(view, slot),
+              {},
+              survival.places(view, slot),
+              0,
+              {}};
     survival.hazards(view, slot, told.hazards.data());
+    const Recalibration& like_it = recalibration_[told.attained_us > 0];
+    told.median = like_it.read(0.5);
+    for (size_t k = 0; k < kNominal.size(); ++k) {
+      told.intervals[k] = like_it.interval(kNominal[k]);
+    }
     told_[view.serial(slot)].push_back(told);
   }
 
   void judge(const View& view, int32_t slot) {
     const auto it = told_.find(view.serial(slot));
     if (it == told_.end()) return;
+    for (Recalibration& one : recalibration_) one.begin_job();
     for (const Told& told : it->second) {
       const double left_s = static_cast<double>(view.attained_us(slot) - told.attained_us) * 1e-6;
       const auto share = [&](double within_s) {
@@ -91,10 +107,12 @@ class Looks {
       double low_s = 0, median_s = edges_.begin_s[TimeBins::kBins];
       for (int i = 0; i < 40; ++i) {
         const double middle_s = (low_s + median_s) / 2;
-        (share(middle_s) < 0.5 ? low_s : median_s) = middle_s;
+        (share(middle_s) < told.median ? low_s : median_s) = middle_s;
       }
-      all_.add(least, most, median_s, left_s);
-      (told.attained_us > 0 ? begun_ : waiting_).add(least, most, median_s, left_s);
+      all_.add(told.intervals, least, most, median_s, left_s);
+      const bool begun = told.attained_us > 0;
+      (begun ? begun_ : waiting_).add(told.intervals, least, most, median_s, left_s);
+      recalibration_[begun].learn(least, most);
     }
     told_.erase(it);
   }
@@ -103,6 +121,7 @@ class Looks {
   int64_t every_us_, next_us_ = 0;
   BinEdges edges_;
   std::map<int32_t, std::vector<Told>> told_;  // by job
+  Recalibration recalibration_[2];  // of jobs that have not begun, and of those that have
   Tally all_, waiting_, begun_;
 };
 
