@@ -15,6 +15,7 @@ void DescentConfig::fields(FieldList& f) {
 void TrainConfig::fields(FieldList& f) {
   f("learner", learner, "how experience becomes a better policy; see list learners");
   f("network", network, "what is trained; see list networks");
+  f("start", start, "folder of a checkpoint whose weights training begins with");
   f("seed", seed, 0, UINT64_MAX, "decides everything random");
   f("updates", updates, 1, 1'000'000, "updates in all");
   f("validate_every", validate_every, 1, 1'000'000, "updates between validations");

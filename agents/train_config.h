@@ -19,6 +19,7 @@ struct DescentConfig {
 struct TrainConfig {
   std::string learner = "group";
   std::string network = "job-scorer";
+  std::string start;  // folder of a checkpoint
   uint64_t seed = 1;
   // How long, and when it is not worth going on.
   int updates = 20;

@@ -76,6 +76,11 @@ class Trainer::Impl {
     worlds_->reset();
   }
 
+  void start_from(const Tensors& weights, const std::string& where) {
+    network_->import_policy(weights, where);
+    mean_network_->import_policy(weights, where);
+  }
+
   void run(const TrainEvents& events, int until) {
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
@@ -217,9 +222,11 @@ class Trainer::Impl {
         config_.reward_scale > 0 ? config_.reward_scale : 1 / (mean_jobs * config_.horizon_s);
     std::vector<int64_t> all(static_cast<size_t>(rollout.size()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
-    const RaggedBatch seen = rollout.batch(all);
-    network_->fit_normaliser(seen, ranks_);
-    mean_network_->fit_normaliser(seen, ranks_);
+    if (config_.start.empty()) {  // else the weights were made for the normaliser beside them
+      const RaggedBatch seen = rollout.batch(all);
+      network_->fit_normaliser(seen, ranks_);
+      mean_network_->fit_normaliser(seen, ranks_);
+    }
     collector_.take_mean_jcts_s();
     worlds_->reset();
   }
@@ -333,6 +340,9 @@ Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Setti
     : impl_(std::make_unique<Impl>(config, learner, network, make_worlds, ranks,
                                    std::move(provenance))) {}
 Trainer::~Trainer() = default;
+void Trainer::start_from(const Tensors& weights, const std::string& where) {
+  impl_->start_from(weights, where);
+}
 void Trainer::run(const TrainEvents& events, int until) { impl_->run(events, until); }
 void Trainer::save(const std::filesystem::path& folder) const { impl_->save(folder); }
 void Trainer::restore(const std::filesystem::path& folder) { impl_->restore(folder); }

@@ -49,6 +49,11 @@ class Trainer {
           const MakeWorlds& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
+  // Begins with the weights of a checkpoint, its normaliser among them, and a critic of its own.
+  // Throws InputError naming `where` when they are another network's. Requires: config.start says
+  // that it does; no update was made.
+  void start_from(const Tensors& weights, const std::string& where);
+
   // Trains from where it stands to the last update, or through update `until`, where that is
   // sooner. Throws RunError, naming the update and what it was, when a figure is not finite or
   // training diverges; Interrupted, and the update under way is then made anew when training is

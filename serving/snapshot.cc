@@ -318,4 +318,15 @@ void Snapshot::write(const ClusterState& state, const Plan& plan,
   }
 }
 
+std::vector<Piece> Snapshot::pieces(const pb::Action& action) const {
+  std::vector<Piece> out;
+  for (const pb::Piece& told : action.pieces()) {
+    const auto named = [&](int32_t n) { return request_.nodes(n).name() == told.node(); };
+    const auto it = std::ranges::find_if(node_of_, named);
+    if (it == node_of_.end()) return {};
+    out.push_back({static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(told.gpus())});
+  }
+  return out;
+}
+
 }  // namespace yard

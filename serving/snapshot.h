@@ -51,6 +51,9 @@ class Snapshot {
   // Requires: `state` is from here, carried on by the plan.
   void write(const ClusterState& state, const Plan& plan, pb::DecideResponse& response) const;
 
+  // The place that an action names; empty where it names a node that is not there or not up.
+  std::vector<Piece> pieces(const pb::Action& action) const;
+
  private:
   struct Vacating {
     LivePart part;

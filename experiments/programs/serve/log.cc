@@ -1,4 +1,4 @@
-// `log describe|print|replay`: what a decision log holds.
+// `log describe|print|replay|choices|fit`: what a decision log holds, and what to learn from it.
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
 #include "experiments/programs/serve/commands.h"
+#include "experiments/programs/serve/log_learn.h"
 #include "serving/json.h"
 #include "serving/log_replay.h"
 #include "serving/log_summary.h"
@@ -146,7 +147,21 @@ int run_log(int argc, char** argv) {
   auto* printing = app.add_subcommand("print", "writes its records as JSON, one a line");
   auto* replaying =
       app.add_subcommand("replay", "asks a policy again and counts the answers that are the same");
-  for (CLI::App* command : {describing, printing, replaying}) {
+  ChoicesOptions choices;
+  auto* choosing = app.add_subcommand(
+      "choices", "writes what was chosen, as an agent's task sees it, to learn from");
+  choosing->add_option("--agent", choices.agent, "dispatcher")->capture_default_str();
+  choosing->add_option("--task", choices.task, "the `task` of a checkpoint's manifest, as a file");
+  choosing->add_option("--out", choices.out, "the file, safetensors")->required();
+  FitOptions fit;
+  auto* fitting = app.add_subcommand(
+      "fit", "writes jobs.csv and cluster.yaml, a simulator fitted to it, and log.json");
+  fitting->add_option("--out", fit.out, "folder")->required();
+  fitting->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  fitting->add_option("--seed", fit.seed, "of the draws")->capture_default_str();
+  for (CLI::App* command : {describing, printing, replaying, choosing, fitting}) {
     command->add_option("log", folder, "folder, or one of its files")->required();
     if (command != printing) command->add_flag("--json", json, "one JSON document on stdout");
   }
@@ -157,6 +172,10 @@ int run_log(int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   if (describing->parsed()) return describe(folder, json);
   if (printing->parsed()) return print(folder);
+  choices.log = fit.log = folder;
+  choices.json = fit.json = json;
+  if (choosing->parsed()) return log_choices(choices);
+  if (fitting->parsed()) return log_fit(fit);
   if (policy.empty() && checkpoint.empty()) {
     throw InputError("log replay", "--policy or --checkpoint", "neither");
   }

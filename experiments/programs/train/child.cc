@@ -7,9 +7,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <thread>
 
 #include "env/base/error.h"
+#include "env/base/interrupt.h"
 
 namespace yard {
 
@@ -37,6 +41,72 @@ pid_t start_child(const std::vector<std::string>& arguments, const std::filesyst
   close(out);
   if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(failed));
   return pid;
+}
+
+namespace {
+
+// The rest of a pipe.
+std::string drain(int fd) {
+  std::string out;
+  char piece[4096];
+  for (ssize_t n = 0; (n = read(fd, piece, sizeof piece)) != 0;) {
+    if (n > 0) out.append(piece, static_cast<size_t>(n));
+    if (n < 0 && errno != EINTR) break;
+  }
+  close(fd);
+  return out;
+}
+
+}  // namespace
+
+std::string run_beside(const std::string& program, const std::vector<std::string>& arguments) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
+  if (!std::filesystem::exists(path)) {
+    throw InputError(arguments.front(), "a build that has " + program, "one without");
+  }
+  std::string name = "yardmaster";
+  std::vector<std::string> texts = arguments;
+  std::vector<char*> argv = {name.data()};
+  for (std::string& text : texts) argv.push_back(text.data());
+  argv.push_back(nullptr);
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
+    throw RunError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    dup2(out[1], STDOUT_FILENO);
+    dup2(err[1], STDERR_FILENO);
+    execv(path.c_str(), argv.data());
+    _exit(127);
+  }
+  const int failed = errno;
+  close(out[1]);
+  close(err[1]);
+  if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(failed));
+  std::string printed, said;
+  std::thread reader([&] { said = drain(err[0]); });
+  printed = drain(out[0]);
+  reader.join();
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  throw_if_interrupted();
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code == 0) {
+    std::fputs(said.c_str(), stderr);  // what was left out
+    return printed;
+  }
+  constexpr std::string_view kName = "yardmaster: ";  // said again by whoever catches
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (said.starts_with(kName)) said.erase(0, kName.size());
+  if (said.empty()) said = program + " ended with exit code " + std::to_string(code);
+  if (code == 2) throw InputError(said);
+  throw RunError(said);
 }
 
 Ended any_ended() {

@@ -14,6 +14,11 @@ namespace yard {
 // this process. Throws RunError.
 pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
+// Runs `program ARGUMENTS...`, which lies beside this one, and waits for its end. Returns what it
+// printed. Throws InputError where it is not in this build or refuses its input, with its words;
+// RunError where it fails.
+std::string run_beside(const std::string& program, const std::vector<std::string>& arguments);
+
 struct Ended {
   pid_t pid = 0;  // 0: none has
   int code = 0;   // 128 + signal where one ended it

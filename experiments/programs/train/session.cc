@@ -14,6 +14,8 @@
 #include "env/base/hold_interrupts.h"
 #include "env/base/interrupt.h"
 #include "experiments/programs/train/live_line.h"
+#include "experiments/programs/train/log_lessons.h"
+#include "experiments/programs/train/off_policy.h"
 #include "experiments/programs/train/training.h"
 #include "experiments/run/run_folder.h"
 #include "policies/learned/learned_agent.h"
@@ -24,13 +26,13 @@ namespace {
 namespace fs = std::filesystem;
 
 RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
-                      const TrainingData& data) {
+                      const Lessons& lessons) {
   if (!options.resume.empty()) return RunFolder::open(options.resume);
   RunInfo info;
   info.command = "train";
   info.agent = setup.data.agent;
   info.seed = setup.loop.seed;
-  info.traces.push_back({data.name(), data.sha256(), "train"});
+  info.traces.push_back({lessons.name(), lessons.sha256(), "train"});
   return RunFolder::create(options.out, setup.resolved, info);
 }
 
@@ -68,17 +70,20 @@ class Session {
         options_(options),
         leads_(ranks.rank() == 0),
         agent_(AgentRegistry::make(setup.data.agent, setup.agent)),
-        data_(setup.data, setup.loop.episode_jobs, *agent_->heuristic()) {
+        log_(read_log()),
+        lessons_(make_lessons()) {
+    const Tensors start = read_start();
     if (leads_) {
-      run_.emplace(open_folder(setup, options, data_));
+      run_.emplace(open_folder(setup, options, *lessons_));
+      if (log_) log_->keep();
       kept_.emplace(run_->checkpoints(), setup.data.keep);
     }
-    nlohmann::ordered_json provenance = data_.provenance();
+    nlohmann::ordered_json provenance = lessons_->provenance();
+    if (log_) provenance["log_sha256"] = log_->fit().at("sha256");
     for (const auto& [key, value] : setup.resolved) provenance["settings"][key] = value;
-    const auto worlds = [this](const WorldsOptions& o) {
-      return agent_->worlds(data_.courses(), o);
-    };
+    const auto worlds = [this](const WorldsOptions& o) { return lessons_->worlds(*agent_, o); };
     trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
+    if (!start.empty()) trainer_->start_from(start, setup.loop.start);
     if (!options.resume.empty()) restore();
   }
 
@@ -87,9 +92,10 @@ class Session {
     TrainEvents events;
     events.validate = [this](const Trained& trained, int update) {
       const Checkpoint checkpoint = agent_->checkpoint(trained);
-      const double ratio = data_.validate(*policy_of(checkpoint, "training"));
-      run_->log(fmt::format("update {}: validation ratio {:.5f}", update, ratio));
-      return ratio;
+      const double score = lessons_->judge(checkpoint);
+      const Lessons::Told told = lessons_->told(score);
+      run_->log(fmt::format("update {}: validation {} {:.5f}", update, told.name, told.value));
+      return score;
     };
     events.validated = [this](const Trained& trained, int update, double score, bool best) {
       const HoldInterrupts hold;
@@ -115,6 +121,8 @@ class Session {
     if (options_.profile) write_profile();
     if (trainer_->done()) {
       finish();
+      if (log_) evaluate_off_policy();
+      run_->set_state(RunState::kDone);
     } else {
       run_->log(fmt::format("stopped after update {}, as asked", trainer_->update()));
       run_->set_state(RunState::kInterrupted);
@@ -136,9 +144,9 @@ class Session {
   Checkpoint scored(const Trained& trained, int update, double score) const {
     Checkpoint out = agent_->checkpoint(trained);
     out.scores.push_back(
-        {{"validation_ratio", score},
+        {{"validation_" + lessons_->told(score).name, lessons_->told(score).value},
          {"update", update},
-         {"trace_sha256", data_.sha256()},
+         {"trace_sha256", lessons_->sha256()},
          {"workload_parameters", out.provenance.value("workload_parameters", "")}});
     return out;
   }
@@ -149,7 +157,10 @@ class Session {
                               {"train/agreement", s.agreement},
                               {"train/lr", s.lr}};
     for (const auto& [name, value] : s.figures) row.emplace_back("train/" + name, value);
-    if (s.validation > 0) row.emplace_back("validation/ratio", s.validation);
+    if (s.validation > 0) {
+      const Lessons::Told told = lessons_->told(s.validation);
+      row.emplace_back("validation/" + told.name, told.value);
+    }
     if (s.mean_jct_s > 0) row.emplace_back("train/mean_jct_s", s.mean_jct_s);
     run_->add_metrics(s.update, row);
   }
@@ -189,14 +200,67 @@ class Session {
       run_->log(text);
       std::fputs((text + "\n").c_str(), stderr);
     }
-    run_->set_state(RunState::kDone);
+  }
+
+  std::unique_ptr<LogFolder> read_log() const {
+    const std::string& log = setup_.data.from_log;
+    if (log.empty()) return nullptr;
+    // Of other tasks a log cannot tell what was chosen.
+    const bool told = setup_.data.agent == "dispatcher";
+    return std::make_unique<LogFolder>(
+        log, folder(), !options_.resume.empty(), setup_.data.log_draws,
+        told ? agent_->checkpoint(Trained{}).task : nlohmann::ordered_json());
+  }
+
+  std::unique_ptr<Lessons> make_lessons() const {
+    TrainingConfig data = setup_.data;
+    if (log_ && setup_.loop.learner == "clone") {
+      return std::make_unique<LogLessons>(*log_, data.validate_share);
+    }
+    if (log_) {
+      data.trace = log_->jobs(0).string();
+      data.cluster = log_->cluster().string();
+      data.format.clear();
+      data.cells.clear();
+      data.from.clear();
+      data.to.clear();
+    }
+    return std::make_unique<TrainingData>(data, setup_.loop.episode_jobs, *agent_->heuristic());
+  }
+
+  // The weights that training begins with; none: its own, or those of the state.
+  Tensors read_start() const {
+    const std::string& start = setup_.loop.start;
+    if (start.empty() || !options_.resume.empty()) return {};
+    Checkpoint from = load_checkpoint(start);
+    const auto must_be = [&](const std::string& expected, const std::string& got) {
+      if (expected != got) throw InputError(start, "a checkpoint of " + expected, got);
+    };
+    must_be(setup_.data.agent, from.agent);
+    must_be(setup_.loop.network, from.network);
+    must_be("the task " + agent_->checkpoint(Trained{}).task.dump(),
+            "the task " + from.task.dump());
+    return std::move(from.weights);
+  }
+
+  void evaluate_off_policy() {
+    std::optional<RecordedChoices> choices;
+    const auto* lessons = dynamic_cast<const LogLessons*>(lessons_.get());
+    if (lessons != nullptr) choices = lessons->held_out();
+    const OffPolicyOptions options{.draws = setup_.data.log_draws,
+                                   .cost_scale = setup_.data.cost_scale};
+    const nlohmann::ordered_json found =
+        off_policy(run_->checkpoints() / "best", *log_, choices ? &*choices : nullptr, options);
+    write_file_atomic(run_->evaluations() / "off_policy.json", found.dump(2) + "\n");
+    std::fputs(off_policy_text(found).c_str(), stderr);
   }
 
   const TrainingSetup& setup_;
   const SessionOptions& options_;
   bool leads_;
   std::unique_ptr<Agent> agent_;
-  TrainingData data_;
+  std::unique_ptr<LogFolder> log_;  // null: none
+  std::unique_ptr<Lessons> lessons_;
   std::optional<RunFolder> run_;
   std::optional<Kept> kept_;
   std::optional<Trainer> trainer_;
@@ -208,10 +272,11 @@ fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                      Communicator& ranks) {
   if (ranks.rank() == 0) {
     const TrainingConfig& data = setup.data;
-    std::fputs((data.cells.empty() ? fmt::format("reading {} for {}\n", data.trace, data.cluster)
-                                   : fmt::format("reading the cells of {}\n", data.cells))
-                   .c_str(),
-               stderr);
+    const std::string what =
+        !data.from_log.empty() ? fmt::format("reading the decision log {}", data.from_log)
+        : data.cells.empty()   ? fmt::format("reading {} for {}", data.trace, data.cluster)
+                               : fmt::format("reading the cells of {}", data.cells);
+    std::fputs((what + "\n").c_str(), stderr);
   }
   const fs::path state = fs::path(options.resume) / "checkpoints" / "training_state";
   if (!options.resume.empty() && ranks.rank() == 0 && !fs::exists(state)) {

@@ -6,6 +6,7 @@
 #include "agents/listed.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "policies/learned/checkpoint.h"
 
 namespace yard {
 namespace {
@@ -48,6 +49,14 @@ struct Parts {
   }
 };
 
+// What a clone of somebody else goes by: every job that there is room for, no stop that the task
+// would not allow if it can be helped, and a network that is not held to the task's own index.
+constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
+    {"held_rows", "64"},   {"waiting_rows", "128"}, {"quantum_s", "0"},
+    {"gpu_exponent", "0"}, {"prior_slope", "0.5"},  {"hidden", "64"},
+    {"updates", "100"},    {"validate_every", "5"}, {"minibatch", "256"},
+};
+
 Settings of(const std::vector<Field>& fields, const Settings& settings) {
   Settings out;
   for (const Setting& s : settings.entries()) {
@@ -59,6 +68,38 @@ Settings of(const std::vector<Field>& fields, const Settings& settings) {
 }
 
 }  // namespace
+
+void complete(Settings& settings) {
+  const auto unless_set = [&](const std::string& key, const std::string& value,
+                              const std::string& origin) {
+    if (settings.find(key) == nullptr) settings.set(key, value, origin);
+  };
+  const Setting* start = settings.find("start");
+  const Setting* log = settings.find("from_log");
+  if (start != nullptr && !start->value.empty()) {
+    const std::string folder = start->value;
+    const Checkpoint from = load_checkpoint(folder);
+    unless_set("agent", from.agent, folder);
+    unless_set("network", from.network, folder);
+    const Parts parts(settings);
+    const auto given = from.provenance.value("settings", nlohmann::ordered_json::object());
+    for (const auto* part : {&parts.agent, &parts.network}) {
+      for (const Field& field : *part) {
+        if (!given.contains(field.key)) continue;
+        unless_set(field.key, given.at(field.key).get<std::string>(), folder);
+      }
+    }
+  }
+  if (log == nullptr || log->value.empty()) return;
+  constexpr const char* kOrigin = "--from-log";
+  unless_set("learner", "clone", kOrigin);
+  const Parts parts(settings);
+  if (settings.find("learner")->value != "clone" ||
+      (settings.find("agent") != nullptr && settings.find("agent")->value != "dispatcher")) {
+    return;
+  }
+  for (const auto& [key, value] : kCloneDefaults) unless_set(key, value, kOrigin);
+}
 
 std::vector<Field> describe_setup(const Settings& settings) { return Parts(settings).all(); }
 
@@ -80,6 +121,13 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   out.agent = of(parts.agent, settings);
   out.learner = of(parts.learner, settings);
   out.network = of(parts.network, settings);
+  if (!out.data.from_log.empty()) {
+    if (ranks > 1) throw InputError("from_log", "one rank", std::to_string(ranks));
+    if (out.loop.learner == "clone" && out.data.agent != "dispatcher") {
+      throw InputError("from_log", "agent dispatcher, whose task a decision log can be followed in",
+                       "'" + out.data.agent + "'");
+    }
+  }
   AgentRegistry::make(out.data.agent, out.agent);  // its settings are looked at now, not later
   check_training(out.loop, out.learner, out.network, ranks);
   for (const Field& field : all) {

@@ -22,6 +22,11 @@ struct TrainingSetup {
   std::string value(const std::string& key) const;  // Requires: it is a setting
 };
 
+// Fills in what nobody set and what goes with the rest: a training that begins with a checkpoint
+// has the settings of its agent and network, one from a decision log is a clone of it and shows all
+// that the log's policy may have looked at. Throws InputError.
+void complete(Settings& settings);
+
 // Throws InputError, also where so many ranks cannot share the worlds out.
 TrainingSetup read_setup(const Settings& settings, int ranks);
 

@@ -1,4 +1,4 @@
-// `train CONFIG.yaml [--set k=v]... [--out DIR] [--resume DIR]`
+// `train CONFIG.yaml [--from-log DIR] [--set k=v]... [--out DIR] [--resume DIR]`
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace yard {
 namespace {
 
 struct Arguments {
-  std::string config;
+  std::string config, from_log;
   std::vector<std::string> set;
   bool settings = false;
   int ranks = 1;  // to start here
@@ -36,6 +36,9 @@ Settings read_settings(const Arguments& args) {
     settings = Settings::from_yaml(args.config);
   }
   for (const std::string& assignment : args.set) settings.overlay(assignment);
+  if (!args.session.resume.empty()) return settings;  // they were complete when it began
+  if (!args.from_log.empty()) settings.set("from_log", args.from_log, "--from-log");
+  complete(settings);
   return settings;
 }
 
@@ -46,9 +49,10 @@ void print_settings(const Settings& settings) {
 }
 
 void check(const Arguments& args) {
-  if (args.config.empty() == args.session.resume.empty()) {
-    throw InputError("train", "CONFIG.yaml or --resume DIR",
-                     args.config.empty() ? "neither" : "both");
+  const bool begins = !args.config.empty() || !args.from_log.empty();
+  if (begins != args.session.resume.empty()) {
+    throw InputError("train", "CONFIG.yaml, --from-log DIR, or --resume DIR alone",
+                     begins ? "both" : "neither");
   }
   if (!args.session.resume.empty() && !args.session.out.empty()) {
     throw InputError("train", "--resume DIR without --out", "--out " + args.session.out);
@@ -65,6 +69,8 @@ int run_train(int argc, char** argv) {
   SessionOptions& session = args.session;
   CLI::App app("trains an agent, writes a run folder", "train");
   app.add_option("config", args.config, "YAML file of settings");
+  app.add_option("--from-log", args.from_log,
+                 "decision log of a server to learn from, in the place of a trace and a cluster");
   app.add_option("--set", args.set, "key=value over the file's; may be repeated");
   app.add_option("--out", session.out, "run folder to make")->default_str("runs/pilot");
   app.add_option("--resume", session.resume, "run folder to go on with");

@@ -11,6 +11,7 @@
 #include "env/sim/pacing.h"
 #include "experiments/cells.h"
 #include "experiments/parallel.h"
+#include "policies/learned/learned_agent.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -44,7 +45,7 @@ Trace scored_part(const Trace& trace) {
 }
 
 // Its traces and cluster as they come, for whoever wants the same jobs again.
-nlohmann::ordered_json told(const Scenario& ground) {
+nlohmann::ordered_json told_of(const Scenario& ground) {
   return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
           {"trace_sha256", ground.trace.sha256},
           {"gpus", ground.cluster.total_gpus()},
@@ -78,6 +79,9 @@ void TrainingConfig::fields(FieldList& f) {
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
   f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
+  f("from_log", from_log, "a server's decision log in the place of trace, cluster and cells");
+  f("log_draws", log_draws, 1, 100,
+    "of a log: how often the run times that it does not tell are drawn");
 }
 
 TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
@@ -198,6 +202,10 @@ double TrainingData::validate(const Policy& policy) const {
   return std::exp(log_sum / static_cast<double>(windows_.size()));
 }
 
+double TrainingData::judge(const Checkpoint& checkpoint) const {
+  return validate(*policy_of(checkpoint, "training"));
+}
+
 std::string TrainingData::name() const {
   return std::filesystem::path(config_.cells.empty() ? config_.trace : config_.cells)
       .filename()
@@ -216,10 +224,10 @@ nlohmann::ordered_json TrainingData::provenance() const {
     nlohmann::ordered_json out = {{"cells", config_.only},
                                   {"validate_on", config_.validate_on},
                                   {"grounds", nlohmann::ordered_json::array()}};
-    for (const Ground& ground : grounds_) out["grounds"].push_back(told(*ground));
+    for (const Ground& ground : grounds_) out["grounds"].push_back(told_of(*ground));
     return out;
   }
-  nlohmann::ordered_json out = told(*grounds_.front());
+  nlohmann::ordered_json out = told_of(*grounds_.front());
   out["cluster"] = config_.cluster;
   if (synthetic(config_.trace)) {
     Settings generator;

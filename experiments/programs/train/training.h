@@ -8,6 +8,7 @@
 
 #include "env/base/settings.h"
 #include "env/batch/batch_env.h"
+#include "experiments/programs/train/lessons.h"
 #include "experiments/scenario.h"
 #include "policies/policy.h"
 
@@ -34,12 +35,14 @@ struct TrainingConfig {
   int validate_jobs = 500;
   uint64_t validate_seed = 2001;
   int keep = 2;
+  std::string from_log;  // a decision log in the place of all of it
+  int log_draws = 5;
 
   void fields(FieldList& f);
 };
 
 // Jobs to learn from and windows to validate on, none of them in both.
-class TrainingData {
+class TrainingData final : public Lessons {
  public:
   // `reference`: what validation compares with. Throws InputError.
   TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
@@ -47,12 +50,17 @@ class TrainingData {
   // Point into this.
   std::vector<Course> courses() const;
 
+  std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override {
+    return agent.worlds(courses(), options);
+  }
+
   // Returns the mean over validation windows of mean JCT over the reference's.
   double validate(const Policy& policy) const;
+  double judge(const Checkpoint& checkpoint) const override;
 
-  nlohmann::ordered_json provenance() const;
-  std::string name() const;    // the trace's, or that of the file of cells
-  std::string sha256() const;  // of all traces
+  nlohmann::ordered_json provenance() const override;
+  std::string name() const override;    // the trace's, or that of the file of cells
+  std::string sha256() const override;  // of all traces
 
  private:
   // Jobs that are all scored, one after the other on a cluster.

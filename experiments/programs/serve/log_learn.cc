@@ -1,0 +1,152 @@
+#include "experiments/programs/serve/log_learn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/trace/own.h"
+#include "experiments/by_time.h"
+#include "policies/learned/dispatcher.h"
+#include "serving/log_choices.h"
+#include "serving/log_fit.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+// The hash of the files' hashes, oldest first.
+std::string sha256_of(const LogReader& log) {
+  std::string all;
+  for (const LogFile& file : log.files()) all += sha256_hex(read_file(file.path));
+  return sha256_hex(all);
+}
+
+DispatchConfig read_task(const std::string& path) {
+  if (path.empty()) return {};
+  try {
+    const Json json = Json::parse(read_file(path));
+    return dispatch_from(json);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(path, "the task of a dispatcher's checkpoint", error.what());
+  }
+}
+
+void tell_damage(const LogReader& log) {
+  const std::string& first = log.damage().first;
+  if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
+}
+
+Json mean_json(const MeanByTime& mean) {
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  return {{"mean_jct_s", number(mean.mean)},
+          {"interval", {number(mean.interval.lo), number(mean.interval.hi)}},
+          {"jobs", mean.jobs},
+          {"blocks", mean.blocks}};
+}
+
+// Of the jobs that were submitted while the log was written and that ended in it.
+Json observed(const LogFit& fit) {
+  std::vector<double> jct_s;
+  for (const LogJob& one : fit.jobs) {
+    const double submit_s = 1e-6 * static_cast<double>(one.job.submit_us);
+    if (one.end == LogEnd::kCensored || submit_s < fit.begin_s) continue;
+    jct_s.push_back(std::max(1e-6, 1e-6 * static_cast<double>(one.job.logged_end_us) - submit_s));
+  }
+  return jct_s.empty() ? Json() : mean_json(mean_by_time({jct_s}));
+}
+
+}  // namespace
+
+int log_choices(const ChoicesOptions& options) {
+  if (options.agent != "dispatcher") {
+    throw InputError("--agent", "dispatcher, whose task a log can be followed in",
+                     "'" + options.agent + "'");
+  }
+  const DispatchConfig task = read_task(options.task);
+  LogReader log(options.log);
+  const LogChoices found = choices_of(log, task);
+  if (found.decisions == 0 && !log.damage().first.empty()) throw InputError(log.damage().first);
+  if (found.steps.size() == 0) {
+    throw InputError(options.log, "decisions that the task of dispatcher can say",
+                     fmt::format("none of {}", found.decisions));
+  }
+  const Json told = {{"agent", options.agent},         {"task", dispatch_json(task)},
+                     {"decisions", found.decisions},   {"passed", found.passed},
+                     {"impossible", found.impossible}, {"idle", found.idle},
+                     {"steps", found.steps.size()},    {"nothing", found.nothing},
+                     {"actions", found.actions},       {"followed", found.followed},
+                     {"elsewhere", found.elsewhere},   {"not_shown", found.not_shown},
+                     {"not_legal", found.not_legal},   {"forced", found.forced},
+                     {"first_missed", found.first}};
+  write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
+  tell_damage(log);
+  if (options.json) {
+    std::puts(text_of(told).c_str());
+    return 0;
+  }
+  fmt::print(
+      "{} decisions: {} of somebody else than the policy, {} that cannot be read, {} without "
+      "a choice\n",
+      found.decisions, found.passed, found.impossible, found.idle);
+  fmt::print(
+      "{} steps, {} of them to do nothing more; of {} recorded actions {} are followed, {} "
+      "of these to another place than the task's\n",
+      found.steps.size(), found.nothing, found.actions, found.followed, found.elsewhere);
+  fmt::print(
+      "the task cannot say: {} actions on jobs that it does not show, {} that it does not "
+      "allow, {} times to do nothing{}{}\n",
+      found.not_shown, found.not_legal, found.forced, found.first.empty() ? "" : "; first in ",
+      found.first);
+  return 0;
+}
+
+int log_fit(const FitOptions& options) {
+  LogReader log(options.log);
+  const LogFit fit = fit_log(log);
+  if (fit.jobs.empty()) {
+    throw InputError(options.log, "a decision log in whose snapshots jobs ran", "none");
+  }
+  Json deciders = Json::object();
+  for (const auto& [name, count] : fit.deciders) deciders[name] = count;
+  const Json told = {
+      {"decisions", fit.decisions}, {"decided_by", deciders},     {"zero_s", fit.zero_s},
+      {"begin_s", fit.begin_s},     {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
+      {"finished", fit.finished},   {"gone", fit.gone},           {"censored", fit.censored},
+      {"by_nobody", fit.longest()}, {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
+      {"draws", options.draws},     {"seed", options.seed},       {"observed", observed(fit)},
+      {"sha256", sha256_of(log)}};
+  const fs::path folder = options.out;
+  fs::create_directories(folder);
+  AtomicFiles files;
+  for (int draw = 0; draw < options.draws; ++draw) {
+    const std::string name = draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
+    files.add(folder / name, to_own_csv(fit.trace(options.seed, draw)));
+  }
+  files.add(folder / "cluster.yaml", fit.cluster_yaml);
+  files.add(folder / "log.json", text_of(told) + "\n");
+  files.commit();
+  tell_damage(log);
+  if (options.json) {
+    std::puts(text_of(told).c_str());
+    return 0;
+  }
+  fmt::print(
+      "{} jobs: {} finished, {} gone, {} still there at the end, {} of those run longer than "
+      "any that ended; {} more left without having run\n",
+      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.longest(), fit.never_ran);
+  return 0;
+}
+
+}  // namespace yard

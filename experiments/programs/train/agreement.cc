@@ -1,0 +1,58 @@
+#include "experiments/programs/train/agreement.h"
+
+#include <map>
+
+#include "experiments/parallel.h"
+#include "policies/learned/golden.h"
+#include "policies/learned/job_scorer.h"
+
+namespace yard {
+
+Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choices) {
+  const JobScorer net(checkpoint.weights, choices.shape, "training");
+  const std::vector<int64_t> offset = choices.offsets();
+  const auto steps = static_cast<size_t>(choices.size());
+  constexpr size_t kPiece = 512;
+  std::vector<uint8_t> agrees(steps), chooses(steps), acts(steps);
+  for_each_index(static_cast<int>((steps + kPiece - 1) / kPiece), [&](int piece) {
+    const auto n = static_cast<size_t>(choices.shape.actions());
+    GoldenState state;
+    state.jobs.resize(static_cast<size_t>(choices.shape.rows * choices.shape.row_features));
+    state.cluster.resize(static_cast<size_t>(choices.shape.cluster_features));
+    state.prior.resize(n);
+    state.mask.resize(n);
+    state.slots.resize(n);
+    std::vector<float> logits(n);
+    const size_t from = static_cast<size_t>(piece) * kPiece;
+    for (size_t i = from; i < std::min(from + kPiece, steps); ++i) {
+      Observation seen = state.observation();
+      choices.show(static_cast<int64_t>(i), offset[i], seen);
+      net.forward(seen, logits);
+      const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+      agrees[i] = best == seen.suggested;
+      chooses[i] = seen.choices + seen.mask[n - 1] > 1;
+      acts[i] = seen.suggested != choices.shape.rows;
+    }
+  });
+  Agreement out;
+  std::map<int32_t, bool> whole;
+  for (size_t i = 0; i < steps; ++i) {
+    bool& all = whole.try_emplace(choices.decision[i], true).first->second;
+    all = all && agrees[i] != 0;
+    if (chooses[i] == 0) continue;
+    ++out.steps;
+    out.agreed += agrees[i];
+    out.acts += acts[i];
+    out.acts_agreed += acts[i] & agrees[i];
+  }
+  for (const int32_t number : choices.missed_decision) whole[number] = false;
+  out.missed = static_cast<int64_t>(choices.missed_decision.size());
+  for (const auto& [number, all] : whole) {
+    ++out.decisions;
+    out.whole += all;
+    out.of_decision.emplace_back(number, all);
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,36 @@
+// What a training learns from, and what its policies are judged by: jobs that are simulated
+// (training.h), or what was chosen in a decision log (log_lessons.h).
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "agents/agent.h"
+
+namespace yard {
+
+class Lessons {
+ public:
+  virtual ~Lessons() = default;
+
+  // May point into this.
+  virtual std::unique_ptr<Worlds> worlds(const Agent& agent,
+                                         const WorldsOptions& options) const = 0;
+
+  // Lower is better.
+  virtual double judge(const Checkpoint& checkpoint) const = 0;
+
+  // A score in the words of this kind: "ratio" with what judge() returns, or "agreement".
+  struct Told {
+    std::string name;
+    double value;
+  };
+  virtual Told told(double score) const { return {"ratio", score}; }
+
+  virtual nlohmann::ordered_json provenance() const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string sha256() const = 0;
+};
+
+}  // namespace yard

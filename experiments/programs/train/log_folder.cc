@@ -1,0 +1,77 @@
+#include "experiments/programs/train/log_folder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "experiments/programs/train/child.h"
+
+namespace yard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json read_json(const fs::path& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(path.string(), "what `yardmaster log` wrote", error.what());
+  }
+}
+
+// Named like the run, but hidden and of this process.
+fs::path beside(const fs::path& run) {
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  const fs::path name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+  const fs::path parent =
+      whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path();
+  return parent / fmt::format(".{}.log-{}", name.string(), getpid());
+}
+
+}  // namespace
+
+LogFolder::LogFolder(const std::string& log, const fs::path& run, bool resumes, int draws,
+                     const Json& task)
+    : kept_(run / "log") {
+  path_ = resumes ? kept_ : beside(run);
+  temporary_ = !resumes;
+  if (!resumes || !fs::exists(path_ / "log.json")) {
+    try {
+      run_beside("yardmaster-serve",
+                 {"log", "fit", log, "--out", path_.string(), "--draws", std::to_string(draws)});
+      if (!task.is_null()) {
+        write_file_atomic(path_ / "task.json", task.dump(2) + "\n");
+        const std::string told = run_beside(
+            "yardmaster-serve", {"log", "choices", log, "--task", (path_ / "task.json").string(),
+                                 "--out", choices().string(), "--json"});
+        write_file_atomic(path_ / "choices.json", told);
+      }
+    } catch (...) {
+      std::error_code ignored;
+      if (temporary_) fs::remove_all(path_, ignored);
+      throw;
+    }
+  }
+  fit_ = read_json(path_ / "log.json");
+  if (fs::exists(path_ / "choices.json")) choices_ = read_json(path_ / "choices.json");
+}
+
+LogFolder::~LogFolder() {
+  std::error_code ignored;
+  if (temporary_) fs::remove_all(path_, ignored);
+}
+
+void LogFolder::keep() {
+  if (!temporary_) return;
+  fs::rename(path_, kept_);
+  path_ = kept_;
+  temporary_ = false;
+}
+
+fs::path LogFolder::jobs(int draw) const {
+  return path_ / (draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1));
+}
+
+}  // namespace yard

@@ -1,0 +1,218 @@
+#include "serving/log_choices.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "env/base/error.h"
+#include "env/sim/plan.h"
+#include "policies/learned/dispatcher.h"
+#include "policies/memory.h"
+#include "serving/snapshot.h"
+
+namespace yard {
+namespace {
+
+// One recorded decision, played again in the task.
+class Follower {
+ public:
+  Follower(const DispatchConfig& task, const Snapshot& snapshot, const pb::LoggedDecision& decision)
+      : task_(task),
+        snapshot_(snapshot),
+        live_(snapshot.state()),
+        view_(live_.fixed(), live_.state(), Dispatch::kLevel),
+        draft_(live_.fixed(), live_.state()) {
+    std::unordered_map<std::string_view, int32_t> slot_of;
+    const pb::DecideRequest& request = decision.request();
+    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
+      const Phase phase = view_.phase(slot);
+      if (phase == Phase::kFree || phase == Phase::kDone) continue;
+      const int32_t told = snapshot.told_as(live_.state(), slot);
+      slot_of[request.jobs(told).id()] = slot;
+    }
+    for (const pb::Action& action : decision.response().actions()) {
+      const auto it = slot_of.find(action.job());
+      const Wanted wanted{it == slot_of.end() ? kNone : it->second, &action};
+      (action.verb() == pb::START ? starts_ : stops_).push_back(wanted);
+    }
+    out_.jobs = jobs_.data();
+    out_.cluster = cluster_.data();
+    out_.prior = prior_.data();
+    out_.mask = mask_.data();
+    out_.slots = slots_.data();
+  }
+
+  // Calls step(observation, action) at every step. Returns whether there was any.
+  template <class Step>
+  bool follow(LogChoices& counts, Step&& step) {
+    Memory memory;
+    memory.reset(Dispatch::memory_bytes(view_));  // as the server does: all is in the snapshot
+    if (!Dispatch::take_in(view_, task_, memory.data())) return false;
+    for (bool any = false;; any = true) {
+      Dispatch::observe(view_, task_, memory.data(), out_);
+      if (out_.choices == 0) return any;
+      const int32_t row = next_row(counts);
+      if (row != kNone) {
+        step(out_, row);
+        continue;
+      }
+      // What comes next is something that the task cannot say: that is no choice of nothing.
+      if (left() > 0) return any;
+      if (out_.mask[Dispatch::kNothing] == 0) {
+        ++counts.forced;
+        return any;
+      }
+      ++counts.nothing;
+      step(out_, Dispatch::kNothing);
+      return true;
+    }
+  }
+
+  size_t left() const { return starts_.size() + stops_.size(); }
+
+  // Of what is left when it is over.
+  bool shown(bool of_starts, size_t i) const {
+    return row_of((of_starts ? starts_ : stops_)[i].slot) != kNone;
+  }
+  size_t starts_left() const { return starts_.size(); }
+  size_t stops_left() const { return stops_.size(); }
+
+ private:
+  struct Wanted {
+    int32_t slot;  // kNone: no such job
+    const pb::Action* action;
+  };
+
+  int32_t row_of(int32_t slot) const {
+    const auto end = slots_.begin() + out_.rows;
+    const auto it = std::find(slots_.begin(), end, slot);
+    return slot == kNone || it == end ? kNone : static_cast<int32_t>(it - slots_.begin());
+  }
+
+  // The row, if the job may start or stop now.
+  int32_t legal_row(const Wanted& wanted) const {
+    const int32_t row = row_of(wanted.slot);
+    if (row == kNone || out_.mask[static_cast<size_t>(row)] == 0) return kNone;
+    const bool waits = view_.phase(wanted.slot) == Phase::kWaiting;
+    return waits == (wanted.action->verb() == pb::START) ? row : kNone;
+  }
+
+  // Does the next of the recorded actions that can be done. Returns its row, kNone: there is none.
+  int32_t next_row(LogChoices& counts) {
+    if (!starts_.empty() && legal_row(starts_.front()) != kNone) {
+      // On its own GPUs, which may still be those of somebody who is to stop.
+      if (const int32_t row = start(0, false, counts); row != kNone) return row;
+    }
+    for (size_t i = 0; i < stops_.size(); ++i) {
+      const int32_t row = legal_row(stops_[i]);
+      if (row == kNone || !draft_.preempt(stops_[i].slot)) continue;
+      take(stops_, i, counts);
+      return row;
+    }
+    for (const bool anywhere : {false, true}) {
+      for (size_t i = 0; i < starts_.size(); ++i) {
+        if (legal_row(starts_[i]) == kNone) continue;
+        if (const int32_t row = start(i, anywhere, counts); row != kNone) return row;
+      }
+    }
+    return kNone;
+  }
+
+  // In the recorded place, or, where that cannot be, in the task's.
+  int32_t start(size_t i, bool anywhere, LogChoices& counts) {
+    const Wanted wanted = starts_[i];
+    const int32_t row = legal_row(wanted);
+    Piece* own = draft_.scratch();
+    const int32_t n = place(view_, task_.placement, wanted.slot, own);
+    const std::vector<Piece> ours(own, own + n);
+    const std::vector<Piece> told = snapshot_.pieces(*wanted.action);
+    const std::vector<Piece>& there = anywhere ? ours : told;
+    const bool same = std::ranges::equal(ours, told, [](const Piece& a, const Piece& b) {
+      return a.node == b.node && a.gpus == b.gpus;
+    });
+    if (there.empty() ||
+        !draft_.start(wanted.slot, there.data(), static_cast<int32_t>(there.size()))) {
+      return kNone;
+    }
+    counts.elsewhere += !same;
+    take(starts_, i, counts);
+    return row;
+  }
+
+  static void take(std::vector<Wanted>& from, size_t i, LogChoices& counts) {
+    from.erase(from.begin() + static_cast<int64_t>(i));
+    ++counts.followed;
+  }
+
+  const DispatchConfig& task_;
+  const Snapshot& snapshot_;
+  LiveState live_;
+  const View view_;
+  Draft draft_;
+  std::vector<Wanted> starts_, stops_;
+  std::array<float, size_t{Dispatch::kJobs} * Dispatch::kJobFeatures> jobs_;
+  std::array<float, Dispatch::kClusterFeatures> cluster_;
+  std::array<float, Dispatch::kActions> prior_;
+  std::array<uint8_t, Dispatch::kActions> mask_;
+  std::array<int32_t, Dispatch::kJobs> slots_;
+  Observation out_{};
+};
+
+}  // namespace
+
+LogChoices choices_of(LogReader& log, const DispatchConfig& task) {
+  LogChoices out;
+  RecordedChoices& steps = out.steps;
+  steps.shape = kDispatchShape;
+  double first_s = 0;
+  int32_t number = -1;
+  for (const pb::LogRecord& record : log) {
+    if (!record.has_decision()) continue;
+    const pb::LoggedDecision& decision = record.decision();
+    if (out.decisions++ == 0) first_s = decision.request().time_s();
+    if (decision.response().source() != pb::POLICY) {
+      ++out.passed;
+      continue;
+    }
+    ++number;
+    const auto time_s = static_cast<float>(decision.request().time_s() - first_s);
+    out.actions += static_cast<uint64_t>(decision.response().actions_size());
+    const auto miss = [&] {
+      steps.missed_decision.push_back(number);
+      steps.missed_time_s.push_back(time_s);
+      if (out.first.empty()) out.first = decision.response().decision_id();
+    };
+    try {
+      const Snapshot snapshot(decision.request());
+      if (!snapshot.may_start_anything()) {
+        ++out.idle;
+        continue;
+      }
+      Follower follower(task, snapshot, decision);
+      const uint64_t forced = out.forced;
+      const bool any = follower.follow(out, [&](const Observation& seen, int32_t action) {
+        steps.add(seen);
+        steps.action.push_back(action == Dispatch::kNothing ? seen.rows : action);
+        steps.decision.push_back(number);
+        steps.time_s.push_back(time_s);
+        steps.probability.push_back(static_cast<float>(decision.account().probability()));
+      });
+      out.idle += !any && follower.left() == 0 && out.forced == forced;
+      for (const bool of_starts : {true, false}) {
+        const size_t left = of_starts ? follower.starts_left() : follower.stops_left();
+        for (size_t i = 0; i < left; ++i) {
+          ++(follower.shown(of_starts, i) ? out.not_legal : out.not_shown);
+          miss();
+        }
+      }
+      if (out.forced > forced) miss();
+    } catch (const InputError&) {
+      ++out.impossible;
+      for (int i = 0; i < decision.response().actions_size(); ++i) miss();
+    }
+  }
+  return out;
+}
+
+}  // namespace yard
