@@ -161,7 +161,6 @@ std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenS
   const int64_t rows = g.rows;
   batch.jobs = torch::from_blob(g.jobs.data(), {rows, shape.row_features});
   batch.offset = torch::tensor({int64_t{0}, rows});
-  batch.slot = torch::arange(rows, torch::kInt64);
   batch.count = torch::full({1, 1}, static_cast<float>(std::max<int64_t>(rows, 1)));
   batch.cluster = torch::from_blob(g.cluster.data(), {1, shape.cluster_features});
   batch.prior = torch::from_blob(g.prior.data(), {1, shape.actions()});

@@ -6,6 +6,8 @@
 namespace yard {
 namespace {
 
+constexpr int64_t kRowsAtOnce = 1536;
+
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
   torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
   float* to = out.data_ptr<float>();
@@ -40,20 +42,55 @@ Descent::Descent(Network& network, const DescentConfig& config, Communicator& ra
   for (auto& p : parameters_) p.mutable_grad() = torch::zeros_like(p);
 }
 
-// One step down the gradient of the mean loss over `count` samples of all ranks. Returns false, and
-// makes no step, where something is not finite.
-bool Descent::step(const Loss& loss, double count, Sums& sums) {
+// `moment`: count, sum and sum of squares of the advantages of the minibatch it is from.
+Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
+                             std::span<const int64_t> index, const double* moment) const {
+  Minibatch batch;
+  batch.seen = rollout.batch(index);
+  batch.action = gather(rollout.action, index);
+  batch.teacher = gather(rollout.teacher, index);
+  batch.old_log_prob = gather(rollout.log_prob, index);
+  // Detail 7: normalised per minibatch.
+  const double mean = moment[1] / moment[0];
+  const double variance = moment[2] / moment[0] - mean * mean;
+  batch.advantage =
+      (gather(returns.advantage, index) - mean) / (std::sqrt(std::max(variance, 0.0)) + 1e-8);
+  if (!returns.target.empty()) batch.target = gather(returns.target, index);
+  return batch;
+}
+
+// One step down the gradient of the mean loss over a minibatch of all ranks, `index` being this
+// one's part. Returns false, and makes no step, where something is not finite.
+bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns& returns,
+                   std::span<const int64_t> index, const double* moment, Sums& sums) {
+  const double count = moment[0];
   for (auto& p : parameters_) p.mutable_grad().zero_();
-  (loss.each.sum() / count).backward();
+  // In pieces that stay in the cache from layer to layer; a loss is a sum over samples.
+  std::vector<const char*> names;
+  torch::Tensor totals;  // the loss, the divergence, the figures
+  for (size_t from = 0; from < index.size() || from == 0;) {
+    const size_t to = from + rollout.samples_within(kRowsAtOnce, index.subspan(from));
+    const Loss loss =
+        learner.loss(network_, minibatch(rollout, returns, index.subspan(from, to - from), moment));
+    (loss.each.sum() / count).backward();
+    std::vector<torch::Tensor> here = {
+        loss.each.detach().sum().view({1}),
+        loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1})};
+    names.clear();
+    for (const auto& [name, each] : loss.figures) {
+      names.push_back(name);
+      here.push_back(each.sum().view({1}));
+    }
+    totals = totals.defined() ? totals + torch::cat(here) : torch::cat(here);
+    from = std::max(to, size_t{1});
+  }
   std::vector<torch::Tensor> pieces;
   for (const auto& p : parameters_) pieces.push_back(p.grad().flatten());
-  pieces.push_back(loss.each.detach().sum().view({1}));
-  pieces.push_back(loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1}));
-  for (const auto& [name, each] : loss.figures) pieces.push_back(each.sum().view({1}));
+  pieces.push_back(totals);
   const auto flat = torch::cat(pieces);
   ranks_.sum({flat.data_ptr<float>(), static_cast<size_t>(flat.numel())});
 
-  const auto figures = static_cast<int64_t>(loss.figures.size());
+  const auto figures = static_cast<int64_t>(names.size());
   const int64_t gradients = flat.numel() - 2 - figures;
   const float* tail = flat.data_ptr<float>() + gradients;
   const double norm = flat.slice(0, 0, gradients).to(torch::kFloat64).norm().item<double>();
@@ -78,9 +115,9 @@ bool Descent::step(const Loss& loss, double count, Sums& sums) {
   sums.samples += count;
   sums.kl += tail[1];
   sums.largest_norm = std::max(sums.largest_norm, norm);
-  sums.figures.resize(loss.figures.size());
-  for (size_t i = 0; i < loss.figures.size(); ++i) {
-    sums.figures[i].first = loss.figures[i].first;
+  sums.figures.resize(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    sums.figures[i].first = names[i];
     sums.figures[i].second += tail[2 + i];
   }
   return true;
@@ -124,19 +161,7 @@ UpdateStats Descent::update(const Learner& learner, const Rollout& rollout, cons
     for (int64_t k = 0; k < parts && sums.last_kl <= config_.target_kl; ++k) {
       const int64_t from = size * k / parts, to = size * (k + 1) / parts;
       const std::span<const int64_t> index(order.data() + from, static_cast<size_t>(to - from));
-      const double* moment = moments.data() + 3 * k;
-      Minibatch batch;
-      batch.seen = rollout.batch(index);
-      batch.action = gather(rollout.action, index);
-      batch.teacher = gather(rollout.teacher, index);
-      batch.old_log_prob = gather(rollout.log_prob, index);
-      // Detail 7: normalised per minibatch.
-      const double mean = moment[1] / moment[0];
-      const double variance = moment[2] / moment[0] - mean * mean;
-      batch.advantage =
-          (gather(returns.advantage, index) - mean) / (std::sqrt(std::max(variance, 0.0)) + 1e-8);
-      if (!returns.target.empty()) batch.target = gather(returns.target, index);
-      if (!step(learner.loss(network_, batch), moment[0], sums)) {
+      if (!step(learner, rollout, returns, index, moments.data() + 3 * k, sums)) {
         return {.figures = {}, .not_finite = sums.not_finite};
       }
     }

@@ -30,7 +30,10 @@ class Descent {
 
  private:
   struct Sums;
-  bool step(const Loss& loss, double count, Sums& sums);
+  Minibatch minibatch(const Rollout& rollout, const Returns& returns,
+                      std::span<const int64_t> index, const double* moment) const;
+  bool step(const Learner& learner, const Rollout& rollout, const Returns& returns,
+            std::span<const int64_t> index, const double* moment, Sums& sums);
   std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,
                                         int64_t parts) const;
 

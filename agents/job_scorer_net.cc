@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "agents/network.h"
-#include "agents/ragged.h"
+#include "agents/row_layers.h"
 #include "env/base/error.h"
 #include "policies/learned/job_scorer.h"
 
@@ -41,7 +41,6 @@ class JobScorerNet final : public Network {
   std::vector<std::pair<const char*, torch::Tensor>> policy() const;
 
   Config config_;
-  int64_t rows_ = 0;
   torch::nn::Linear w1_job_{nullptr}, w1_cluster_{nullptr}, w2_{nullptr}, w3_{nullptr};
   torch::nn::Linear w4_pool_{nullptr}, w4_cluster_{nullptr}, w5_{nullptr};
   // The critic shares nothing: v1 scores rows, v2 reads their sum and the cluster.
@@ -52,7 +51,6 @@ class JobScorerNet final : public Network {
 void JobScorerNet::make_layers(const WorldsShape& shape) {
   const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
   const double relu = std::sqrt(2.0);
-  rows_ = shape.rows;
   const auto layer = [this](const char* name, int64_t in, int64_t out, double gain, bool bias) {
     return register_module(name, orthogonal_linear(in, out, gain, bias));
   };
@@ -72,28 +70,21 @@ void JobScorerNet::make_layers(const WorldsShape& shape) {
 }
 
 torch::Tensor JobScorerNet::logits(const RaggedBatch& batch) {
-  const auto x = standard_jobs(batch);                                                   // (R, F)
-  const auto c = standard_cluster(batch);                                                // (B, C)
-  const auto context = expand_rows(w1_cluster_->forward(c), batch.offset);               // (R, H)
-  const auto h = torch::relu(w2_->forward(torch::relu(w1_job_->forward(x) + context)));  // (R, H)
-  const auto scores = w3_->forward(h).squeeze(-1);                                       // (R)
-  const auto pool = segment_sum(h, batch.offset) / batch.count;                          // (B, H)
-  const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));         // (B, H)
-  const auto nothing = w5_->forward(n);                                                  // (B, 1)
-  const int64_t samples = batch.cluster.size(0);
-  const auto jobs = torch::zeros({samples * rows_})
-                        .index_put({batch.slot}, scores)
-                        .view({samples, rows_});        // (B, J)
-  return batch.prior + torch::cat({jobs, nothing}, 1);  // (B, A)
+  const auto x = standard_jobs(batch);     // (R, F)
+  const auto c = standard_cluster(batch);  // (B, C)
+  const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
+  const auto pool = rows.sum / batch.count;                                       // (B, H)
+  const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));  // (B, H)
+  const auto nothing = w5_->forward(n);                                           // (B, 1)
+  return action_logits(batch.prior, rows.score, nothing, batch.offset);           // (B, A)
 }
 
 torch::Tensor JobScorerNet::value(const RaggedBatch& batch) {
   const auto x = standard_jobs(batch);
   const auto c = standard_cluster(batch);
-  const auto context = expand_rows(v1_cluster_->forward(c), batch.offset);
-  const auto h = torch::relu(v1_job_->forward(x) + context);  // (R, H)
   // A sum, since the cost to come grows with the number of jobs.
-  const auto sum = segment_sum(h, batch.offset) * (1.0 / 16);  // (B, H)
+  const auto sum =
+      sum_rows(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
   return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
 }
 

@@ -18,7 +18,6 @@ namespace yard {
 struct RaggedBatch {
   torch::Tensor jobs;     // (R, F)
   torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
-  torch::Tensor slot;     // (R) int64  where a row's score stands in (B, J)
   torch::Tensor count;    // (B, 1)     rows a sample, at least 1
   torch::Tensor cluster;  // (B, C)
   torch::Tensor prior;    // (B, A)     very low where an action is illegal

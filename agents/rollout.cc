@@ -11,7 +11,6 @@ class Packer {
   Packer(const WorldsShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
     batch_.jobs = torch::empty({rows, shape.row_features});
     batch_.offset = torch::zeros({samples + 1}, torch::kInt64);
-    batch_.slot = torch::empty({rows}, torch::kInt64);
     batch_.count = torch::empty({samples, 1});
     batch_.cluster = torch::empty({samples, shape.cluster_features});
     batch_.prior = torch::empty({samples, shape.actions()});
@@ -20,8 +19,6 @@ class Packer {
   void add(const float* jobs, int32_t rows, const float* cluster, const float* prior) {
     const int64_t f = shape_.row_features, c = shape_.cluster_features, a = shape_.actions();
     std::copy_n(jobs, rows * f, batch_.jobs.data_ptr<float>() + row_ * f);
-    int64_t* slot = batch_.slot.data_ptr<int64_t>() + row_;
-    for (int32_t r = 0; r < rows; ++r) slot[r] = sample_ * shape_.rows + r;
     batch_.offset.data_ptr<int64_t>()[sample_ + 1] = row_ + rows;
     batch_.count.data_ptr<float>()[sample_] = static_cast<float>(std::max(rows, 1));
     std::copy_n(cluster, c, batch_.cluster.data_ptr<float>() + sample_ * c);
@@ -80,6 +77,15 @@ RaggedBatch Rollout::batch(std::span<const int64_t> index) const {
                prior_.data() + i * shape_.actions());
   }
   return packer.take();
+}
+
+size_t Rollout::samples_within(int64_t rows, std::span<const int64_t> index) const {
+  size_t n = 0;
+  for (int64_t sum = 0; n < index.size(); ++n) {
+    sum += rows_[static_cast<size_t>(index[n])];
+    if (sum > rows && n > 0) break;
+  }
+  return n;
 }
 
 std::vector<std::vector<int64_t>> Rollout::chains(int worlds) const {

@@ -34,6 +34,11 @@ class Rollout {
   // The samples `index` as one batch. Its tensors own their memory.
   RaggedBatch batch(std::span<const int64_t> index) const;
 
+  // How many of `index`, from its first on, have so many rows together at most; one at least, where
+  // there is one.
+  size_t samples_within(int64_t rows, std::span<const int64_t> index) const;
+
+  int64_t rows() const { return static_cast<int64_t>(jobs_.size()) / shape_.row_features; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
 
   // The samples of each world, in order.

@@ -274,8 +274,9 @@ class Trainer::Impl {
 
   TrainStats report_of(const UpdateStats& stats) {
     const std::vector<double> jcts = collector_.take_mean_jcts_s();
-    double sums[4] = {static_cast<double>(collector_.rollout().size()), collector_.agreed(), 0,
-                      static_cast<double>(jcts.size())};
+    const Rollout& rollout = collector_.rollout();
+    double sums[5] = {static_cast<double>(rollout.size()), collector_.agreed(), 0,
+                      static_cast<double>(jcts.size()), static_cast<double>(rollout.rows())};
     for (const double s : jcts) sums[2] += s;
     ranks_.sum(sums);
     update_samples_ = std::llround(sums[0]);
@@ -284,6 +285,7 @@ class Trainer::Impl {
     out.update = counters_.update;
     out.samples = counters_.samples;
     out.agreement = sums[1] / sums[0];
+    out.rows = sums[4] / sums[0];
     out.mean_jct_s = sums[3] > 0 ? sums[2] / sums[3] : 0;
     out.lr = config_.descent.lr * (1 - static_cast<double>(counters_.update - 1) / config_.updates);
     out.figures = stats.figures;

@@ -20,6 +20,7 @@ struct TrainStats {
   int update = 0;
   int64_t samples = 0;       // decisions so far, of all ranks
   double samples_per_s = 0;  // over the last update
+  double rows = 0;           // of a decision, mean
   double mean_jct_s = 0;     // of the episodes that ended in it; 0: none did
   double agreement = 0;      // how often the action was the one that the heuristic suggests
   double lr = 0;

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "agents/ragged.h"
 #include "agents/returns.h"
 #include "agents/task_worlds.h"
 #include "tests/support/worlds.h"
@@ -255,44 +254,6 @@ TEST(RelativeRewards, SumToTheDifferenceOfWholeEpisodes) {
     after[static_cast<size_t>(r.world[i])] += r.reward[i];
   }
   for (size_t n = 0; n < 6; ++n) EXPECT_NEAR(after[n], before[n] - before[n / 3 * 3], 1e-3) << n;
-}
-
-// d/dx of sum(f(x)^2) by central differences, exact for a quadratic but for rounding.
-template <class F>
-void expect_numeric_gradient(torch::Tensor x, F&& f) {
-  x = x.clone().requires_grad_(true);
-  f(x).pow(2).sum().backward();
-  const auto grad = x.grad().clone();
-  torch::NoGradGuard no_grad;
-  float* at = x.template data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    const float was = at[i];
-    at[i] = was + 0.5F;
-    const double up = f(x).pow(2).sum().template item<double>();
-    at[i] = was - 0.5F;
-    const double down = f(x).pow(2).sum().template item<double>();
-    at[i] = was;
-    EXPECT_NEAR(grad.template data_ptr<float>()[i], up - down, 1e-3) << i;
-  }
-}
-
-TEST(Ragged, SumsAndCopiesHaveEachOthersGradient) {
-  torch::manual_seed(1);
-  const auto offset = torch::tensor({int64_t{0}, int64_t{3}, int64_t{3}, int64_t{4}, int64_t{9}});
-  const auto rows = torch::randn({9, 5}), lines = torch::randn({4, 5});
-  const auto sums = segment_sum(rows, offset);
-  EXPECT_TRUE(torch::allclose(sums[0], rows.slice(0, 0, 3).sum(0)));
-  EXPECT_EQ(sums[1].abs().sum().item<float>(), 0);
-  EXPECT_TRUE(torch::allclose(sums[3], rows.slice(0, 4, 9).sum(0)));
-  const auto copies = expand_rows(lines, offset);
-  EXPECT_TRUE(torch::equal(copies[2], lines[0]));
-  EXPECT_TRUE(torch::equal(copies[3], lines[2]));
-  EXPECT_TRUE(torch::equal(copies[8], lines[3]));
-  expect_numeric_gradient(rows, [&](const torch::Tensor& x) { return segment_sum(x, offset); });
-  expect_numeric_gradient(lines, [&](const torch::Tensor& x) { return expand_rows(x, offset); });
-  // Columns of a wider tensor, as a slice hands them over.
-  const auto wide = torch::randn({9, 8});
-  EXPECT_TRUE(torch::allclose(segment_sum(wide.slice(1, 0, 5), offset)[2], wide[3].slice(0, 0, 5)));
 }
 
 }  // namespace

@@ -18,14 +18,12 @@ namespace {
 RaggedBatch batch_of(const std::vector<GoldenState>& states) {
   const auto samples = static_cast<int64_t>(states.size());
   std::vector<float> jobs, cluster, prior, count;
-  std::vector<int64_t> offset = {0}, slot;
+  std::vector<int64_t> offset = {0};
   for (const GoldenState& g : states) {
     jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * Dispatch::kJobFeatures);
     cluster.insert(cluster.end(), g.cluster.begin(), g.cluster.end());
     prior.insert(prior.end(), g.prior.begin(), g.prior.end());
     count.push_back(static_cast<float>(std::max(g.rows, 1)));
-    const auto sample = static_cast<int64_t>(offset.size()) - 1;
-    for (int64_t r = 0; r < g.rows; ++r) slot.push_back(sample * Dispatch::kJobs + r);
     offset.push_back(offset.back() + g.rows);
   }
   RaggedBatch b;
@@ -34,7 +32,6 @@ RaggedBatch batch_of(const std::vector<GoldenState>& states) {
   b.prior = torch::tensor(prior).view({samples, Dispatch::kActions});
   b.count = torch::tensor(count).view({samples, 1});
   b.offset = torch::tensor(offset, torch::kInt64);
-  b.slot = torch::tensor(slot, torch::kInt64);
   return b;
 }
 

@@ -219,7 +219,6 @@ class Lesson {
     b.jobs = torch::zeros({s.rows, s.row_features});
     for (int64_t r = 0; r < s.rows; ++r) b.jobs[r][state * s.rows + r] = 1;
     b.offset = torch::tensor({int64_t{0}, int64_t{s.rows}});
-    b.slot = torch::arange(s.rows, torch::kInt64);
     b.count = torch::full({1, 1}, static_cast<float>(s.rows));
     b.cluster = torch::zeros({1, s.cluster_features});
     b.cluster[0][state] = 1;

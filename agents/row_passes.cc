@@ -1,0 +1,134 @@
+#include "agents/row_passes.h"
+
+#include <algorithm>
+#include <vector>
+
+// Vectors of 8 where there are any; without fused multiply-add, which rounds otherwise.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define YARD_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define YARD_WIDE
+#endif
+
+namespace yard {
+
+YARD_WIDE void add_and_cut(const RowsOf& of, const float* __restrict bias,
+                           const float* __restrict lines, float* __restrict rows) {
+  const int64_t width = of.width;
+  std::vector<float> both(static_cast<size_t>(width));
+  float* __restrict line = both.data();
+  for (int64_t b = 0; b < of.samples; ++b, lines += width) {
+    for (int64_t h = 0; h < width; ++h) line[h] = lines[h] + bias[h];
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      float* __restrict row = rows + r * width;
+      for (int64_t h = 0; h < width; ++h) row[h] = std::max(row[h] + line[h], 0.0F);
+    }
+  }
+}
+
+YARD_WIDE void cut_and_score(const RowsOf& of, const float* __restrict bias,
+                             const float* __restrict weight, float shift, float* __restrict rows,
+                             float* __restrict score, float* __restrict sum) {
+  constexpr int64_t kLanes = 16;
+  const int64_t width = of.width, whole = width / kLanes * kLanes;
+  for (int64_t b = 0; b < of.samples; ++b, sum += width) {
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      float* __restrict row = rows + r * width;
+      for (int64_t h = 0; h < width; ++h) {
+        const float x = std::max(row[h] + bias[h], 0.0F);
+        row[h] = x;
+        sum[h] += x;
+      }
+      // As many sums as a vector has lanes, so that their order is the same for all vectors.
+      float lanes[kLanes] = {};
+      for (int64_t h = 0; h < whole; h += kLanes) {
+        for (int64_t i = 0; i < kLanes; ++i) lanes[i] += row[h + i] * weight[h + i];
+      }
+      float all = 0;
+      for (const float lane : lanes) all += lane;
+      for (int64_t h = whole; h < width; ++h) all += row[h] * weight[h];
+      score[r] = all + shift;
+    }
+  }
+}
+
+YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
+                              const float* __restrict weight, const float* __restrict of_score,
+                              const float* __restrict sum_gradient, float* __restrict gradient,
+                              float* __restrict weight_gradient, float* __restrict bias_gradient) {
+  const int64_t width = of.width;
+  for (int64_t b = 0; b < of.samples; ++b, sum_gradient += width) {
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      const float* __restrict row = rows + r * width;
+      float* __restrict out = gradient + r * width;
+      const float here = of_score[r];
+      for (int64_t h = 0; h < width; ++h) {
+        const float all = here * weight[h] + sum_gradient[h];
+        const float g = row[h] > 0 ? all : 0.0F;
+        out[h] = g;
+        bias_gradient[h] += g;
+        weight_gradient[h] += here * row[h];
+      }
+    }
+  }
+}
+
+YARD_WIDE void cut_gradient(const RowsOf& of, const float* __restrict rows,
+                            float* __restrict gradient, float* __restrict lines_gradient) {
+  const int64_t width = of.width;
+  for (int64_t b = 0; b < of.samples; ++b, lines_gradient += width) {
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      const float* __restrict row = rows + r * width;
+      float* __restrict out = gradient + r * width;
+      for (int64_t h = 0; h < width; ++h) {
+        const float g = row[h] > 0 ? out[h] : 0.0F;
+        out[h] = g;
+        lines_gradient[h] += g;
+      }
+    }
+  }
+}
+
+YARD_WIDE void add_up(const RowsOf& of, const float* __restrict rows, float* __restrict sum) {
+  const int64_t width = of.width;
+  for (int64_t b = 0; b < of.samples; ++b, sum += width) {
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      const float* __restrict row = rows + r * width;
+      for (int64_t h = 0; h < width; ++h) sum[h] += row[h];
+    }
+  }
+}
+
+YARD_WIDE void sum_gradient(const RowsOf& of, const float* __restrict rows,
+                            const float* __restrict sum_gradient, float* __restrict gradient,
+                            float* __restrict lines_gradient) {
+  const int64_t width = of.width;
+  for (int64_t b = 0; b < of.samples; ++b, sum_gradient += width, lines_gradient += width) {
+    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+      const float* __restrict row = rows + r * width;
+      float* __restrict out = gradient + r * width;
+      for (int64_t h = 0; h < width; ++h) {
+        const float g = row[h] > 0 ? sum_gradient[h] : 0.0F;
+        out[h] = g;
+        lines_gradient[h] += g;
+      }
+    }
+  }
+}
+
+void add_to_actions(const RowsOf& of, const float* score, const float* nothing, float* logits) {
+  for (int64_t b = 0; b < of.samples; ++b, logits += of.width) {
+    const int64_t first = of.offset[b];
+    for (int64_t r = first; r < of.offset[b + 1]; ++r) logits[r - first] += score[r];
+    logits[of.width - 1] += nothing[b];
+  }
+}
+
+void rows_of_actions(const RowsOf& of, const float* actions, float* score) {
+  for (int64_t b = 0; b < of.samples; ++b, actions += of.width) {
+    const int64_t first = of.offset[b];
+    for (int64_t r = first; r < of.offset[b + 1]; ++r) score[r] = actions[r - first];
+  }
+}
+
+}  // namespace yard

@@ -1,0 +1,138 @@
+// Layers over rows against the same in LibTorch's own operations: what comes out, and the gradient
+// of everything that is learned.
+#include "agents/row_layers.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+namespace yard {
+namespace {
+
+using Tensors = std::vector<torch::Tensor>;
+
+struct Layers {
+  torch::nn::Linear first, second, last;
+  torch::Tensor context;  // (B, H)
+
+  Layers(int64_t f, int64_t h, int64_t g, int64_t samples)
+      : first(f, h), second(h, g), last(g, 1), context(torch::randn({samples, h})) {
+    context.requires_grad_(true);
+  }
+  Tensors learned() const {
+    return {first->weight, first->bias, second->weight, second->bias,
+            last->weight,  last->bias,  context};
+  }
+};
+
+torch::Tensor offsets(const std::vector<int64_t>& rows) {
+  std::vector<int64_t> out = {0};
+  for (const int64_t n : rows) out.push_back(out.back() + n);
+  return torch::tensor(out, torch::kInt64);
+}
+
+// The sample of each row (R).
+torch::Tensor samples_of(const std::vector<int64_t>& rows) {
+  std::vector<int64_t> out;
+  for (size_t b = 0; b < rows.size(); ++b) out.insert(out.end(), static_cast<size_t>(rows[b]), b);
+  return torch::tensor(out, torch::kInt64);
+}
+
+torch::Tensor summed(const torch::Tensor& rows, const torch::Tensor& samples, int64_t count) {
+  return torch::zeros({count, rows.size(1)}).index_add(0, samples, rows);
+}
+
+Tensors gradients(const torch::Tensor& loss, const Tensors& learned) {
+  for (const auto& t : learned) const_cast<torch::Tensor&>(t).mutable_grad() = torch::Tensor();
+  loss.backward();
+  Tensors out;
+  for (const auto& t : learned) {
+    out.push_back(t.grad().defined() ? t.grad().clone() : torch::zeros_like(t));
+  }
+  return out;
+}
+
+void expect_same(const Tensors& a, const Tensors& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].sizes(), b[i].sizes()) << i;
+    EXPECT_TRUE(torch::allclose(a[i], b[i], 1e-4, 1e-5)) << i << "\n" << (a[i] - b[i]).abs().max();
+  }
+}
+
+const std::vector<std::vector<int64_t>> kRows = {{3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}};
+const std::vector<std::pair<int64_t, int64_t>> kWidths = {{16, 16}, {5, 3}, {40, 33}, {128, 128}};
+
+TEST(RowLayers, ScoreAsLibTorchDoes) {
+  torch::manual_seed(1);
+  for (const auto& rows : kRows) {
+    for (const auto& [h, g] : kWidths) {
+      const auto offset = offsets(rows), samples = samples_of(rows);
+      const auto count = static_cast<int64_t>(rows.size());
+      Layers net(8, h, g, count);
+      const auto x = torch::randn({samples.size(0), 8});
+      const auto to_score = torch::randn({samples.size(0)}), to_sum = torch::randn({count, g});
+
+      for (const bool of_score : {true, false}) {  // or of the sum alone
+        const auto fast = score_rows(x, net.first, net.context, net.second, net.last, offset);
+        const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
+        const auto b = torch::relu(net.second->forward(a));
+        const auto score = net.last->forward(b).squeeze(-1), sum = summed(b, samples, count);
+        expect_same({fast.score, fast.sum}, {score, sum});
+        const auto loss = [&](const torch::Tensor& s, const torch::Tensor& all) {
+          const auto of_sum = (all * to_sum).sum();
+          return of_score ? of_sum + (s * to_score).sum() : of_sum;
+        };
+        expect_same(gradients(loss(fast.score, fast.sum), net.learned()),
+                    gradients(loss(score, sum), net.learned()));
+      }
+    }
+  }
+}
+
+TEST(RowLayers, SumAsLibTorchDoes) {
+  torch::manual_seed(2);
+  for (const auto& rows : kRows) {
+    for (const auto& [h, g] : kWidths) {
+      const auto offset = offsets(rows), samples = samples_of(rows);
+      const auto count = static_cast<int64_t>(rows.size());
+      Layers net(6, h, g, count);
+      const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not in one piece
+      const auto to_sum = torch::randn({count, h});
+      const Tensors learned = {net.first->weight, net.first->bias, net.context};
+      const auto fast = sum_rows(x, net.first, net.context, offset);
+      const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
+      const auto sum = summed(a, samples, count);
+      expect_same({fast}, {sum});
+      expect_same(gradients((fast * to_sum).sum(), learned),
+                  gradients((sum * to_sum).sum(), learned));
+    }
+  }
+}
+
+TEST(RowLayers, LogitsStandWhereTheActionsDo) {
+  const auto offset = offsets({2, 0, 3});
+  const auto prior = torch::arange(12, torch::kFloat32).view({3, 4});
+  const auto score = torch::tensor({10.F, 20.F, 30.F, 40.F, 50.F}).requires_grad_(true);
+  const auto nothing = torch::tensor({{1.F}, {2.F}, {3.F}}).requires_grad_(true);
+  const auto logits = action_logits(prior, score, nothing, offset);
+  EXPECT_TRUE(torch::equal(logits, prior + torch::tensor({{10.F, 20.F, 0.F, 1.F},
+                                                          {0.F, 0.F, 0.F, 2.F},
+                                                          {30.F, 40.F, 50.F, 3.F}})));
+  const auto weight = torch::arange(12, torch::kFloat32).view({3, 4}) + 1;
+  expect_same(gradients((logits * weight).sum(), {score, nothing}),
+              {torch::tensor({1.F, 2.F, 9.F, 10.F, 11.F}), torch::tensor({{4.F}, {8.F}, {12.F}})});
+}
+
+TEST(RowLayers, HaveNoNeedOfGradients) {
+  torch::NoGradGuard no_grad;
+  Layers net(4, 8, 8, 2);
+  const auto out = score_rows(torch::randn({3, 4}), net.first, net.context, net.second, net.last,
+                              offsets({1, 2}));
+  EXPECT_FALSE(out.score.requires_grad());
+  EXPECT_EQ(out.sum.size(0), 2);
+}
+
+}  // namespace
+}  // namespace yard
