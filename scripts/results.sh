@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # results.sh: the tables of docs/results.md that are made from experiments/cells.yaml: tunes the families
-# of heuristics, scores everybody on the validation cells, writes the tables. What an earlier call has
-# finished, under runs/results, is kept; an interrupted call goes on. ONLY=tune|validate|tables, or of
-# tune one family (ONLY=tune/las), does that alone. Nothing here opens a test split. Needs jq.
+# of heuristics, searches the pilot's seeds, scores everybody, writes the tables. What an earlier call
+# has finished, under runs/results, is kept; an interrupted call goes on. ONLY=STAGE or STAGE/PART
+# (tune/las, pilot/3, scores/validate) does that alone. The last fifth of a trace's time and the
+# clusters that nobody trained on are opened by ONLY=test or test/GROUP alone, never otherwise. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -11,21 +12,44 @@ kept=runs/results
 tuned=experiments/tuned
 only=${ONLY:-}
 
-# Minutes of each stage on 2 cores, from nothing.
+# Minutes of each part on 2 cores, from nothing.
 families="las:4 2d-las:25 gittins:40 srsf-qssf:25 srtf-qssf:25"
-stages=
-for family in $families; do stages+="tune/${family%:*} ${family#*:}"$'\n'; done
-stages+="validate 45"$'\n'
-stages+="tables 0"$'\n'
+seeds="1:10 2:10 3:10 4:10 5:10"
+scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
+tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40"
 
-wanted() { [[ -z $only || $1 == "$only" || $1 == "$only"/* ]]; }
+# What pilots are searched on, and what is kept is best on: one replica of short stretches of the
+# training part of each log, and of the part after it.
+small_train=small-train/small-itp-04/x0.3,small-train/itp-08/x0.3
+small_validate=
+for log in small-itp-04 itp-08 small-philly small-tacc; do
+  small_train+=,small-train/$log/x1,small-train/$log/x3
+  small_validate+=small-validate/$log/x1,small-validate/$log/x3,
+done
+small_train+=,small-train/itp-05/x1,mixed-train
+small_validate+=small-validate/itp-05/x1,mixed-validate
+
+stages=
+add_stages() {  # STAGE "PART:MINUTES..."
+  for part in $2; do stages+="$1/${part%:*} ${part#*:}"$'\n'; done
+}
+add_stages tune "$families"
+add_stages pilot "$seeds"
+add_stages scores "$scores"
+stages+="tables 0"$'\n'
+asked=$stages
+if [[ $only == test || $only == test/* ]]; then add_stages test "$tests"; fi
+
+wanted() {
+  [[ $1 != test/* || -n $only ]] && [[ -z $only || $1 == "$only" || $1 == "$only"/* ]]
+}
 
 total=0
 while read -r name minutes; do
   if [[ -n $name ]] && wanted "$name"; then total=$((total + minutes)); fi
 done <<<"$stages"
 if ! grep -qE "^${only//./\\.}(/| )" <<<"$stages" && [[ -n $only ]]; then
-  echo "results.sh: ONLY: expected one of: $(awk 'NF { printf "%s%s", sep, $1; sep = ", " }' <<<"$stages"), got '$only'" >&2
+  echo "results.sh: ONLY: expected one of: $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
   exit 2
 fi
 printf 'about %d h %02d min on 2 cores from nothing; what is kept in %s is not done again\n' \
@@ -40,17 +64,51 @@ for family in $families; do
     --results "$kept/tune" --out "$tuned/$name.yaml"
 done
 
-if wanted validate; then
-  echo "== validate"
-  ours=survival,srsf-history,srtf-history,sjf-history
-  for file in "$tuned"/*.yaml; do
-    if [[ -f $file ]]; then ours+=,$file; fi
-  done
-  "$yard" evaluate --cells "$cells" --only validate --candidate "$ours" --out "$kept/scores" \
-    --json-out "$kept/validate.json"
+for seed in $seeds; do
+  n=${seed%:*}
+  wanted "pilot/$n" || continue
+  [[ -f $kept/pilot-$n.done ]] && continue
+  echo "== pilot, seed $n"
+  resume=()
+  if [[ -f $kept/pilot-$n.search.json ]]; then resume=(--resume); fi
+  "$yard" evolve --cells "$cells" --only "$small_train" --validate-on "$small_validate" \
+    --policy joint --set joint.keep_s=1800 joint.settle_s=600 --seed "$n" --episodes 12 \
+    --episode-jobs 350 --validation-episodes 2 --candidates 14 --meet 10 --generations 15 \
+    --step 0.05 --tails 0.3 --drop preempt,move,hold,choose_type --drop-share 0.1 \
+    --out "$kept/pilot-$n.yaml" --checkpoint "checkpoints/pilot-$n" "${resume[@]}"
+  touch "$kept/pilot-$n.done"
+done
+
+# score GROUP POLICY...: everybody of the cells' yardsticks, and these, on a group.
+score() {
+  local group=$1
+  shift
+  "$yard" evaluate --cells "$cells" --only "$group" --out "$kept/scores" "$@" \
+    --json-out "$kept/$group.json"
   # What the tables need: the whole document has every policy again for every candidate.
   jq '{cells_file, summary, cells: [.cells[] | .policies |= map({policy, information, mean_jct_s})
-    | del(.bounds)]}' "$kept/validate.json" >evaluations/validate.json
-fi
+    | del(.bounds)]}' "$kept/$group.json" >"evaluations/$group.json"
+}
+
+ours=joint,survival
+for file in "$tuned"/*.yaml; do
+  if [[ -f $file ]]; then ours+=,$file; fi
+done
+pilots=
+for folder in checkpoints/pilot-*; do
+  if [[ -f $folder/manifest.json ]]; then pilots+=,checkpoint:$folder; fi
+done
+for part in $scores; do
+  group=${part%:*}
+  wanted "scores/$group" || continue
+  echo "== scores $group"
+  score "$group" --candidate "$ours$pilots"
+done
+for part in $tests; do
+  group=${part%:*}
+  wanted "test/$group" || continue
+  echo "== test $group"
+  score "$group" --candidate "joint$pilots"
+done
 
 if wanted tables; then scripts/results_tables.sh; fi

@@ -68,6 +68,23 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(shell("yardmaster verify --checkpoint nowhere").code, 2);
 }
 
+TEST_F(Train, ARuleIsVerifiedByWhatItDoes) {
+  folder_.write("rule.yaml", "policy: joint\nsettings: {gpu_exponent: 0.7}\n");
+  ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint rule").code, 0);
+  const Result same = shell("yardmaster verify --checkpoint rule --json");
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_EQ(Json::parse(same.out)["ok"], true);
+  std::string manifest = read_file("rule/manifest.json");
+  const std::string key = "\"decisions\": ";
+  const size_t at = manifest.find(key);
+  ASSERT_NE(at, std::string::npos);
+  manifest.insert(at + key.size(), "9");
+  write_file_atomic("rule/manifest.json", manifest);
+  const Result other = shell("yardmaster verify --checkpoint rule");
+  EXPECT_EQ(other.code, 1) << other.err;
+  EXPECT_THAT(other.out, HasSubstr("DIFFERENT"));
+}
+
 TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
   struct Case {
     std::string arguments, named;

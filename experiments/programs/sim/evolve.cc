@@ -118,17 +118,6 @@ std::string deciding_options(const CLI::App& app) {
   return out;
 }
 
-// What a policy's file says of where it comes from.
-Json provenance_in(const std::string& file) {
-  constexpr std::string_view kProvenance = "provenance.";
-  Json out = Json::object();
-  const Settings all = Settings::from_yaml(file);
-  for (const Setting& s : all.entries()) {
-    if (s.key.starts_with(kProvenance)) out[s.key.substr(kProvenance.size())] = s.value;
-  }
-  return out;
-}
-
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
@@ -226,8 +215,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                throw_if_interrupted();
              });
   if (!options.checkpoint.empty()) {
-    save_checkpoint(pilot_checkpoint(policy_file(options.out, "joint"), provenance_in(options.out)),
-                    options.checkpoint);
+    save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
   }
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);

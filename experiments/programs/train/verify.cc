@@ -1,4 +1,5 @@
-// `verify --checkpoint DIR`: native inference, LibTorch and the recorded outputs, held together.
+// `verify --checkpoint DIR`: native inference, LibTorch and the recorded outputs, held together; of
+// a rule, which has no outputs, what it does with a recorded course.
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 
 #include "agents/torch_difference.h"
 #include "env/base/error.h"
+#include "experiments/golden_course.h"
 #include "experiments/programs/train/commands.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
@@ -46,6 +48,29 @@ Difference native_difference(const Checkpoint& checkpoint) {
   return out;
 }
 
+// Whether a rule does what was recorded, told as JSON or as a line.
+bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
+  const auto recorded = checkpoint.provenance.find("golden_course");
+  if (recorded == checkpoint.provenance.end()) {
+    throw InputError(folder, "a rule's recorded course (provenance.golden_course)", "none");
+  }
+  const nlohmann::ordered_json now = play_golden_course(checkpoint);
+  const bool ok = now == *recorded;
+  if (json) {
+    const nlohmann::ordered_json out = {{"checkpoint", folder},
+                                        {"digest", checkpoint.digest},
+                                        {"recorded", *recorded},
+                                        {"now", now},
+                                        {"ok", ok}};
+    std::puts(out.dump(2).c_str());
+  } else {
+    std::puts(fmt::format("a rule: recorded {}, now {}: {}", recorded->dump(), now.dump(),
+                          ok ? "ok" : "DIFFERENT")
+                  .c_str());
+  }
+  return ok;
+}
+
 }  // namespace
 
 int run_verify(int argc, char** argv) {
@@ -66,9 +91,7 @@ int run_verify(int argc, char** argv) {
     throw InputError(std::string("verify: ") + e.what() + " (see yardmaster verify --help)");
   }
   const Checkpoint checkpoint = load_checkpoint(folder);
-  if (checkpoint.network == "none") {
-    throw InputError(folder, "a checkpoint with a network", "a rule alone, which has none");
-  }
+  if (checkpoint.network == "none") return verify_rule(checkpoint, folder, json) ? 0 : 1;
   const Difference d = native_difference(checkpoint);
   const double torch = torch_difference(checkpoint);
   const bool ok =

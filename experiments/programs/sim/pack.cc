@@ -1,0 +1,29 @@
+// pack: a policy's file as a checkpoint that is served and compared like a trained one.
+#include <cstdio>
+
+#include "env/base/error.h"
+#include "experiments/pilot_checkpoint.h"
+#include "experiments/programs/sim/command.h"
+
+namespace yard::sim {
+namespace {
+
+int run_pack(CLI::App& app, int argc, char** argv) {
+  std::string file, folder;
+  std::vector<std::string> assignments;
+  app.add_option("--policy", file, "a policy's file of joint, as evolve writes it")->required();
+  app.add_option("--checkpoint", folder, "the folder to make")->required();
+  app.add_option("--set", assignments, "key=value in the place of the file's");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  Settings set;
+  for (const std::string& assignment : assignments) set.overlay(assignment, "--set");
+  const Checkpoint made = pilot_checkpoint(file, set);
+  save_checkpoint(made, folder);
+  std::printf("%s: a pilot by the rule of %s\n", folder.c_str(), file.c_str());
+  return 0;
+}
+
+const Command kPack{"pack", "Makes a checkpoint of a policy's file.", run_pack};
+
+}  // namespace
+}  // namespace yard::sim
