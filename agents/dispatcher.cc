@@ -11,6 +11,9 @@ namespace yard {
 namespace {
 
 struct Config {
+  std::string index = "remaining";
+  double limit_1_gpu_s = 3250;
+  double limit_2_gpu_s = 7200;
   std::string placement = "first-fit";
   bool preempt = true;
   double gpu_exponent = 1;
@@ -29,6 +32,10 @@ struct Config {
   double prior_other = 0.02;
 
   void fields(FieldList& f) {
+    f("index", index, {"remaining", "attained"},
+      "what jobs are ordered by: expected remaining service, or limits of attained service passed");
+    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9, "of attained: service that ends the first queue");
+    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9, "service that ends the second queue");
     f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "where a job goes");
     f("preempt", preempt, "may running jobs be stopped");
     f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is expected time x GPUs to this power");
@@ -55,6 +62,9 @@ struct Config {
     for (size_t i = 0; i < std::size(kPlacementNames); ++i) {
       if (placement == kPlacementNames[i]) task.placement = static_cast<Placement>(i);
     }
+    if (index == kDispatchIndexNames[1]) task.index = DispatchIndex::kAttained;
+    task.limit_1_gpu_s = static_cast<float>(limit_1_gpu_s);
+    task.limit_2_gpu_s = static_cast<float>(limit_2_gpu_s);
     task.preempt = preempt;
     task.gpu_exponent = static_cast<float>(gpu_exponent);
     task.margin_log2 = static_cast<float>(margin_log2);

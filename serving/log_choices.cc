@@ -193,6 +193,7 @@ LogChoices choices_of(LogReader& log, const DispatchConfig& task) {
       const uint64_t forced = out.forced;
       const bool any = follower.follow(out, [&](const Observation& seen, int32_t action) {
         steps.add(seen);
+        out.suggested += action == seen.suggested;
         steps.action.push_back(action == Dispatch::kNothing ? seen.rows : action);
         steps.decision.push_back(number);
         steps.time_s.push_back(time_s);

@@ -25,6 +25,7 @@ struct LogChoices {
   uint64_t actions = 0;     // recorded starts and stops
   uint64_t followed = 0;    // of these, found again in the task
   uint64_t elsewhere = 0;   // of the followed, starts in another place than the task's own
+  uint64_t suggested = 0;   // steps at which the task's own index says the same
   uint64_t nothing = 0;     // steps at which nothing more was done
   // Of the actions, those that the task cannot say.
   uint64_t not_shown = 0;  // the job stands in no row

@@ -8,7 +8,8 @@
 // more). The window holds the running jobs that an index would stop first and the waiting jobs that
 // it would start first; rows are filled from 0, and only rows that exist count.
 //
-// The index is Gittins' of the job's remaining time, times GPUs to a power. How its run time is
+// The index is Gittins' of the job's remaining time, times GPUs to a power, unless the task is told
+// to go by attained service instead. How its run time is
 // distributed is learned from the user's finished jobs and from the job's siblings (her jobs
 // submitted together with it, finished or not); the less of it is known, the wider it is. The
 // option it would pick is marked, and every action gets a prior logit, highest for that option and
@@ -27,7 +28,15 @@
 
 namespace yard {
 
+// What jobs are ordered by: Gittins' index of their remaining time, or how many limits their
+// attained service (time x GPUs) has passed, equal ones by submission (Tiresias' queues, NSDI
+// 2019).
+enum class DispatchIndex : uint8_t { kRemaining, kAttained };
+constexpr const char* kDispatchIndexNames[] = {"remaining", "attained"};
+
 struct DispatchConfig {
+  DispatchIndex index = DispatchIndex::kRemaining;
+  float limit_1_gpu_s = 3250, limit_2_gpu_s = 7200;  // of kAttained
   Placement placement = Placement::kFirstFit;
   bool preempt = true;
   float gpu_exponent = 1;
@@ -132,6 +141,13 @@ struct Dispatch {
 };
 
 namespace dispatch_detail {
+
+// How many of the two limits of attained service the job has passed.
+YARD_HD inline float passed_limits(const View& view, const DispatchConfig& config, int32_t slot) {
+  const double service_us = static_cast<double>(view.attained_us(slot)) * view.weight_gpus(slot);
+  return static_cast<float>((service_us >= 1e6 * static_cast<double>(config.limit_1_gpu_s)) +
+                            (service_us >= 1e6 * static_cast<double>(config.limit_2_gpu_s)));
+}
 
 static_assert(sizeof(Features::values) == sizeof(float) * Dispatch::kJobFeatures);
 
@@ -343,6 +359,9 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
     c.siblings = expected.siblings;
     c.known = 1 - expected.user_unknown;
     c.width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
+    if (config.index == DispatchIndex::kAttained) {
+      return dispatch_detail::passed_limits(view, config, c.slot);
+    }
     return config.run_times.life[c.width].log2_rank(c.log2_median, c.log2_attained) +
            config.gpu_exponent * c.log2_gpus;
   });

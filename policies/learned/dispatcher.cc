@@ -108,23 +108,28 @@ const LearnedRegistry::Add<DispatcherAgent> kDispatcher{"dispatcher", {}};
 }  // namespace
 
 nlohmann::ordered_json dispatch_json(const DispatchConfig& task) {
-  return {{"name", "dispatch"},
-          {"placement", kPlacementNames[static_cast<size_t>(task.placement)]},
-          {"preempt", task.preempt},
-          {"gpu_exponent", task.gpu_exponent},
-          {"margin_log2", task.margin_log2},
-          {"shrink", task.shrink},
-          {"sibling_prior", task.sibling_prior},
-          {"spread", task.run_times.job},
-          {"spread_batch", task.run_times.batch},
-          {"spread_user", task.run_times.user},
-          {"quantum_us", task.quantum_us},
-          {"tick_us", task.tick_us},
-          {"held_rows", task.held_rows},
-          {"waiting_rows", task.waiting_rows},
-          {"prior_gap", task.prior_gap},
-          {"prior_slope", task.prior_slope},
-          {"prior_other", task.prior_other}};
+  nlohmann::ordered_json out = {{"name", "dispatch"},
+                                {"placement", kPlacementNames[static_cast<size_t>(task.placement)]},
+                                {"preempt", task.preempt},
+                                {"gpu_exponent", task.gpu_exponent},
+                                {"margin_log2", task.margin_log2},
+                                {"shrink", task.shrink},
+                                {"sibling_prior", task.sibling_prior},
+                                {"spread", task.run_times.job},
+                                {"spread_batch", task.run_times.batch},
+                                {"spread_user", task.run_times.user},
+                                {"quantum_us", task.quantum_us},
+                                {"tick_us", task.tick_us},
+                                {"held_rows", task.held_rows},
+                                {"waiting_rows", task.waiting_rows},
+                                {"prior_gap", task.prior_gap},
+                                {"prior_slope", task.prior_slope},
+                                {"prior_other", task.prior_other}};
+  if (task.index == DispatchIndex::kRemaining) return out;  // as it was before there was another
+  out["index"] = kDispatchIndexNames[static_cast<size_t>(task.index)];
+  out["limit_1_gpu_s"] = task.limit_1_gpu_s;
+  out["limit_2_gpu_s"] = task.limit_2_gpu_s;
+  return out;
 }
 
 DispatchConfig dispatch_from(const nlohmann::ordered_json& json) {
@@ -139,6 +144,13 @@ DispatchConfig dispatch_from(const nlohmann::ordered_json& json) {
   if (!known) throw InputError("task.placement", "a placement rule", placement);
   json.at("preempt").get_to(task.preempt);
   const TaskReader read(json);  // the ranges are those that training allows
+  if (json.contains("index")) {
+    const auto index = json.at("index").get<std::string>();
+    if (index != kDispatchIndexNames[1]) throw InputError("task.index", "attained", index);
+    task.index = DispatchIndex::kAttained;
+    task.limit_1_gpu_s = read.number("limit_1_gpu_s", 1.0F, 1e9F);
+    task.limit_2_gpu_s = read.number("limit_2_gpu_s", 1.0F, 1e9F);
+  }
   constexpr int64_t kLong = 1'000'000'000'000;
   task.gpu_exponent = read.number("gpu_exponent", 0.0F, 2.0F);
   task.margin_log2 = read.number("margin_log2", 0.0F, 10.0F);

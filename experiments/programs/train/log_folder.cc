@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "experiments/programs/train/child.h"
@@ -72,6 +76,28 @@ void LogFolder::keep() {
 
 fs::path LogFolder::jobs(int draw) const {
   return path_ / (draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1));
+}
+
+double suggested_share(const std::string& log, const Json& task) {
+  std::string name = (fs::temp_directory_path() / "yardmaster-log-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
+  const fs::path folder = name;
+  std::error_code ignored;
+  try {
+    write_file_atomic(folder / "task.json", task.dump() + "\n");
+    const Json told = Json::parse(run_beside(
+        "yardmaster-serve", {"log", "choices", log, "--task", (folder / "task.json").string(),
+                             "--out", (folder / "choices.safetensors").string(), "--json"}));
+    fs::remove_all(folder, ignored);
+    double all = 0;
+    for (const char* key : {"steps", "not_shown", "not_legal", "forced"}) {
+      all += told.at(key).get<double>();
+    }
+    return told.at("suggested").get<double>() / all;
+  } catch (...) {
+    fs::remove_all(folder, ignored);
+    throw;
+  }
 }
 
 }  // namespace yard

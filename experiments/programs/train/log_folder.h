@@ -35,4 +35,8 @@ class LogFolder {
   nlohmann::ordered_json fit_, choices_;
 };
 
+// Of what was chosen in the log, the share that the task's own index chooses. Throws InputError
+// where the log cannot be used.
+double suggested_share(const std::string& log, const nlohmann::ordered_json& task);
+
 }  // namespace yard

@@ -1,11 +1,13 @@
 #include "experiments/programs/train/setup.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "agents/agent.h"
 #include "agents/listed.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "experiments/programs/train/log_folder.h"
 #include "policies/learned/checkpoint.h"
 
 namespace yard {
@@ -49,14 +51,6 @@ struct Parts {
   }
 };
 
-// What a clone of somebody else goes by: every job that there is room for, no stop that the task
-// would not allow if it can be helped, and a network that is not held to the task's own index.
-constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
-    {"held_rows", "64"},   {"waiting_rows", "128"}, {"quantum_s", "0"},
-    {"gpu_exponent", "0"}, {"prior_slope", "0.5"},  {"hidden", "64"},
-    {"updates", "100"},    {"validate_every", "5"}, {"minibatch", "256"},
-};
-
 Settings of(const std::vector<Field>& fields, const Settings& settings) {
   Settings out;
   for (const Setting& s : settings.entries()) {
@@ -67,6 +61,41 @@ Settings of(const std::vector<Field>& fields, const Settings& settings) {
   return out;
 }
 
+// What a clone of somebody else goes by: every job that there is room for, and no stop that the
+// task would not allow if it can be helped.
+constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
+    {"held_rows", "64"}, {"waiting_rows", "128"}, {"quantum_s", "0"},      {"gpu_exponent", "0"},
+    {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch", "256"},
+};
+
+// Orders that a clone may begin with, and the margin that makes a holder come before who waits.
+constexpr std::pair<const char*, const char*> kIndices[] = {{"remaining", "1"},
+                                                            {"attained", "0.5"}};
+
+// The order by which the task itself would have made most of the log's choices.
+void choose_index(Settings& settings, const std::vector<Field>& agent, const std::string& log) {
+  std::optional<Settings> best;
+  std::string refused;
+  double most = -1;
+  for (const auto& [index, margin] : kIndices) {
+    Settings trial = settings;
+    trial.set("index", index, "--from-log");
+    if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
+    const auto task =
+        AgentRegistry::make("dispatcher", of(agent, trial))->checkpoint(Trained{}).task;
+    try {
+      const double share = suggested_share(log, task);
+      if (share <= most) continue;
+      most = share;
+      best = std::move(trial);
+    } catch (const InputError& error) {
+      if (refused.empty()) refused = error.what();
+    }
+  }
+  if (!best) throw InputError(refused);
+  settings = std::move(*best);
+}
+
 }  // namespace
 
 void complete(Settings& settings) {
@@ -75,7 +104,8 @@ void complete(Settings& settings) {
     if (settings.find(key) == nullptr) settings.set(key, value, origin);
   };
   const Setting* start = settings.find("start");
-  const Setting* log = settings.find("from_log");
+  const Setting* given_log = settings.find("from_log");
+  const std::string log = given_log != nullptr ? given_log->value : "";
   if (start != nullptr && !start->value.empty()) {
     const std::string folder = start->value;
     const Checkpoint from = load_checkpoint(folder);
@@ -90,7 +120,7 @@ void complete(Settings& settings) {
       }
     }
   }
-  if (log == nullptr || log->value.empty()) return;
+  if (log.empty()) return;
   constexpr const char* kOrigin = "--from-log";
   unless_set("learner", "clone", kOrigin);
   const Parts parts(settings);
@@ -99,6 +129,7 @@ void complete(Settings& settings) {
     return;
   }
   for (const auto& [key, value] : kCloneDefaults) unless_set(key, value, kOrigin);
+  if (settings.find("index") == nullptr) choose_index(settings, parts.agent, log);
 }
 
 std::vector<Field> describe_setup(const Settings& settings) { return Parts(settings).all(); }
