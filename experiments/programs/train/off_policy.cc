@@ -131,10 +131,12 @@ Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedC
   }
   const Agreement agreement = agreement_of(checkpoint, choices);
   std::vector<double> jct_s, submit_s;
+  const auto first_s = static_cast<double>(choices.time_s.front());  // nothing is told of before
   for (size_t i = 0; i < jobs.job.size(); ++i) {
-    if (!std::isfinite(jobs.jct_s[i])) continue;
+    const double since_s = jobs.submit_s[i] - begin_s;
+    if (!std::isfinite(jobs.jct_s[i]) || since_s < first_s) continue;
     jct_s.push_back(jobs.jct_s[i]);
-    submit_s.push_back(jobs.submit_s[i] - begin_s);
+    submit_s.push_back(since_s);
   }
   const size_t blocks = jct_s.size() / kJobsABlock;
   if (blocks < 2) return nullptr;

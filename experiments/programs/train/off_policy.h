@@ -16,7 +16,7 @@ struct OffPolicyOptions {
 };
 
 // Values are mean JCTs of the jobs submitted while the log was written. `choices`: what the log's
-// policy chose, all of it, where the agent's task can say it; else null.
+// policy chose from some moment to the end, where the agent's task can say it; else null.
 //   log       those that ended in it, as they went
 //   value     all of them, simulated; the interval holds blocks of time, the draws of run times
 //   that
@@ -24,7 +24,8 @@ struct OffPolicyOptions {
 //   of_ended  the same for those of `log`
 //   fit_error where one heuristic decided in the log: the logarithm of its simulated mean over the
 //             observed one
-//   weighted  importance sampling over blocks of decisions, with its effective sample size
+//   weighted  importance sampling over blocks of the jobs from that moment on, with its effective
+//             sample size
 nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint, const LogFolder& log,
                                   const RecordedChoices* choices, const OffPolicyOptions& options);
 
