@@ -132,16 +132,20 @@ void Joint::stand_again(const std::vector<int32_t>& stopped) {
 }
 
 double Joint::key(int32_t slot, double seconds) const {
-  const double waited_h =
-      view_.holds(slot) ? 0 : static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
   return log2_coarse(std::max(seconds, 1.0)) +
          config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot)) +
          config_.order_by_gain * standing(slot).gain +
-         config_.order_by_wait * log2_coarse(1 + waited_h) +
          config_.order_by_size * size(slot) * now_.queue;
 }
 
 Joint::Rank Joint::waiting_rank(int32_t slot) const {
+  const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
+  const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
+  return {key(slot, standing(slot).left_s) + by_wait, view_.serial(slot)};
+}
+
+// Having waited lets nobody stop another: whom it stopped would wait in turn and come back by it.
+Joint::Rank Joint::stopping_rank(int32_t slot) const {
   return {key(slot, standing(slot).left_s), view_.serial(slot)};
 }
 
@@ -217,7 +221,7 @@ void Joint::look() {
   if (!now_.running) {
     const bool alike = !foretell_.modelled(slot);
     if (alike && hopeless_.contains(view_.size_class(slot))) return;
-    asked_rank_ = waiting_rank(slot);
+    asked_rank_ = stopping_rank(slot);
     choices_ = generator_.of(slot, {true, config_.preempt, config_.move});
     if (alike && choices_.empty()) hopeless_.insert(view_.size_class(slot));
     staying_ = least_worth(slot);

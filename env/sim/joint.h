@@ -125,6 +125,7 @@ class Joint {
 
   Rank held_rank(int32_t slot) const { return {standing(slot).held_key, view_.serial(slot)}; }
   Rank waiting_rank(int32_t slot) const;
+  Rank stopping_rank(int32_t slot) const;
   double key(int32_t slot, double seconds) const;
   double cost_s(int32_t slot) const;
   bool settled(int32_t slot) const;
