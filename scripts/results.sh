@@ -72,8 +72,8 @@ for seed in $seeds; do
   resume=()
   if [[ -f $kept/pilot-$n.search.json ]]; then resume=(--resume); fi
   "$yard" evolve --cells "$cells" --only "$small_train" --validate-on "$small_validate" \
-    --policy joint --set joint.keep_s=1800 joint.settle_s=600 --seed "$n" --episodes 12 \
-    --episode-jobs 350 --validation-episodes 2 --candidates 14 --meet 10 --generations 15 \
+    --policy joint --set joint.keep_s=1800 joint.settle_s=600 joint.margin_log2=2 --seed "$n" \
+    --episodes 12 --episode-jobs 350 --validation-episodes 3 --candidates 14 --meet 10 --generations 15 \
     --step 0.05 --tails 0.3 --drop preempt,move,hold,choose_type --drop-share 0.1 \
     --out "$kept/pilot-$n.yaml" --checkpoint "checkpoints/pilot-$n" "${resume[@]}"
   touch "$kept/pilot-$n.done"

@@ -104,6 +104,7 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"tiny.yaml --until 0", "until"},
       {"tiny.yaml --set trace=missing.csv", "missing.csv"},
       {"tiny.yaml --set episode_jobs=100000", "episode_jobs"},
+      {"tiny.yaml --set cells=some.yaml", "beside cells"},
       {"missing.yaml", "missing.yaml"},
       {"", "CONFIG.yaml"},
       {"--resume nowhere", "nowhere"},

@@ -51,6 +51,11 @@ struct Parts {
   }
 };
 
+// What cells say each for itself.
+constexpr const char* kOfOneTrace[] = {"trace",      "format",     "cluster",      "from",
+                                       "to",         "congestion", "generator",    "trace_jobs",
+                                       "trace_seed", "cost_scale", "skip_unusable"};
+
 Settings of(const std::vector<Field>& fields, const Settings& settings) {
   Settings out;
   for (const Setting& s : settings.entries()) {
@@ -145,6 +150,17 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                      "' with this agent, learner and "
                      "network, expected one of: " +
                      join(keys));
+  }
+  if (const Setting* cells = settings.find("cells"); cells != nullptr && !cells->value.empty()) {
+    for (const char* key : kOfOneTrace) {
+      const Setting* beside = settings.find(key);
+      // A run's own config.yaml says all that was not set, too.
+      const auto field = std::ranges::find(parts.data, key, &Field::key);
+      if (beside == nullptr || beside->value == field->value) continue;
+      throw InputError(beside->origin,
+                       "no " + std::string(key) + " beside cells, which have theirs",
+                       "'" + beside->value + "'");
+    }
   }
   TrainingSetup out;
   out.data = parse<TrainingConfig>(of(parts.data, settings));
