@@ -282,6 +282,9 @@ Scenario scenario_of(const CellSpec& cell, const Source& source,
   const ScenarioOptions& s = cell.scenario;
   try {
     return make_scenario(source, s.window, s.congestion, s.cost_scale, known);
+  } catch (const NotSoCrowded& error) {
+    if (cell.sha256.empty()) throw;
+    throw NotSoCrowded("cell " + cell.name + ": " + error.what());
   } catch (const InputError& error) {
     if (cell.sha256.empty()) throw;
     throw InputError("cell " + cell.name + ": " + error.what());  // one of many of a file

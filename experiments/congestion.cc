@@ -66,10 +66,10 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
     better(measure(jump * (1 - kAround * i)));
   }
   if (off(best.congestion, target) > kNear) {
-    throw InputError("--congestion",
-                     "one that these jobs reach on this cluster (nearest: " +
-                         shortest(std::round(best.congestion * 100) / 100) + ")",
-                     shortest(target));
+    throw NotSoCrowded("--congestion",
+                       "one that these jobs reach on this cluster (nearest: " +
+                           shortest(std::round(best.congestion * 100) / 100) + ")",
+                       shortest(target));
   }
   return best;
 }

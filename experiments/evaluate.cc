@@ -11,6 +11,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/congestion.h"
 #include "experiments/progress.h"
 #include "experiments/test_log.h"
 
@@ -35,10 +36,8 @@ class Evaluator {
   }
 
   Evaluation run() {
-    for (const auto* cells : {&options_.choosing, &options_.cells}) {
-      for (const CellSpec& cell : *cells) add_arena(cell, cells == &options_.choosing);
-    }
     Evaluation out;
+    look_at_cells(out);
     out.lack_limits = lack_limits();
     for (const CellSpec& cell : options_.choosing) choosing_.emplace(cell.name, play(cell, true));
     for (const CellSpec& cell : options_.cells) {
@@ -53,6 +52,32 @@ class Evaluator {
   }
 
  private:
+  // Leaves out cells that cannot be as crowded as they are to be, and those whose yardstick was to
+  // be chosen there alone. Throws InputError where none is left.
+  void look_at_cells(Evaluation& out) {
+    const auto keep = [&](const CellSpec& cell, bool choosing) {
+      try {
+        add_arena(cell, choosing);
+        return true;
+      } catch (const NotSoCrowded& error) {
+        if (cell.sha256.empty()) throw;
+        out.left_out.emplace_back(cell.name, error.what());
+        if (options_.progress) options_.progress(std::string(error.what()) + ": left out");
+        return false;
+      }
+    };
+    std::erase_if(options_.choosing, [&](const CellSpec& cell) { return !keep(cell, true); });
+    std::erase_if(options_.cells, [&](CellSpec& cell) {
+      const bool chooses = !cell.chosen_on.empty();
+      std::erase_if(cell.chosen_on,
+                    [&](const std::string& name) { return !arenas_.contains(name); });
+      if (!chooses || !cell.chosen_on.empty()) return !keep(cell, false);
+      out.left_out.emplace_back(cell.name, "nowhere to choose its yardstick");
+      return true;
+    });
+    if (options_.cells.empty()) throw InputError(out.left_out.front().second);
+  }
+
   void line_up() {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
@@ -211,7 +236,7 @@ class Evaluator {
     return std::exp(sum / static_cast<double>(spec.chosen_on.size()));
   }
 
-  const EvaluateOptions& options_;
+  EvaluateOptions options_;
   ResultFolder results_;
   Sources sources_;
   Field field_;

@@ -32,6 +32,8 @@ struct EvaluateOptions {
 struct Evaluation {
   std::vector<CellResult> cells;         // by cell, then candidate
   std::vector<std::string> lack_limits;  // who goes by limits, where no job has one
+  // Cells of a file that are never as crowded as they are to be, each with how near they come.
+  std::vector<std::pair<std::string, std::string>> left_out;
 };
 
 // Throws InputError; Interrupted.

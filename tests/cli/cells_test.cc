@@ -118,6 +118,23 @@ TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
   EXPECT_EQ(Json::parse(went_on.out), Json::parse(whole.out));
 }
 
+TEST_F(Cells, ACellThatIsNeverSoCrowdedIsLeftOutAndNamed) {
+  std::string yaml = read_file("cells.yaml");
+  const std::string two = "congestions: [0.3, 1]";
+  ASSERT_TRUE(yaml.starts_with(two));
+  folder_.write("cells.yaml", "congestions: [0.3, 900]" + yaml.substr(two.size()));
+  const Json json = evaluate("--candidate las --only early");
+  ASSERT_EQ(json["cells"].size(), 1u);
+  EXPECT_EQ(json["cells"][0]["cell"], "early/a/x0.3");
+  ASSERT_EQ(json["left_out"].size(), 1u);
+  EXPECT_EQ(json["left_out"][0]["cell"], "early/a/x900");
+  EXPECT_THAT(json["left_out"][0]["reason"].get<std::string>(), HasSubstr("nearest"));
+  const Result none =
+      shell("yardmaster evaluate --cells cells.yaml --candidate las --only early/a/x900");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("nearest"));
+}
+
 TEST_F(Cells, WhatContradictsACellsFileIsRefused) {
   for (const std::string wrong :
        {"--only nowhere", "--only ''", "--trace a.csv", "--congestion 2", "--replicas 3",

@@ -146,8 +146,15 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   for (const CellResult& cell : result.cells) out["cells"].push_back(cell_json(cell));
   out["summary"] = Json::array();
   for (const SummaryRow& row : summary) out["summary"].push_back(summary_json(row));
+  out["left_out"] = Json::array();
+  for (const auto& [cell, reason] : result.left_out) {
+    out["left_out"].push_back({{"cell", cell}, {"reason", reason}});
+  }
   AtomicFiles files;
   if (options.hand_out(out, files)) return 0;
+  for (const auto& [cell, reason] : result.left_out) {
+    std::printf("left out: %s (%s)\n", cell.c_str(), reason.c_str());
+  }
   if (file) {
     print_cells(result.cells);
   } else {
