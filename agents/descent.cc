@@ -6,7 +6,9 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 1536;
+// Rows of a piece of a minibatch: more, and its layers leave the cache; fewer, and what LibTorch
+// takes for each operation counts.
+constexpr int64_t kRowsAtOnce = 6144;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
   torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
@@ -65,7 +67,7 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
                    std::span<const int64_t> index, const double* moment, Sums& sums) {
   const double count = moment[0];
   for (auto& p : parameters_) p.mutable_grad().zero_();
-  // In pieces that stay in the cache from layer to layer; a loss is a sum over samples.
+  // In pieces: a loss is a sum over samples.
   std::vector<const char*> names;
   torch::Tensor totals;  // the loss, the divergence, the figures
   for (size_t from = 0; from < index.size() || from == 0;) {

@@ -62,11 +62,14 @@ YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
       const float* __restrict row = rows + r * width;
       float* __restrict out = gradient + r * width;
       const float here = of_score[r];
+      // Two loops: one with as many arrays is not made into vectors.
       for (int64_t h = 0; h < width; ++h) {
-        const float all = here * weight[h] + sum_gradient[h];
-        const float g = row[h] > 0 ? all : 0.0F;
-        out[h] = g;
-        bias_gradient[h] += g;
+        // A product, since a choice between two values becomes a branch.
+        const float on = row[h] > 0 ? 1.0F : 0.0F;
+        out[h] = on * (here * weight[h] + sum_gradient[h]);
+      }
+      for (int64_t h = 0; h < width; ++h) {
+        bias_gradient[h] += out[h];
         weight_gradient[h] += here * row[h];
       }
     }
