@@ -70,10 +70,11 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
   // In pieces: a loss is a sum over samples.
   std::vector<const char*> names;
   torch::Tensor totals;  // the loss, the divergence, the figures
-  for (size_t from = 0; from < index.size() || from == 0;) {
-    const size_t to = from + rollout.samples_within(kRowsAtOnce, index.subspan(from));
-    const Loss loss =
-        learner.loss(network_, minibatch(rollout, returns, index.subspan(from, to - from), moment));
+  size_t taken = 0;
+  do {
+    const auto piece =
+        index.subspan(taken, rollout.samples_within(kRowsAtOnce, index.subspan(taken)));
+    const Loss loss = learner.loss(network_, minibatch(rollout, returns, piece, moment));
     (loss.each.sum() / count).backward();
     std::vector<torch::Tensor> here = {
         loss.each.detach().sum().view({1}),
@@ -84,8 +85,8 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
       here.push_back(each.sum().view({1}));
     }
     totals = totals.defined() ? totals + torch::cat(here) : torch::cat(here);
-    from = std::max(to, size_t{1});
-  }
+    taken += piece.size();
+  } while (taken < index.size());
   std::vector<torch::Tensor> pieces;
   for (const auto& p : parameters_) pieces.push_back(p.grad().flatten());
   pieces.push_back(totals);

@@ -79,11 +79,10 @@ for seed in $seeds; do
   touch "$kept/pilot-$n.done"
 done
 
-# score GROUP POLICY...: everybody of the cells' yardsticks, and these, on a group.
+# score GROUP POLICIES: everybody of the cells' yardsticks, and these, on a group.
 score() {
   local group=$1
-  shift
-  "$yard" evaluate --cells "$cells" --only "$group" --out "$kept/scores" "$@" \
+  "$yard" evaluate --cells "$cells" --only "$group" --out "$kept/scores" --candidate "$2" \
     --json-out "$kept/$group.json"
   # What the tables need: the whole document has every policy again for every candidate.
   jq '{cells_file, summary, cells: [.cells[] | .policies |= map({policy, information, mean_jct_s})
@@ -98,17 +97,14 @@ pilots=
 for folder in checkpoints/pilot-*; do
   if [[ -f $folder/manifest.json ]]; then pilots+=,checkpoint:$folder; fi
 done
-for part in $scores; do
-  group=${part%:*}
-  wanted "scores/$group" || continue
-  echo "== scores $group"
-  score "$group" --candidate "$ours$pilots"
-done
-for part in $tests; do
-  group=${part%:*}
-  wanted "test/$group" || continue
-  echo "== test $group"
-  score "$group" --candidate "joint$pilots"
-done
+score_stage() {  # STAGE "GROUP:MINUTES..." POLICIES
+  for part in $2; do
+    wanted "$1/${part%:*}" || continue
+    echo "== $1 ${part%:*}"
+    score "${part%:*}" "$3"
+  done
+}
+score_stage scores "$scores" "$ours$pilots"
+score_stage test "$tests" "joint$pilots"
 
 if wanted tables; then scripts/results_tables.sh; fi
