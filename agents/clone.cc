@@ -3,6 +3,7 @@
 //   L = -log pi(a_T | s)
 // (Pomerleau, "ALVINN", 1989: maximum likelihood of the teacher's actions in the states that it
 // visits).
+#include "agents/choices.h"
 #include "agents/learner.h"
 
 namespace yard {
@@ -19,9 +20,11 @@ class Clone final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto log_prob = torch::log_softmax(network.logits(batch.seen), 1);    // (B, A)
-    const auto each = -log_prob.gather(1, batch.teacher).squeeze(1);            // (B)
-    const auto agrees = log_prob.argmax(1, true).eq(batch.teacher).squeeze(1);  // (B)
+    const auto logits = network.logits(batch.seen);                                // (R + B)
+    const auto each = -choose(logits, batch.teacher, batch.seen.offset).log_prob;  // (B)
+    const auto nothing = batch.seen.offset.diff();                                 // (B)
+    const auto teacher = torch::minimum(batch.teacher, nothing);                   // (B)
+    const auto agrees = likeliest(logits, batch.seen.offset).eq(teacher);          // (B)
     return {.each = each,
             .kl = {},
             .figures = {{"clone_loss", each.detach()},

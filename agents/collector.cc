@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "agents/choices.h"
 #include "env/base/interrupt.h"
 #include "env/base/rng.h"
 
@@ -15,14 +16,15 @@ constexpr size_t kGoldenStates = 64;
 
 // Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal
 // one.
-int32_t draw(const float* log_prob, const uint8_t* mask, int32_t actions, double u) {
-  int32_t last = actions - 1;
+int32_t draw(const float* log_prob, const uint8_t* mask, int32_t rows, int32_t nothing, double u) {
+  int32_t last = nothing;
   double sum = 0;
-  for (int32_t a = 0; a < actions; ++a) {
-    if (!mask[a]) continue;
-    sum += std::exp(static_cast<double>(log_prob[a]));
-    last = a;
-    if (u < sum) return a;
+  for (int32_t r = 0; r <= rows; ++r) {
+    const int32_t action = r < rows ? r : nothing;
+    if (!mask[action]) continue;
+    sum += std::exp(static_cast<double>(log_prob[r]));
+    last = action;
+    if (u < sum) return action;
   }
   return last;
 }
@@ -66,22 +68,23 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
       const auto timed = profile_.enter(Stage::kInference);
       rollout_.add_observations(worlds_, active);
       const RaggedBatch batch = present_batch(worlds_, active);
-      const auto log_probs = torch::log_softmax(network_.logits(batch), 1).contiguous();
-      const float* row = log_probs.data_ptr<float>();
+      const auto all = log_probs(network_.logits(batch), batch.offset);
+      const float* log_prob = all.data_ptr<float>();
       const WorldsSight sight = worlds_.sight();
       for (const int32_t world : active) {
         const auto n = static_cast<size_t>(world);
         Rng rng =
             stream.split(static_cast<uint64_t>(t) * static_cast<uint64_t>(config_.all_worlds) +
                          static_cast<uint64_t>(config_.first_world + world));
+        const int32_t rows = sight.rows[n];
         action[n] = teacher_decides(world)
                         ? sight.suggested[n]
-                        : draw(row, sight.mask.data() + n * static_cast<size_t>(actions), actions,
-                               rng.uniform());
+                        : draw(log_prob, sight.mask.data() + n * static_cast<size_t>(actions), rows,
+                               actions - 1, rng.uniform());
         agreed_ += action[n] == sight.suggested[n];
         rollout_.action.push_back(action[n]);
-        rollout_.log_prob.push_back(row[action[n]]);
-        row += actions;
+        rollout_.log_prob.push_back(log_prob[std::min(action[n], rows)]);
+        log_prob += rows + 1;
       }
       if (wants_.critic) append(rollout_.value, network_.value(batch));
     }
@@ -163,11 +166,14 @@ std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenS
   batch.offset = torch::tensor({int64_t{0}, rows});
   batch.count = torch::full({1, 1}, static_cast<float>(std::max<int64_t>(rows, 1)));
   batch.cluster = torch::from_blob(g.cluster.data(), {1, shape.cluster_features});
-  batch.prior = torch::from_blob(g.prior.data(), {1, shape.actions()});
-  std::vector<float> out;
-  append(out, network.logits(batch));
-  for (size_t a = 0; a < out.size(); ++a) {
-    if (!g.mask[a]) out[a] = kMaskedLogit;
+  const auto nothing = static_cast<size_t>(shape.actions()) - 1;
+  std::vector<float> prior(g.prior.begin(), g.prior.begin() + rows), choices;
+  prior.push_back(g.prior[nothing]);
+  batch.prior = torch::from_blob(prior.data(), {rows + 1});
+  append(choices, network.logits(batch));
+  std::vector<float> out(nothing + 1, kMaskedLogit);
+  for (size_t a = 0; a <= nothing; ++a) {
+    if (g.mask[a] != 0) out[a] = choices[std::min(a, static_cast<size_t>(rows))];
   }
   return out;
 }

@@ -8,7 +8,7 @@ namespace {
 
 // Rows of a piece of a minibatch: more, and its layers leave the cache; fewer, and what LibTorch
 // takes for each operation counts.
-constexpr int64_t kRowsAtOnce = 6144;
+constexpr int64_t kRowsAtOnce = 12288;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
   torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
@@ -18,7 +18,7 @@ torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> 
 }
 
 torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t> index) {
-  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size()), 1}, torch::kInt64);
+  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())}, torch::kInt64);
   int64_t* to = out.data_ptr<int64_t>();
   for (size_t i = 0; i < index.size(); ++i) to[i] = values[static_cast<size_t>(index[i])];
   return out;

@@ -1,8 +1,9 @@
 // The network `job-scorer` (policies/learned/job_scorer.h has its equations) for training, with the
 // critic beside it.
-// Dims: B samples, R rows of all samples together, F, C features, H hidden, J rows at most.
+// Dims: B samples, R rows of all samples together, F, C features, H hidden.
 #include <cmath>
 
+#include "agents/choices.h"
 #include "agents/network.h"
 #include "agents/row_layers.h"
 #include "env/base/error.h"
@@ -76,7 +77,7 @@ torch::Tensor JobScorerNet::logits(const RaggedBatch& batch) {
   const auto pool = rows.sum / batch.count;                                       // (B, H)
   const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));  // (B, H)
   const auto nothing = w5_->forward(n);                                           // (B, 1)
-  return action_logits(batch.prior, rows.score, nothing, batch.offset);           // (B, A)
+  return choice_logits(batch.prior, rows.score, nothing, batch.offset);           // (R + B)
 }
 
 torch::Tensor JobScorerNet::value(const RaggedBatch& batch) {

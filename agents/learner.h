@@ -1,7 +1,7 @@
 // How experience becomes a better policy: which experience it takes, how good each decision in it
 // was, and what is minimised. A learner is one file: a class that enters itself into the registry
 // (see ppo.cc); collecting, descending the gradient and saving are not its business.
-// Dims: I samples, N worlds, B samples of a minibatch, A actions.
+// Dims: I samples, N worlds, B samples of a minibatch.
 #pragma once
 
 #include <span>
@@ -25,11 +25,11 @@ struct Experience {
 
 struct Minibatch {
   RaggedBatch seen;
-  torch::Tensor action;        // (B, 1) int64
+  torch::Tensor action;        // (B) int64
   torch::Tensor old_log_prob;  // (B)  of the policy that acted
   torch::Tensor advantage;     // (B)  normalised over the minibatch of all ranks
   torch::Tensor target;        // (B)  for the critic; undefined without one
-  torch::Tensor teacher;       // (B, 1) int64  what the task's heuristic would do
+  torch::Tensor teacher;       // (B) int64  what the task's heuristic would do
 };
 
 struct Loss {

@@ -4,8 +4,8 @@
 
 namespace yard {
 
-// Floating-point operations a second of the product of two float32 matrices, 1024 each way, on as
-// many threads as LibTorch has; the best of five.
-double matrix_product_flop_per_s();
+// Floating-point operations a second of products of two float32 matrices, 1024 each way, one on
+// each of so many threads at once; the best of five.
+double matrix_product_flop_per_s(int threads);
 
 }  // namespace yard

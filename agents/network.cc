@@ -2,7 +2,20 @@
 
 #include <cmath>
 
+#include "agents/row_passes.h"
+
 namespace yard {
+namespace {
+
+torch::Tensor standard(const torch::Tensor& x, const torch::Tensor& mean,
+                       const torch::Tensor& scale) {
+  const auto in = x.contiguous(), out = torch::empty_like(in);
+  standardise(in.size(0), in.size(1), mean.data_ptr<float>(), scale.data_ptr<float>(),
+              in.data_ptr<float>(), out.data_ptr<float>());
+  return out;
+}
+
+}  // namespace
 
 void Network::build(const WorldsShape& shape) {
   YARD_CHECK(!job_mean_.defined(), "a network is built once");
@@ -14,11 +27,11 @@ void Network::build(const WorldsShape& shape) {
 }
 
 torch::Tensor Network::standard_jobs(const RaggedBatch& batch) const {
-  return (batch.jobs - job_mean_) * job_scale_;
+  return standard(batch.jobs, job_mean_, job_scale_);
 }
 
 torch::Tensor Network::standard_cluster(const RaggedBatch& batch) const {
-  return (batch.cluster - cluster_mean_) * cluster_scale_;
+  return standard(batch.cluster, cluster_mean_, cluster_scale_);
 }
 
 void Network::fit_normaliser(const RaggedBatch& batch, Communicator& ranks) {

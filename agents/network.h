@@ -1,8 +1,7 @@
 // What is trained: scores for the rows of a decision, and a value for the whole of it. A network is
 // one file: a class that enters itself into the registry (see job_scorer_net.cc). Rows of all
-// samples lie in one tensor, so that only rows that exist are computed.
-// Dims: B samples, R rows of all samples together, F, C features, J rows at most, A = J + 1
-// actions.
+// samples lie in one tensor, so that only rows that exist are computed; so do choices (choices.h).
+// Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 
 #include <torch/torch.h>
@@ -20,7 +19,7 @@ struct RaggedBatch {
   torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
   torch::Tensor count;    // (B, 1)     rows a sample, at least 1
   torch::Tensor cluster;  // (B, C)
-  torch::Tensor prior;    // (B, A)     very low where an action is illegal
+  torch::Tensor prior;    // (R + B)    of choices; very low where one is illegal
 };
 
 class Network : public torch::nn::Module {
@@ -37,7 +36,7 @@ class Network : public torch::nn::Module {
   // Makes the layers. To be called once, before all else.
   void build(const WorldsShape& shape);
 
-  virtual torch::Tensor logits(const RaggedBatch& batch) = 0;  // (B, A) prior + scores
+  virtual torch::Tensor logits(const RaggedBatch& batch) = 0;  // (R + B) prior + scores
   virtual torch::Tensor value(const RaggedBatch& batch) = 0;   // (B)
 
   // The policy's tensors, as its native twin reads them; the critic is not among them.

@@ -13,16 +13,19 @@ class Packer {
     batch_.offset = torch::zeros({samples + 1}, torch::kInt64);
     batch_.count = torch::empty({samples, 1});
     batch_.cluster = torch::empty({samples, shape.cluster_features});
-    batch_.prior = torch::empty({samples, shape.actions()});
+    batch_.prior = torch::empty({rows + samples});
   }
 
-  void add(const float* jobs, int32_t rows, const float* cluster, const float* prior) {
-    const int64_t f = shape_.row_features, c = shape_.cluster_features, a = shape_.actions();
+  // `prior`: of the rows, then, wherever that stands, of doing nothing.
+  void add(const float* jobs, int32_t rows, const float* cluster, const float* prior,
+           float nothing) {
+    const int64_t f = shape_.row_features, c = shape_.cluster_features;
     std::copy_n(jobs, rows * f, batch_.jobs.data_ptr<float>() + row_ * f);
     batch_.offset.data_ptr<int64_t>()[sample_ + 1] = row_ + rows;
     batch_.count.data_ptr<float>()[sample_] = static_cast<float>(std::max(rows, 1));
     std::copy_n(cluster, c, batch_.cluster.data_ptr<float>() + sample_ * c);
-    std::copy_n(prior, a, batch_.prior.data_ptr<float>() + sample_ * a);
+    float* choices = batch_.prior.data_ptr<float>() + row_ + sample_;
+    *std::copy_n(prior, rows, choices) = nothing;
     row_ += rows;
     ++sample_;
   }
@@ -63,7 +66,8 @@ void Rollout::add_observations(const Worlds& from, std::span<const int32_t> worl
     const float* cluster = sight.cluster.data() + n * c;
     cluster_.insert(cluster_.end(), cluster, cluster + c);
     const float* prior = sight.prior.data() + n * a;
-    prior_.insert(prior_.end(), prior, prior + a);
+    prior_.insert(prior_.end(), prior, prior + rows);
+    prior_.push_back(prior[a - 1]);
   }
 }
 
@@ -72,9 +76,11 @@ RaggedBatch Rollout::batch(std::span<const int64_t> index) const {
   for (const int64_t i : index) total += rows_[static_cast<size_t>(i)];
   Packer packer(shape_, static_cast<int64_t>(index.size()), total);
   for (const int64_t i : index) {
-    packer.add(jobs_.data() + offset_[static_cast<size_t>(i)] * shape_.row_features,
-               rows_[static_cast<size_t>(i)], cluster_.data() + i * shape_.cluster_features,
-               prior_.data() + i * shape_.actions());
+    const int64_t first = offset_[static_cast<size_t>(i)];
+    const int32_t rows = rows_[static_cast<size_t>(i)];
+    const float* prior = prior_.data() + first + i;
+    packer.add(jobs_.data() + first * shape_.row_features, rows,
+               cluster_.data() + i * shape_.cluster_features, prior, prior[rows]);
   }
   return packer.take();
 }
@@ -103,8 +109,9 @@ RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds) {
   for (const int32_t n : worlds) total += sight.rows[static_cast<size_t>(n)];
   Packer packer(s, static_cast<int64_t>(worlds.size()), total);
   for (const int64_t n : worlds) {
+    const float* prior = sight.prior.data() + n * s.actions();
     packer.add(sight.jobs.data() + n * s.rows * s.row_features, sight.rows[static_cast<size_t>(n)],
-               sight.cluster.data() + n * s.cluster_features, sight.prior.data() + n * s.actions());
+               sight.cluster.data() + n * s.cluster_features, prior, prior[s.actions() - 1]);
   }
   return packer.take();
 }
@@ -117,10 +124,10 @@ RaggedBatch final_batch(const Worlds& from) {
   for (const int32_t rows : sight.final_rows) total += rows;
   Packer packer(s, from.count(), total);
   for (int64_t n = 0; n < from.count(); ++n) {
+    const float* prior = sight.prior.data() + n * s.actions();
     packer.add(sight.final_jobs.data() + n * s.rows * s.row_features,
                sight.final_rows[static_cast<size_t>(n)],
-               sight.final_cluster.data() + n * s.cluster_features,
-               sight.prior.data() + n * s.actions());
+               sight.final_cluster.data() + n * s.cluster_features, prior, 0);
   }
   return packer.take();
 }

@@ -1,5 +1,5 @@
 // Experience: decisions of many worlds in the order in which they were made, rows ragged, and what
-// came of each. Dims: I samples, N worlds, R rows of all samples, F, C features, A actions.
+// came of each. Dims: I samples, N worlds, R rows of all samples, F, C features.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class Rollout {
   std::vector<int64_t> offset_;  // (I) first row of a sample
   std::vector<int32_t> rows_;    // (I)
   std::vector<float> cluster_;   // (I, C)
-  std::vector<float> prior_;     // (I, A)
+  std::vector<float> prior_;     // (R + I) of each sample its rows', then of doing nothing
 };
 
 // What `worlds` see now, or all worlds saw last before they were cut off, as one batch.

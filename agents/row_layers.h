@@ -1,8 +1,8 @@
 // Layers over the rows of all samples, each a product and one pass over memory for all that goes
 // with it: LibTorch's own operations, one pass each, take as long as the products. What is learned
 // has gradients; rows are given and have none.
-// Dims: B samples, R rows, F features a row, H, G hidden units, A = J + 1 actions; offset (B + 1)
-// int64: rows [offset[b], offset[b + 1]) are b's, in the order of its actions.
+// Dims: B samples, R rows, F features a row, H, G hidden units; offset (B + 1) int64: rows
+// [offset[b], offset[b + 1]) are b's.
 #pragma once
 
 #include <torch/torch.h>
@@ -24,9 +24,5 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
 // Sums relu(x W' + b + context) over the rows of each sample (B, H).
 torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset);
-
-// Adds the scores of rows (R), and of doing nothing (B, 1), to the prior (B, A).
-torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
-                            const torch::Tensor& nothing, const torch::Tensor& offset);
 
 }  // namespace yard

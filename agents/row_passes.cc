@@ -3,23 +3,41 @@
 #include <algorithm>
 #include <vector>
 
-// Vectors of 8 where there are any; without fused multiply-add, which rounds otherwise.
+// Vectors of 16 or 8 where there are any; without fused multiply-add, which rounds otherwise.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define YARD_WIDE __attribute__((target_clones("avx2", "default")))
+#define YARD_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define YARD_WIDE
 #endif
 
 namespace yard {
+namespace {
 
-YARD_WIDE void add_and_cut(const RowsOf& of, const float* __restrict bias,
-                           const float* __restrict lines, float* __restrict rows) {
+// What is added to all rows of a sample.
+void add(const float* __restrict bias, const float* __restrict line, int64_t width,
+         std::vector<float>& both) {
+  both.resize(static_cast<size_t>(width));
+  for (int64_t h = 0; h < width; ++h) both[static_cast<size_t>(h)] = line[h] + bias[h];
+}
+
+}  // namespace
+
+YARD_WIDE void standardise(int64_t count, int64_t width, const float* __restrict mean,
+                           const float* __restrict scale, const float* __restrict rows,
+                           float* __restrict out) {
+  for (int64_t r = 0; r < count; ++r, rows += width, out += width) {
+    for (int64_t h = 0; h < width; ++h) out[h] = (rows[h] - mean[h]) * scale[h];
+  }
+}
+
+YARD_WIDE void add_and_cut(const RowsOf& of, const float* bias, const float* lines,
+                           float* __restrict rows) {
   const int64_t width = of.width;
-  std::vector<float> both(static_cast<size_t>(width));
-  float* __restrict line = both.data();
-  for (int64_t b = 0; b < of.samples; ++b, lines += width) {
-    for (int64_t h = 0; h < width; ++h) line[h] = lines[h] + bias[h];
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+  std::vector<float> both;
+  for (int64_t b = 0; b < of.samples; ++b) {
+    add(bias, lines + b * width, width, both);
+    const float* __restrict line = both.data();
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
       float* __restrict row = rows + r * width;
       for (int64_t h = 0; h < width; ++h) row[h] = std::max(row[h] + line[h], 0.0F);
     }
@@ -29,17 +47,17 @@ YARD_WIDE void add_and_cut(const RowsOf& of, const float* __restrict bias,
 YARD_WIDE void cut_and_score(const RowsOf& of, const float* __restrict bias,
                              const float* __restrict weight, float shift, float* __restrict rows,
                              float* __restrict score, float* __restrict sum) {
+  // As many sums as the widest vector has lanes, so that their order is the same for all.
   constexpr int64_t kLanes = 16;
   const int64_t width = of.width, whole = width / kLanes * kLanes;
   for (int64_t b = 0; b < of.samples; ++b, sum += width) {
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
       float* __restrict row = rows + r * width;
       for (int64_t h = 0; h < width; ++h) {
         const float x = std::max(row[h] + bias[h], 0.0F);
         row[h] = x;
         sum[h] += x;
       }
-      // As many sums as a vector has lanes, so that their order is the same for all vectors.
       float lanes[kLanes] = {};
       for (int64_t h = 0; h < whole; h += kLanes) {
         for (int64_t i = 0; i < kLanes; ++i) lanes[i] += row[h + i] * weight[h + i];
@@ -58,7 +76,7 @@ YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
                               float* __restrict weight_gradient, float* __restrict bias_gradient) {
   const int64_t width = of.width;
   for (int64_t b = 0; b < of.samples; ++b, sum_gradient += width) {
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
       const float* __restrict row = rows + r * width;
       float* __restrict out = gradient + r * width;
       const float here = of_score[r];
@@ -80,7 +98,7 @@ YARD_WIDE void cut_gradient(const RowsOf& of, const float* __restrict rows,
                             float* __restrict gradient, float* __restrict lines_gradient) {
   const int64_t width = of.width;
   for (int64_t b = 0; b < of.samples; ++b, lines_gradient += width) {
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
       const float* __restrict row = rows + r * width;
       float* __restrict out = gradient + r * width;
       for (int64_t h = 0; h < width; ++h) {
@@ -92,45 +110,36 @@ YARD_WIDE void cut_gradient(const RowsOf& of, const float* __restrict rows,
   }
 }
 
-YARD_WIDE void add_up(const RowsOf& of, const float* __restrict rows, float* __restrict sum) {
+YARD_WIDE void cut_and_sum(const RowsOf& of, const float* bias, const float* lines,
+                           const float* __restrict rows, float* __restrict sum) {
   const int64_t width = of.width;
+  std::vector<float> both;
   for (int64_t b = 0; b < of.samples; ++b, sum += width) {
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
+    add(bias, lines + b * width, width, both);
+    const float* __restrict line = both.data();
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
       const float* __restrict row = rows + r * width;
-      for (int64_t h = 0; h < width; ++h) sum[h] += row[h];
+      for (int64_t h = 0; h < width; ++h) sum[h] += std::max(row[h] + line[h], 0.0F);
     }
   }
 }
 
-YARD_WIDE void sum_gradient(const RowsOf& of, const float* __restrict rows,
-                            const float* __restrict sum_gradient, float* __restrict gradient,
+YARD_WIDE void sum_gradient(const RowsOf& of, const float* bias, const float* lines,
+                            const float* __restrict sum_gradient, float* __restrict rows,
                             float* __restrict lines_gradient) {
   const int64_t width = of.width;
+  std::vector<float> both;
   for (int64_t b = 0; b < of.samples; ++b, sum_gradient += width, lines_gradient += width) {
-    for (int64_t r = of.offset[b]; r < of.offset[b + 1]; ++r) {
-      const float* __restrict row = rows + r * width;
-      float* __restrict out = gradient + r * width;
+    add(bias, lines + b * width, width, both);
+    const float* __restrict line = both.data();
+    for (int64_t r = of.begin(b); r < of.end(b); ++r) {
+      float* __restrict row = rows + r * width;
       for (int64_t h = 0; h < width; ++h) {
-        const float g = row[h] > 0 ? sum_gradient[h] : 0.0F;
-        out[h] = g;
+        const float g = row[h] + line[h] > 0 ? sum_gradient[h] : 0.0F;
+        row[h] = g;
         lines_gradient[h] += g;
       }
     }
-  }
-}
-
-void add_to_actions(const RowsOf& of, const float* score, const float* nothing, float* logits) {
-  for (int64_t b = 0; b < of.samples; ++b, logits += of.width) {
-    const int64_t first = of.offset[b];
-    for (int64_t r = first; r < of.offset[b + 1]; ++r) logits[r - first] += score[r];
-    logits[of.width - 1] += nothing[b];
-  }
-}
-
-void rows_of_actions(const RowsOf& of, const float* actions, float* score) {
-  for (int64_t b = 0; b < of.samples; ++b, actions += of.width) {
-    const int64_t first = of.offset[b];
-    for (int64_t r = first; r < of.offset[b + 1]; ++r) score[r] = actions[r - first];
   }
 }
 

@@ -1,17 +1,24 @@
-// One pass over the rows of all samples for all that a layer does beside its product
-// (row_layers.h). Apart from LibTorch, so that the compiler may make versions for wider vectors;
-// all versions give the same bits. Dims: B samples, R rows, H columns; a line is of one sample, a
-// row of one of its rows.
+// One pass over rows for all that a layer does beside its product (row_layers.h). Apart from
+// LibTorch, so that the compiler may make versions for wider vectors; all versions give the same
+// bits. Dims: B samples, R rows, H columns; a line is of one sample, a row of one of its rows.
 #pragma once
 
 #include <cstdint>
 
 namespace yard {
 
+// Some samples' rows, one after the other: what follows begins at the first of each.
 struct RowsOf {
-  const int64_t* offset;  // (B + 1) rows [offset[b], offset[b + 1]) are b's
+  const int64_t* offset;  // (B + 1) rows [offset[b], offset[b + 1]) of all are b's
   int64_t samples, width;
+
+  int64_t begin(int64_t b) const { return offset[b] - offset[0]; }
+  int64_t end(int64_t b) const { return offset[b + 1] - offset[0]; }
 };
+
+// out = (rows - mean) * scale, (R, H)
+void standardise(int64_t count, int64_t width, const float* mean, const float* scale,
+                 const float* rows, float* out);
 
 // rows = relu(rows + bias + lines of their samples), (R, H)
 void add_and_cut(const RowsOf& of, const float* bias, const float* lines, float* rows);
@@ -29,17 +36,12 @@ void score_gradient(const RowsOf& of, const float* rows, const float* weight, co
 // gradient = where rows came out above 0, by which the lines' (B, H) become more, too
 void cut_gradient(const RowsOf& of, const float* rows, float* gradient, float* lines_gradient);
 
-// sum += rows, by sample (B, H)
-void add_up(const RowsOf& of, const float* rows, float* sum);
+// sum += relu(rows + bias + lines of their samples), by sample (B, H)
+void cut_and_sum(const RowsOf& of, const float* bias, const float* lines, const float* rows,
+                 float* sum);
 
-// Of add_up() after add_and_cut(): the gradient before the cut, and the lines'.
-void sum_gradient(const RowsOf& of, const float* rows, const float* sum_gradient, float* gradient,
-                  float* lines_gradient);
-
-// logits (B, width) += scores of rows, and of nothing (B) in the last column
-void add_to_actions(const RowsOf& of, const float* score, const float* nothing, float* logits);
-
-// score (R) = of (B, width)
-void rows_of_actions(const RowsOf& of, const float* actions, float* score);
+// Of cut_and_sum(): in the place of the rows their gradient; by it the lines' become more, too.
+void sum_gradient(const RowsOf& of, const float* bias, const float* lines,
+                  const float* sum_gradient, float* rows, float* lines_gradient);
 
 }  // namespace yard

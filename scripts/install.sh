@@ -4,7 +4,7 @@
 set -eu
 
 packages="cmake g++ git make ninja-build ccache pkg-config
-  libtorch-dev libgloo-dev libopenblas0-pthread
+  libtorch-dev libgloo-dev libopenblas0-pthread libdnnl-dev
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev

@@ -109,8 +109,7 @@ class Survival {
     for_rows(view, slot, [&](Layer layer, const HazardRow& row) {
       if (layer > kSizes) blend(layer, row.exposed, row.ended, from, out);
     });
-    float exposed[TimeBins::kBins + 1], ended[TimeBins::kBins];
-    for (int32_t b = from; b < TimeBins::kBins; ++b) exposed[b] = ended[b] = 0;
+    float exposed[TimeBins::kBins + 1] = {}, ended[TimeBins::kBins] = {};
     for_siblings(view, slot, [&](float weight, int32_t bin, bool ends) {
       if (bin < from) return;  // it says nothing of who has come further
       exposed[from] += weight;

@@ -97,13 +97,12 @@ class Placer {
       }
     }
     if (placement != Placement::kConsolidate) return n;
-    int32_t asked = 0, needed = 0;
+    int32_t asked = 0;
     for (int32_t i = 0; i < n; ++i) asked += out[i].gpus;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
     }
-    needed = (asked + size - 1) / size;
-    return n > needed ? 0 : n;
+    return (n - 1) * size >= asked ? 0 : n;  // one node fewer would do
   }
 
   // How many nodes have exactly so many free GPUs.

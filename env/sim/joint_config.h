@@ -65,7 +65,7 @@ struct JointConfig {
     residual("order_by_gain", order_by_gain,
              "doublings by which who gains twice as much as the mean by the best type goes later");
     residual("order_by_wait", order_by_wait,
-             "doublings by which who has waited an hour goes later");
+             "doublings by which who has waited an hour goes later; it stops nobody for that");
     residual("order_by_size", order_by_size,
              "doublings by which one of 8 GPUs goes later the more GPUs are waited for");
     f("settle_s", settle_s, 0.0, 86400.0, "for so long a job that was stopped or moved is let be");

@@ -1,6 +1,7 @@
 // Learner `reinforce`: the plainest policy gradient, against other worlds that play the same jobs.
 //   L = -A log pi(a | s)
 // (Williams, "Simple statistical gradient-following algorithms", 1992)
+#include "agents/choices.h"
 #include "agents/learner.h"
 
 namespace yard {
@@ -17,9 +18,9 @@ class Reinforce final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto log_prob = torch::log_softmax(network.logits(batch.seen), 1);  // (B, A)
-    const auto taken = log_prob.gather(1, batch.action).squeeze(1);           // (B)
-    return {.each = -batch.advantage * taken, .kl = {}, .figures = {}};
+    const auto logits = network.logits(batch.seen);
+    const auto log_prob = choose(logits, batch.action, batch.seen.offset).log_prob;
+    return {.each = -batch.advantage * log_prob, .kl = {}, .figures = {}};
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agents/choices.h"
 #include "agents/descent.h"
 #include "agents/task_worlds.h"
 #include "policies/learned/job_scorer.h"
@@ -22,17 +23,23 @@ RaggedBatch batch_of(const std::vector<GoldenState>& states) {
   for (const GoldenState& g : states) {
     jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * Dispatch::kJobFeatures);
     cluster.insert(cluster.end(), g.cluster.begin(), g.cluster.end());
-    prior.insert(prior.end(), g.prior.begin(), g.prior.end());
+    prior.insert(prior.end(), g.prior.begin(), g.prior.begin() + g.rows);
+    prior.push_back(g.prior[Dispatch::kNothing]);
     count.push_back(static_cast<float>(std::max(g.rows, 1)));
     offset.push_back(offset.back() + g.rows);
   }
   RaggedBatch b;
   b.jobs = torch::tensor(jobs).view({-1, Dispatch::kJobFeatures});
   b.cluster = torch::tensor(cluster).view({samples, Dispatch::kClusterFeatures});
-  b.prior = torch::tensor(prior).view({samples, Dispatch::kActions});
+  b.prior = torch::tensor(prior);
   b.count = torch::tensor(count).view({samples, 1});
   b.offset = torch::tensor(offset, torch::kInt64);
   return b;
+}
+
+// The action of a state's choice: its rows, then doing nothing.
+size_t action_of(const GoldenState& g, int32_t choice) {
+  return static_cast<size_t>(choice < g.rows ? choice : Dispatch::kNothing);
 }
 
 std::vector<GoldenState> random_states() {
@@ -77,16 +84,15 @@ TEST(JobScorerNet, IsItsNativeTwin) {
   double moved = 0;
   for (GoldenState& g : states) {
     native.forward(g.observation(), g.logits);
-    for (size_t a = 0; a < Dispatch::kActions; ++a) {
+    for (int32_t r = 0; r <= g.rows; ++r, ++row) {
+      const size_t a = action_of(g, r);
       if (g.mask[a] == 0) {
-        EXPECT_LT(row[a], Dispatch::kMasked / 2);
+        EXPECT_LT(*row, Dispatch::kMasked / 2);
         continue;
       }
-      EXPECT_NEAR(row[a], g.logits[a], 1e-5 * std::max(1.0F, std::abs(row[a])))
-          << g.rows << " " << a;
-      moved = std::max<double>(moved, std::abs(row[a] - g.prior[a]));
+      EXPECT_NEAR(*row, g.logits[a], 1e-5 * std::max(1.0F, std::abs(*row))) << g.rows << " " << a;
+      moved = std::max<double>(moved, std::abs(*row - g.prior[a]));
     }
-    row += Dispatch::kActions;
   }
   EXPECT_GT(moved, 0.1);
   const auto other = seeded_net(6);
@@ -111,9 +117,9 @@ TEST(JobScorerNet, TheOrderOfRowsDoesNotMatter) {
   const float* at = logits.data_ptr<float>();
   for (size_t r = 0; r < 40; ++r) {
     if (a.mask[from(r)] == 0) continue;
-    EXPECT_NEAR(at[Dispatch::kActions + r], at[from(r)], 1e-4);
+    EXPECT_NEAR(at[41 + r], at[from(r)], 1e-4);
   }
-  EXPECT_NEAR(at[Dispatch::kNothing], at[Dispatch::kActions + Dispatch::kNothing], 1e-4);
+  EXPECT_NEAR(at[40], at[41 + 40], 1e-4);
   EXPECT_NEAR(value[0].item<float>(), value[1].item<float>(), 1e-4);
 }
 
@@ -122,17 +128,18 @@ TEST(JobScorerNet, MaskedActionsHaveNoProbabilityAndNoGradient) {
   const std::vector<GoldenState> states = random_states();
   RaggedBatch batch = batch_of(states);
   batch.prior.requires_grad_(true);
-  const auto log_prob = torch::log_softmax(net->logits(batch), 1);
-  const auto entropy = -(log_prob.exp() * log_prob).sum(1).mean();
-  (entropy + log_prob.select(1, Dispatch::kNothing).sum()).backward();
-  const auto prob = log_prob.detach().exp().contiguous();
+  const auto logits = net->logits(batch);
+  const auto nothing = torch::full({batch.offset.numel() - 1}, Dispatch::kNothing, torch::kInt64);
+  const Chosen chosen = choose(logits, nothing, batch.offset);
+  (chosen.entropy.mean() + chosen.log_prob.sum()).backward();
+  const auto prob = log_probs(logits, batch.offset).exp();
   const auto grad = batch.prior.grad().contiguous();
   int64_t masked = 0, moved = 0;
-  for (size_t b = 0; b < states.size(); ++b) {
-    for (size_t a = 0; a < Dispatch::kActions; ++a) {
-      const size_t i = b * Dispatch::kActions + a;
+  size_t i = 0;
+  for (const GoldenState& state : states) {
+    for (int32_t r = 0; r <= state.rows; ++r, ++i) {
       const float g = grad.data_ptr<float>()[i], p = prob.data_ptr<float>()[i];
-      if (states[b].mask[a] == 0) {
+      if (state.mask[action_of(state, r)] == 0) {
         ++masked;
         EXPECT_EQ(p, 0);
         EXPECT_EQ(g, 0);
@@ -143,7 +150,7 @@ TEST(JobScorerNet, MaskedActionsHaveNoProbabilityAndNoGradient) {
       }
     }
   }
-  EXPECT_GT(masked, 100);
+  EXPECT_GT(masked, 20);
   EXPECT_GT(moved, 50);
   for (const auto& p : net->parameters()) {
     if (p.grad().defined()) {
@@ -162,7 +169,7 @@ class Bandit : public ::testing::Test {
       if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
     }
     if (worse_ < 0) worse_ = Dispatch::kNothing;
-    const std::vector<float> now = probabilities();
+    const std::vector<float> now = probabilities();  // of actions
     for (int i = 0; i < 64; ++i) {
       rollout_.add_observations(env_, std::vector<int32_t>{0});
       order_.push_back(i);
@@ -185,8 +192,11 @@ class Bandit : public ::testing::Test {
   std::vector<float> probabilities() {
     torch::NoGradGuard no_grad;
     const auto p =
-        torch::softmax(net_->logits(present_batch(env_, std::vector<int32_t>{0})), 1).contiguous();
-    return {p.data_ptr<float>(), p.data_ptr<float>() + p.numel()};
+        torch::softmax(net_->logits(present_batch(env_, std::vector<int32_t>{0})), 0).contiguous();
+    std::vector<float> out(Dispatch::kActions);
+    std::copy_n(p.data_ptr<float>(), p.numel() - 1, out.begin());
+    out[Dispatch::kNothing] = p[p.numel() - 1].item<float>();
+    return out;
   }
 
   Scene scene_{"2x8", busy_jobs(60)};

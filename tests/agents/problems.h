@@ -195,7 +195,7 @@ class Lesson {
   // Of the state, which is made up here alone: [action] probabilities, and the value.
   std::vector<double> probabilities(int state) {
     torch::NoGradGuard no_grad;
-    const auto p = torch::softmax(network_->logits(batch_of(state)), 1).to(torch::kFloat64);
+    const auto p = torch::softmax(network_->logits(batch_of(state)), 0).to(torch::kFloat64);
     const auto flat = p.contiguous();
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
@@ -222,8 +222,8 @@ class Lesson {
     b.count = torch::full({1, 1}, static_cast<float>(s.rows));
     b.cluster = torch::zeros({1, s.cluster_features});
     b.cluster[0][state] = 1;
-    b.prior = torch::from_blob(const_cast<float*>(worlds_.sight().prior.data()), {1, s.actions()})
-                  .clone();
+    b.prior =
+        torch::from_blob(const_cast<float*>(worlds_.sight().prior.data()), {s.actions()}).clone();
     return b;
   }
 

@@ -111,20 +111,6 @@ TEST(RowLayers, SumAsLibTorchDoes) {
   }
 }
 
-TEST(RowLayers, LogitsStandWhereTheActionsDo) {
-  const auto offset = offsets({2, 0, 3});
-  const auto prior = torch::arange(12, torch::kFloat32).view({3, 4});
-  const auto score = torch::tensor({10.F, 20.F, 30.F, 40.F, 50.F}).requires_grad_(true);
-  const auto nothing = torch::tensor({{1.F}, {2.F}, {3.F}}).requires_grad_(true);
-  const auto logits = action_logits(prior, score, nothing, offset);
-  EXPECT_TRUE(torch::equal(logits, prior + torch::tensor({{10.F, 20.F, 0.F, 1.F},
-                                                          {0.F, 0.F, 0.F, 2.F},
-                                                          {30.F, 40.F, 50.F, 3.F}})));
-  const auto weight = torch::arange(12, torch::kFloat32).view({3, 4}) + 1;
-  expect_same(gradients((logits * weight).sum(), {score, nothing}),
-              {torch::tensor({1.F, 2.F, 9.F, 10.F, 11.F}), torch::tensor({{4.F}, {8.F}, {12.F}})});
-}
-
 TEST(RowLayers, HaveNoNeedOfGradients) {
   torch::NoGradGuard no_grad;
   Layers net(4, 8, 8, 2);

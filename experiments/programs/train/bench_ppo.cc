@@ -5,11 +5,15 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "agents/agent.h"
+#include "agents/connect.h"
 #include "agents/matrix_product.h"
 #include "agents/trainer.h"
 #include "experiments/programs/train/commands.h"
+#include "experiments/programs/train/meeting_folder.h"
 #include "experiments/programs/train/setup.h"
 
 namespace yard {
@@ -33,69 +37,97 @@ double flop_of_sample(const WorldsShape& shape, double rows, double h, int epoch
 
 struct Measured {
   double samples_per_s = 0, rows = 0;
+  double flop = 0;  // of a sample
   Json seconds = Json::object();
 };
 
-Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingData& data) {
-  const auto ranks = alone();
-  Trainer trainer(
-      setup.loop, setup.learner, setup.network,
-      [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); }, *ranks,
-      {});
-  Measured out;
-  TrainEvents events;
-  events.on_update = [&](const TrainStats& s) {
-    if (s.update == 1 || s.samples_per_s < out.samples_per_s) return;  // it fits the normaliser
-    out.samples_per_s = s.samples_per_s;
-    out.rows = s.rows;
+// Trained by so many ranks, each a thread of this process.
+Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingData& data,
+               int ranks) {
+  const WorldsShape shape = agent.worlds(data.courses(), {})->shape();
+  const double hidden = std::stod(setup.value("hidden"));
+  Measured best;
+  const auto train_as = [&](Communicator& rank) {
+    Trainer trainer(
+        setup.loop, setup.learner, setup.network,
+        [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); }, rank,
+        {});
+    TrainEvents events;
+    if (rank.rank() > 0) {
+      trainer.run(events);
+      return;
+    }
+    events.on_update = [&](const TrainStats& s) {
+      if (s.update == 1) return;  // it fits the normaliser
+      const double flop = flop_of_sample(shape, s.rows, hidden, setup.loop.descent.epochs);
+      if (flop * s.samples_per_s < best.flop * best.samples_per_s) return;
+      best.samples_per_s = s.samples_per_s;
+      best.rows = s.rows;
+      best.flop = flop;
+    };
+    trainer.run(events);
+    for (const auto& [stage, seconds] : trainer.profile()) best.seconds[stage] = seconds;
   };
-  trainer.run(events);
-  for (const auto& [stage, seconds] : trainer.profile()) out.seconds[stage] = seconds;
-  return out;
+  const MeetingFolder meeting;
+  const auto join = [&](int r) {
+    Rank rank;
+    rank.rank = r;
+    rank.size = ranks;
+    rank.file = meeting.file();
+    train_as(*connect(rank));
+  };
+  std::vector<std::thread> others;
+  for (int r = 1; r < ranks; ++r) others.emplace_back(join, r);
+  join(0);
+  for (std::thread& other : others) other.join();
+  return best;
 }
 
-Json bench(const char* name, std::initializer_list<const char*> assignments) {
+Json bench(const std::string& name, const std::vector<std::string>& assignments, int ranks = 1) {
   Settings settings;
   for (const char* assignment :
        {"trace_jobs=4000", "validate_windows=1", "validate_every=1000", "threads=1"}) {
     settings.overlay(assignment, "bench");
   }
-  for (const char* assignment : assignments) settings.overlay(assignment, "bench");
-  const TrainingSetup setup = read_setup(settings, 1);
+  for (const std::string& assignment : assignments) settings.overlay(assignment, "bench");
+  const TrainingSetup setup = read_setup(settings, ranks);
   const auto agent = AgentRegistry::make(setup.data.agent, setup.agent);
   const TrainingData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
-  const Measured measured = train(setup, *agent, data);
-  const WorldsShape shape = agent->worlds(data.courses(), {})->shape();
-  const double flop = flop_of_sample(shape, measured.rows, std::stod(setup.value("hidden")),
-                                     setup.loop.descent.epochs);
-  const double sgemm = matrix_product_flop_per_s();
+  const Measured measured = train(setup, *agent, data, ranks);
+  const double sgemm = matrix_product_flop_per_s(ranks);
+  const std::string threads = ranks == 1 ? "one thread" : std::to_string(ranks) + " threads";
   return {{"name", name},
           {"value", measured.samples_per_s},
           {"unit", "samples/s"},
           {"better", "higher"},
-          {"ratio", flop * measured.samples_per_s / sgemm},
-          {"against", "sgemm, 1024 cubed, one thread"},
+          {"ratio", measured.flop * measured.samples_per_s / sgemm},
+          {"against", "sgemm, 1024 cubed, " + threads},
           {"detail",
            {{"learner", setup.loop.learner},
             {"worlds", setup.loop.worlds},
             {"epochs", setup.loop.descent.epochs},
             {"hidden", setup.value("hidden")},
             {"rows_a_sample", measured.rows},
-            {"flop_a_sample", flop},
+            {"flop_a_sample", measured.flop},
             {"sgemm_flop_per_s", sgemm},
             {"seconds", measured.seconds},
-            {"threads", 1}}}};
+            {"threads", ranks}}}};
 }
 
 }  // namespace
 
 int run_bench_ppo(int, char**) {
-  const Json out = {
-      {"results",
-       {bench("group_samples", {"learner=group", "updates=6"}),
-        bench("ppo_samples", {"learner=ppo", "hidden=128", "epochs=4", "steps=128", "worlds=64",
-                              "minibatch=2048", "updates=5", "target_kl=1e9"})}}};
-  std::puts(out.dump(2).c_str());
+  // As many worlds and samples of a step on each rank.
+  const auto ppo = [](const std::string& name, int ranks) {
+    return bench(
+        name,
+        {"learner=ppo", "hidden=128", "epochs=4", "steps=64", "updates=10", "target_kl=1e9",
+         "worlds=" + std::to_string(128 * ranks), "minibatch=" + std::to_string(2048 * ranks)},
+        ranks);
+  };
+  Json results = {bench("group_samples", {"learner=group", "updates=6"}), ppo("ppo_samples", 1)};
+  if (std::thread::hardware_concurrency() > 1) results.push_back(ppo("ppo_samples_2_ranks", 2));
+  std::puts(Json{{"results", results}}.dump(2).c_str());
   return 0;
 }
 

@@ -12,38 +12,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "experiments/programs/train/meeting_folder.h"
 
 namespace yard {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// Where the ranks leave each other their addresses; the folder is nobody else's.
-class MeetingFolder {
- public:
-  MeetingFolder() {
-    std::string name = (fs::temp_directory_path() / "yardmaster-ranks-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
-    path_ = name;
-  }
-  ~MeetingFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  MeetingFolder(const MeetingFolder&) = delete;
-  std::string file() const { return path_ / "ranks"; }
-
- private:
-  fs::path path_;
-};
 
 pid_t start(int rank, int n, const std::string& file, char** argv) {
   const pid_t parent = getpid();

@@ -1,0 +1,173 @@
+#include "agents/choices.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace yard {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
+
+const float* read(const torch::Tensor& t) { return t.data_ptr<float>(); }
+float* write(const torch::Tensor& t) { return t.data_ptr<float>(); }
+
+// Calls does(b, from, to) with the choices of each sample.
+template <class Does>
+void for_samples(const torch::Tensor& offset, const Does& does) {
+  const int64_t* at = offset.data_ptr<int64_t>();
+  for (int64_t b = 0; b + 1 < offset.numel(); ++b) does(b, at[b] + b, at[b + 1] + b + 1);
+}
+
+// log pi_i = l_i - log sum_k exp l_k, the largest taken out first.
+torch::Tensor log_softmax(const torch::Tensor& logits, const torch::Tensor& offset) {
+  const auto in = dense(logits), out = torch::empty_like(in);
+  const float* l = read(in);
+  float* log_prob = write(out);
+  for_samples(offset, [&](int64_t, int64_t from, int64_t to) {
+    const float most = *std::max_element(l + from, l + to);
+    float sum = 0;
+    for (int64_t i = from; i < to; ++i) sum += std::exp(l[i] - most);
+    const float shift = most + std::log(sum);
+    for (int64_t i = from; i < to; ++i) log_prob[i] = l[i] - shift;
+  });
+  return out;
+}
+
+struct ChoiceLogits : torch::autograd::Function<ChoiceLogits> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& prior,
+                               const torch::Tensor& score, const torch::Tensor& nothing,
+                               const torch::Tensor& offset) {
+    const auto of_rows = dense(score), of_nothing = dense(nothing), out = dense(prior).clone();
+    const float *rows = read(of_rows), *none = read(of_nothing);
+    float* logit = write(out);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      for (int64_t i = from; i + 1 < to; ++i) logit[i] += rows[i - b];
+      logit[to - 1] += none[b];
+    });
+    context->save_for_backward({offset});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto offset = context->get_saved_variables()[0];
+    const auto grad = dense(grads[0]);
+    const int64_t samples = offset.numel() - 1;
+    const auto score = torch::empty({grad.numel() - samples}), nothing = torch::empty({samples, 1});
+    const float* g = read(grad);
+    float *rows = write(score), *none = write(nothing);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      std::copy(g + from, g + to - 1, rows + from - b);
+      none[b] = g[to - 1];
+    });
+    return {grad, score, nothing, {}};
+  }
+};
+
+// d log pi(a) / d l_i = [i = a] - pi_i,   d H / d l_i = -pi_i (log pi_i + H)
+struct Choose : torch::autograd::Function<Choose> {
+  static variable_list forward(AutogradContext* context, const torch::Tensor& logits,
+                               const torch::Tensor& action, const torch::Tensor& offset) {
+    const auto log_prob = log_softmax(logits, offset);
+    const auto taken = torch::empty({action.numel()}), entropy = torch::empty_like(taken);
+    const auto place = torch::empty_like(action);  // of the action among all choices
+    const float* lp = read(log_prob);
+    const int64_t* asked = action.data_ptr<int64_t>();
+    int64_t* at = place.data_ptr<int64_t>();
+    float *of_action = write(taken), *h = write(entropy);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      at[b] = std::min(from + asked[b], to - 1);
+      of_action[b] = lp[at[b]];
+      float sum = 0;
+      for (int64_t i = from; i < to; ++i) sum -= std::exp(lp[i]) * lp[i];
+      h[b] = sum;
+    });
+    context->save_for_backward({log_prob, entropy, place, offset});
+    return {taken, entropy};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const auto &log_prob = saved[0], &entropy = saved[1], &place = saved[2], &offset = saved[3];
+    const auto of_taken = dense(grads[0]), of_entropy = dense(grads[1]);
+    const auto out = torch::empty_like(log_prob);
+    const float *lp = read(log_prob), *h = read(entropy), *t = read(of_taken),
+                *e = read(of_entropy);
+    const int64_t* at = place.data_ptr<int64_t>();
+    float* gradient = write(out);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        gradient[i] = -std::exp(lp[i]) * (t[b] + e[b] * (lp[i] + h[b]));
+      }
+      gradient[at[b]] += t[b];
+    });
+    return {out, {}, {}};
+  }
+};
+
+// d KL / d l_i = pi_i (log pi_i - log q_i - KL)
+struct Divergence : torch::autograd::Function<Divergence> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits,
+                               const torch::Tensor& prior, const torch::Tensor& offset) {
+    const auto log_p = log_softmax(logits, offset), log_q = log_softmax(prior, offset);
+    const auto out = torch::zeros({offset.numel() - 1});
+    const float *p = read(log_p), *q = read(log_q);
+    float* kl = write(out);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) kl[b] += std::exp(p[i]) * (p[i] - q[i]);
+    });
+    context->save_for_backward({log_p, log_q, out, offset});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const float *p = read(saved[0]), *q = read(saved[1]), *kl = read(saved[2]);
+    const auto grad = dense(grads[0]), out = torch::empty_like(saved[0]);
+    const float* g = read(grad);
+    float* gradient = write(out);
+    for_samples(saved[3], [&](int64_t b, int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        gradient[i] = g[b] * std::exp(p[i]) * (p[i] - q[i] - kl[b]);
+      }
+    });
+    return {out, {}, {}};
+  }
+};
+
+}  // namespace
+
+torch::Tensor choice_logits(const torch::Tensor& prior, const torch::Tensor& score,
+                            const torch::Tensor& nothing, const torch::Tensor& offset) {
+  return ChoiceLogits::apply(prior, score, nothing, offset);
+}
+
+torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
+  return log_softmax(logits, offset);
+}
+
+torch::Tensor likeliest(const torch::Tensor& logits, const torch::Tensor& offset) {
+  const auto in = dense(logits);
+  const auto out = torch::empty({offset.numel() - 1}, torch::kInt64);
+  const float* l = read(in);
+  int64_t* best = out.data_ptr<int64_t>();
+  for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+    best[b] = std::max_element(l + from, l + to) - (l + from);
+  });
+  return out;
+}
+
+Chosen choose(const torch::Tensor& logits, const torch::Tensor& action,
+              const torch::Tensor& offset) {
+  const auto out = Choose::apply(logits, action, offset);
+  return {out[0], out[1]};
+}
+
+torch::Tensor divergence(const torch::Tensor& logits, const torch::Tensor& prior,
+                         const torch::Tensor& offset) {
+  return Divergence::apply(logits, prior, offset);
+}
+
+}  // namespace yard

@@ -1,0 +1,49 @@
+#include "agents/products.h"
+
+#include "env/base/check.h"
+
+#if defined(YARD_ONEDNN)
+#include <dnnl.h>
+#else
+#include <torch/torch.h>
+#endif
+
+namespace yard {
+
+#if defined(YARD_ONEDNN)
+
+void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+  const auto order = [](const Matrix& m) { return m.turned ? 'T' : 'N'; };
+  const int64_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
+  const int64_t n = b.turned ? b.rows : b.columns;
+  if (m == 0 || n == 0) return;
+  const float keep = into == Into::kSum ? 1 : 0;
+  const dnnl_status_t done =
+      dnnl_sgemm(order(a), order(b), m, n, k, 1, a.at, a.columns, b.at, b.columns, keep, c, n);
+  YARD_CHECK(done == dnnl_success, "a product that oneDNN knows");
+}
+
+#else
+
+namespace {
+
+torch::Tensor tensor_of(const Matrix& m) {
+  const auto all = torch::from_blob(const_cast<float*>(m.at), {m.rows, m.columns});
+  return m.turned ? all.t() : all;
+}
+
+}  // namespace
+
+void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+  const auto left = tensor_of(a), right = tensor_of(b);
+  auto out = torch::from_blob(c, {left.size(0), right.size(1)});
+  if (into == Into::kSum) {
+    out.addmm_(left, right);
+  } else {
+    torch::mm_out(out, left, right);
+  }
+}
+
+#endif
+
+}  // namespace yard

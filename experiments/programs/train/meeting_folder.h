@@ -1,0 +1,34 @@
+// Where the ranks of one machine leave each other their addresses; the folder is nobody else's.
+#pragma once
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "env/base/error.h"
+
+namespace yard {
+
+class MeetingFolder {
+ public:
+  // Throws RunError.
+  MeetingFolder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "yardmaster-ranks-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
+    path_ = name;
+  }
+  ~MeetingFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  MeetingFolder(const MeetingFolder&) = delete;
+  std::string file() const { return path_ / "ranks"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace yard
