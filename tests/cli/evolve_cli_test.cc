@@ -58,6 +58,18 @@ TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
   EXPECT_EQ(played.code, 0) << played.err;
 }
 
+TEST_F(Evolve, PlaysEpisodesThatNothingComesAfterWhereItIsToldTo) {
+  const std::string on = "--cells cells.yaml --only train --validate-on validate --json ";
+  const Result full = evolve(on + "--out full.yaml"),
+               drain = evolve(on + "--drain --out drain.yaml");
+  ASSERT_EQ(drain.code, 0) << drain.err;
+  EXPECT_THAT(read_file("full.yaml"), HasSubstr("after_an_episode: its jobs again"));
+  EXPECT_THAT(read_file("drain.yaml"), HasSubstr("after_an_episode: nothing"));
+  // Other jobs beside the scored ones, other scores.
+  EXPECT_NE(Json::parse(full.out)["validation_ratio_to_start"],
+            Json::parse(drain.out)["validation_ratio_to_start"]);
+}
+
 TEST_F(Evolve, TakesOneWorkloadWithoutAFileOfCells) {
   const std::string on = "--trace a.csv --cluster 4x8 --to 60% --json ";
   const Result ok = evolve(on + "--validate-from 60% --validate-to 80% --learn gpu_exponent");

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct Options : CommonOptions {
   CellOptions cells;
   std::string policy, start, learn, drop, validate_from, validate_to, validate_on, out, checkpoint;
-  bool resume = false;
+  bool resume = false, drain = false;
   std::string episode_warmup = "86400";
   int episodes = 24, episode_jobs = 400, validation_episodes = 8;
   EvolutionOptions evolution;
@@ -40,23 +40,24 @@ void check_range(const char* option, int value, int least, int most) {
                    std::to_string(value));
 }
 
-// Adds up to `count` episodes of `jobs` scored jobs, evenly spread over the cell's window.
-void add_episodes(const CellSpec& cell, const Source& source, int count, int jobs,
-                  const std::string& warmup, const Rng& rng, std::vector<Scenario>& out) {
+// Adds up to `count` episodes, evenly spread over the cell's window.
+void add_episodes(const CellSpec& cell, const Source& source, int count, const Options& options,
+                  const Rng& rng, std::vector<Scenario>& out) {
   Trace whole = source.trace;
   const WindowOptions& window = cell.scenario.window;
   const Window span = select_window(whole, window);
   int64_t first = 0;
   for (const Job& job : source.trace.jobs) first += job.submit_us < span.from_us;
-  const int64_t most = std::min<int64_t>(jobs, span.scored);
+  const int64_t most = std::min<int64_t>(options.episode_jobs, span.scored);
   for (int e = 0; e < count; ++e) {
     throw_if_interrupted();
     WindowOptions one = window;
     one.from.clear(), one.to.clear();
-    one.warmup = warmup;
+    one.warmup = options.episode_warmup;
     one.jobs_from = first + (count > 1 ? (span.scored - most) * e / (count - 1) : 0);
     one.jobs_count = most;
-    one.after = AfterWindow::kRepeat;  // what comes later is for others to learn from
+    // What comes later is for others to learn from.
+    one.after = options.drain ? AfterWindow::kNothing : AfterWindow::kRepeat;
     try {
       const Scenario scenario =
           make_scenario(source, one, cell.scenario.congestion, cell.scenario.cost_scale);
@@ -72,8 +73,7 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& s
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
   for (size_t c = 0; c < cells.size(); ++c) {
-    add_episodes(cells[c], sources.of(cells[c].scenario), count, options.episode_jobs,
-                 options.episode_warmup, rng.split(c), out);
+    add_episodes(cells[c], sources.of(cells[c].scenario), count, options, rng.split(c), out);
   }
   if (out.empty()) {
     throw InputError("congestion", "one that some episode reaches", "none that does");
@@ -135,6 +135,10 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option("--episode-jobs", options.episode_jobs, "scored jobs of each");
   app.add_option("--episode-warmup", options.episode_warmup,
                  "seconds that are played before each episode, not scored");
+  app.add_flag(
+      "--drain", options.drain,
+      "nothing comes after an episode's jobs (default: they come again, so that the cluster "
+      "stays as full)");
   app.add_option("--validate-on", options.validate_on, "of --cells: what is kept is best there");
   app.add_option("--validate-from", options.validate_from, "start of that window of --trace");
   app.add_option("--validate-to", options.validate_to, "its end");
@@ -206,7 +210,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       episodes_of(later, sources, options.validation_episodes, options);
   const EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
                            later, options.episodes, options.episode_jobs, options.drop,
-                           options.validation_episodes, options.episode_warmup,
+                           options.validation_episodes, options.episode_warmup, options.drain,
                            deciding_options(app), sources.hashes()});
   const Evolved evolved =
       evolve(episodes, validation, options.policy, run, options.evolution, start,

@@ -42,6 +42,7 @@ void write_how(YAML::Emitter& out, const EvolveFiles::Search& search) {
   entry(out, "episodes_a_cell", std::to_string(search.episodes));
   entry(out, "episode_jobs", std::to_string(search.episode_jobs));
   entry(out, "episode_warmup", search.warmup);
+  entry(out, "after_an_episode", search.drain ? "nothing" : "its jobs again");
   entry(out, "validation_episodes_a_cell", std::to_string(search.validation_episodes));
   entry(out, "candidates", std::to_string(search.how.candidates));
   entry(out, "episodes_a_generation", std::to_string(search.how.episodes));

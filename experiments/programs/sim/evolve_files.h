@@ -23,6 +23,7 @@ class EvolveFiles {
     std::string drop;
     int validation_episodes = 0;
     std::string warmup;
+    bool drain = false;
     std::string options;              // the command's, but for those that do not decide how it goes
     std::vector<std::string> traces;  // sha256
   };
