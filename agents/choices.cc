@@ -3,29 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agents/dense.h"
+
 namespace yard {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
-
-const float* read(const torch::Tensor& t) { return t.data_ptr<float>(); }
-float* write(const torch::Tensor& t) { return t.data_ptr<float>(); }
-
 // Calls does(b, from, to) with the choices of each sample.
 template <class Does>
 void for_samples(const torch::Tensor& offset, const Does& does) {
-  const int64_t* at = offset.data_ptr<int64_t>();
+  const int64_t* at = numbers<int64_t>(offset);
   for (int64_t b = 0; b + 1 < offset.numel(); ++b) does(b, at[b] + b, at[b + 1] + b + 1);
 }
 
 // log pi_i = l_i - log sum_k exp l_k, the largest taken out first.
 torch::Tensor log_softmax(const torch::Tensor& logits, const torch::Tensor& offset) {
   const auto in = dense(logits), out = torch::empty_like(in);
-  const float* l = read(in);
-  float* log_prob = write(out);
+  const float* l = numbers(in);
+  float* log_prob = numbers(out);
   for_samples(offset, [&](int64_t, int64_t from, int64_t to) {
     const float most = *std::max_element(l + from, l + to);
     float sum = 0;
@@ -41,8 +38,8 @@ struct ChoiceLogits : torch::autograd::Function<ChoiceLogits> {
                                const torch::Tensor& score, const torch::Tensor& nothing,
                                const torch::Tensor& offset) {
     const auto of_rows = dense(score), of_nothing = dense(nothing), out = dense(prior).clone();
-    const float *rows = read(of_rows), *none = read(of_nothing);
-    float* logit = write(out);
+    const float *rows = numbers(of_rows), *none = numbers(of_nothing);
+    float* logit = numbers(out);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
       for (int64_t i = from; i + 1 < to; ++i) logit[i] += rows[i - b];
       logit[to - 1] += none[b];
@@ -56,8 +53,8 @@ struct ChoiceLogits : torch::autograd::Function<ChoiceLogits> {
     const auto grad = dense(grads[0]);
     const int64_t samples = offset.numel() - 1;
     const auto score = torch::empty({grad.numel() - samples}), nothing = torch::empty({samples, 1});
-    const float* g = read(grad);
-    float *rows = write(score), *none = write(nothing);
+    const float* g = numbers(grad);
+    float *rows = numbers(score), *none = numbers(nothing);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
       std::copy(g + from, g + to - 1, rows + from - b);
       none[b] = g[to - 1];
@@ -73,10 +70,10 @@ struct Choose : torch::autograd::Function<Choose> {
     const auto log_prob = log_softmax(logits, offset);
     const auto taken = torch::empty({action.numel()}), entropy = torch::empty_like(taken);
     const auto place = torch::empty_like(action);  // of the action among all choices
-    const float* lp = read(log_prob);
-    const int64_t* asked = action.data_ptr<int64_t>();
-    int64_t* at = place.data_ptr<int64_t>();
-    float *of_action = write(taken), *h = write(entropy);
+    const float* lp = numbers(log_prob);
+    const int64_t* asked = numbers<int64_t>(action);
+    int64_t* at = numbers<int64_t>(place);
+    float *of_action = numbers(taken), *h = numbers(entropy);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
       at[b] = std::min(from + asked[b], to - 1);
       of_action[b] = lp[at[b]];
@@ -93,10 +90,10 @@ struct Choose : torch::autograd::Function<Choose> {
     const auto &log_prob = saved[0], &entropy = saved[1], &place = saved[2], &offset = saved[3];
     const auto of_taken = dense(grads[0]), of_entropy = dense(grads[1]);
     const auto out = torch::empty_like(log_prob);
-    const float *lp = read(log_prob), *h = read(entropy), *t = read(of_taken),
-                *e = read(of_entropy);
-    const int64_t* at = place.data_ptr<int64_t>();
-    float* gradient = write(out);
+    const float *lp = numbers(log_prob), *h = numbers(entropy), *t = numbers(of_taken),
+                *e = numbers(of_entropy);
+    const int64_t* at = numbers<int64_t>(place);
+    float* gradient = numbers(out);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
         gradient[i] = -std::exp(lp[i]) * (t[b] + e[b] * (lp[i] + h[b]));
@@ -113,8 +110,8 @@ struct Divergence : torch::autograd::Function<Divergence> {
                                const torch::Tensor& prior, const torch::Tensor& offset) {
     const auto log_p = log_softmax(logits, offset), log_q = log_softmax(prior, offset);
     const auto out = torch::zeros({offset.numel() - 1});
-    const float *p = read(log_p), *q = read(log_q);
-    float* kl = write(out);
+    const float *p = numbers(log_p), *q = numbers(log_q);
+    float* kl = numbers(out);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) kl[b] += std::exp(p[i]) * (p[i] - q[i]);
     });
@@ -124,10 +121,10 @@ struct Divergence : torch::autograd::Function<Divergence> {
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
-    const float *p = read(saved[0]), *q = read(saved[1]), *kl = read(saved[2]);
+    const float *p = numbers(saved[0]), *q = numbers(saved[1]), *kl = numbers(saved[2]);
     const auto grad = dense(grads[0]), out = torch::empty_like(saved[0]);
-    const float* g = read(grad);
-    float* gradient = write(out);
+    const float* g = numbers(grad);
+    float* gradient = numbers(out);
     for_samples(saved[3], [&](int64_t b, int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
         gradient[i] = g[b] * std::exp(p[i]) * (p[i] - q[i] - kl[b]);
@@ -151,8 +148,8 @@ torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset
 torch::Tensor likeliest(const torch::Tensor& logits, const torch::Tensor& offset) {
   const auto in = dense(logits);
   const auto out = torch::empty({offset.numel() - 1}, torch::kInt64);
-  const float* l = read(in);
-  int64_t* best = out.data_ptr<int64_t>();
+  const float* l = numbers(in);
+  int64_t* best = numbers<int64_t>(out);
   for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
     best[b] = std::max_element(l + from, l + to) - (l + from);
   });

@@ -6,8 +6,8 @@
 namespace yard {
 namespace {
 
-// Rows of a piece of a minibatch: more, and its layers leave the cache; fewer, and what LibTorch
-// takes for each operation counts.
+// Rows of a piece of a minibatch: more take memory for nothing; with fewer, what LibTorch takes for
+// each operation counts.
 constexpr int64_t kRowsAtOnce = 12288;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {

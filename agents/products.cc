@@ -1,30 +1,16 @@
 #include "agents/products.h"
 
+#include <torch/torch.h>
+
+#include <algorithm>
+
 #include "env/base/check.h"
 
 #if defined(YARD_ONEDNN)
 #include <dnnl.h>
-#else
-#include <torch/torch.h>
 #endif
 
 namespace yard {
-
-#if defined(YARD_ONEDNN)
-
-void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
-  const auto order = [](const Matrix& m) { return m.turned ? 'T' : 'N'; };
-  const int64_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
-  const int64_t n = b.turned ? b.rows : b.columns;
-  if (m == 0 || n == 0) return;
-  const float keep = into == Into::kSum ? 1 : 0;
-  const dnnl_status_t done =
-      dnnl_sgemm(order(a), order(b), m, n, k, 1, a.at, a.columns, b.at, b.columns, keep, c, n);
-  YARD_CHECK(done == dnnl_success, "a product that oneDNN knows");
-}
-
-#else
-
 namespace {
 
 torch::Tensor tensor_of(const Matrix& m) {
@@ -34,7 +20,7 @@ torch::Tensor tensor_of(const Matrix& m) {
 
 }  // namespace
 
-void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into) {
   const auto left = tensor_of(a), right = tensor_of(b);
   auto out = torch::from_blob(c, {left.size(0), right.size(1)});
   if (into == Into::kSum) {
@@ -42,6 +28,28 @@ void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
   } else {
     torch::mm_out(out, left, right);
   }
+}
+
+#if defined(YARD_ONEDNN)
+
+void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+  const auto order = [](const Matrix& m) { return m.turned ? 'T' : 'N'; };
+  const int64_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
+  const int64_t n = b.turned ? b.rows : b.columns;
+  if (m == 0 || n == 0 || k == 0) {  // it refuses matrices without numbers
+    if (into == Into::kEmpty) std::fill_n(c, m * n, 0.0F);
+    return;
+  }
+  const float keep = into == Into::kSum ? 1 : 0;
+  const dnnl_status_t done =
+      dnnl_sgemm(order(a), order(b), m, n, k, 1, a.at, a.columns, b.at, b.columns, keep, c, n);
+  YARD_CHECK(done == dnnl_success, "a product that oneDNN knows");
+}
+
+#else
+
+void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+  multiply_by_libtorch(a, b, c, into);
 }
 
 #endif

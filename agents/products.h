@@ -19,4 +19,7 @@ enum class Into { kEmpty, kSum };
 // c = a b (m, n), or c += a b. Requires: a is (m, k) and b (k, n).
 void multiply(const Matrix& a, const Matrix& b, float* c, Into into = Into::kEmpty);
 
+// What multiply() does where there is no oneDNN.
+void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into);
+
 }  // namespace yard

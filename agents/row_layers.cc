@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/dense.h"
 #include "agents/products.h"
 #include "agents/row_passes.h"
 
@@ -14,10 +15,8 @@ using torch::autograd::variable_list;
 // Rows that are taken through product and pass together: what they become stays in the cache.
 constexpr int64_t kBlockRows = 1024;
 
-torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
-
 float* at(const torch::Tensor& t, int64_t row = 0) {
-  return t.data_ptr<float>() + (t.dim() > 1 ? row * t.size(1) : row);
+  return numbers(t) + (t.dim() > 1 ? row * t.size(1) : row);
 }
 
 Matrix matrix(const torch::Tensor& t) { return {at(t), t.size(0), t.size(1)}; }
@@ -34,7 +33,7 @@ struct Block {
 
 template <class Does>
 void for_blocks(const torch::Tensor& offset, const Does& does) {
-  const int64_t* first = offset.data_ptr<int64_t>();
+  const int64_t* first = numbers<int64_t>(offset);
   const int64_t samples = offset.numel() - 1;
   for (int64_t b = 0, e = 0; b < samples; b = e) {
     do {
@@ -78,7 +77,7 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
                &offset = saved[5];
     const int64_t wide = h.size(1), last = g.size(1);
     const auto of_score = dense(grads[0]), of_sum = dense(grads[1]);
-    // The first layer's turned: with few features in its rows it is made three times as fast.
+    // The first layer's is made turned: its few features then are short columns, not short rows.
     const auto d_w1 = torch::zeros({x.size(1), wide}), d_w2 = torch::zeros_like(w2),
                d_b2 = torch::zeros({last}), d_w3 = torch::zeros_like(w3),
                d_c = torch::zeros({offset.numel() - 1, wide});

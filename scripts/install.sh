@@ -4,11 +4,12 @@
 set -eu
 
 packages="cmake g++ git make ninja-build ccache pkg-config
-  libtorch-dev libgloo-dev libopenblas0-pthread libdnnl-dev
+  libtorch-dev libgloo-dev libopenblas0-pthread
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev
   libgtest-dev libgmock-dev"
+optional="libdnnl-dev"  # training is slower without
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2
@@ -16,12 +17,16 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 fi
 
 missing=
-for package in $packages; do
+needed=  # of them
+for package in $optional $packages; do
   # shellcheck disable=SC2016  # the format is dpkg-query's, not the shell's
   status=$(dpkg-query -W -f='${db:Status-Status} ' "$package" 2>/dev/null || true)
   case " $status" in
     *" installed "*) ;;
-    *) missing="$missing $package" ;;
+    *)
+      missing="$missing $package"
+      [ "$package" = "$optional" ] || needed="$needed $package"
+      ;;
   esac
 done
 if [ -z "$missing" ]; then
@@ -29,11 +34,17 @@ if [ -z "$missing" ]; then
 fi
 echo "Installing the missing system packages:$missing"
 
+# Fails, or goes on where what is missing is optional.
+give_up() {
+  echo "install.sh: $1:$missing" >&2
+  if [ -z "$needed" ]; then exit 0; fi
+  exit 1
+}
+
 sudo=
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null 2>&1; then
-    echo "install.sh: neither root nor sudo; run as root: apt-get install$missing" >&2
-    exit 1
+    give_up "neither root nor sudo; run as root: apt-get install"
   fi
   sudo=sudo
 fi
@@ -42,6 +53,5 @@ apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 
 # Recommended packages are left out: they triple the download and the build uses none of them.
 # shellcheck disable=SC2086  # one argument a package
 if ! { apt update && apt install -y --no-install-recommends $missing >/dev/null; }; then
-  echo "install.sh: apt-get could not install:$missing" >&2
-  exit 1
+  give_up "apt-get could not install"
 fi

@@ -117,6 +117,8 @@ score_stage() {  # STAGE "GROUP:MINUTES..." POLICIES
   done
 }
 score_stage scores "$scores" "$ours$pilots"
-score_stage test "$tests" "joint$pilots"
+rule=
+if [[ -f $tuned/srsf-move.yaml ]]; then rule=,$tuned/srsf-move.yaml; fi
+score_stage test "$tests" "joint$pilots$rule"
 
 if wanted tables; then scripts/results_tables.sh; fi

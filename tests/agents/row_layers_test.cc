@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -57,11 +58,16 @@ void expect_same(const Tensors& a, const Tensors& b) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].sizes(), b[i].sizes()) << i;
-    EXPECT_TRUE(torch::allclose(a[i], b[i], 1e-4, 1e-5)) << i << "\n" << (a[i] - b[i]).abs().max();
+    if (a[i].numel() == 0) continue;
+    // What is summed over thousands of rows is as exact as the largest of it.
+    const double most = std::max(1.0, b[i].abs().max().item<double>());
+    EXPECT_LT((a[i] - b[i]).abs().max().item<double>(), 5e-5 * most) << i;
   }
 }
 
-const std::vector<std::vector<int64_t>> kRows = {{3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}};
+// The last are of several blocks, one of them a single sample's.
+const std::vector<std::vector<int64_t>> kRows = {
+    {3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}, {0, 0}, {1024, 1}, {700, 0, 400, 1500, 3}};
 const std::vector<std::pair<int64_t, int64_t>> kWidths = {{16, 16}, {5, 3}, {40, 33}, {128, 128}};
 
 TEST(RowLayers, ScoreAsLibTorchDoes) {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <future>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,39 +50,41 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
   const WorldsShape shape = agent.worlds(data.courses(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
-  const auto train_as = [&](Communicator& rank) {
-    Trainer trainer(
-        setup.loop, setup.learner, setup.network,
-        [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); }, rank,
-        {});
-    TrainEvents events;
-    if (rank.rank() > 0) {
-      trainer.run(events);
-      return;
-    }
-    events.on_update = [&](const TrainStats& s) {
-      if (s.update == 1) return;  // it fits the normaliser
-      const double flop = flop_of_sample(shape, s.rows, hidden, setup.loop.descent.epochs);
-      if (flop * s.samples_per_s < best.flop * best.samples_per_s) return;
-      best.samples_per_s = s.samples_per_s;
-      best.rows = s.rows;
-      best.flop = flop;
-    };
-    trainer.run(events);
-    for (const auto& [stage, seconds] : trainer.profile()) best.seconds[stage] = seconds;
-  };
   const MeetingFolder meeting;
-  const auto join = [&](int r) {
+  std::mutex making;
+  const auto train_as = [&](int r) {
     Rank rank;
     rank.rank = r;
     rank.size = ranks;
     rank.file = meeting.file();
-    train_as(*connect(rank));
+    const auto communicator = connect(rank);
+    std::optional<Trainer> trainer;
+    {
+      const std::lock_guard lock(making);  // LibTorch's seed is one for all
+      trainer.emplace(
+          setup.loop, setup.learner, setup.network,
+          [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); },
+          *communicator, Json());
+    }
+    TrainEvents events;
+    if (r == 0) {
+      events.on_update = [&](const TrainStats& s) {
+        if (s.update == 1) return;  // it fits the normaliser
+        const double flop = flop_of_sample(shape, s.rows, hidden, setup.loop.descent.epochs);
+        if (flop * s.samples_per_s < best.flop * best.samples_per_s) return;
+        best.samples_per_s = s.samples_per_s;
+        best.rows = s.rows;
+        best.flop = flop;
+      };
+    }
+    trainer->run(events);
+    if (r > 0) return;
+    for (const auto& [stage, seconds] : trainer->profile()) best.seconds[stage] = seconds;
   };
-  std::vector<std::thread> others;
-  for (int r = 1; r < ranks; ++r) others.emplace_back(join, r);
-  join(0);
-  for (std::thread& other : others) other.join();
+  std::vector<std::future<void>> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(std::async(std::launch::async, train_as, r));
+  for (std::future<void>& one : all) one.wait();
+  for (std::future<void>& one : all) one.get();
   return best;
 }
 
