@@ -18,8 +18,10 @@ void for_samples(const torch::Tensor& offset, const Does& does) {
   for (int64_t b = 0; b + 1 < offset.numel(); ++b) does(b, at[b] + b, at[b + 1] + b + 1);
 }
 
+}  // namespace
+
 // log pi_i = l_i - log sum_k exp l_k, the largest taken out first.
-torch::Tensor log_softmax(const torch::Tensor& logits, const torch::Tensor& offset) {
+torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
   const auto in = dense(logits), out = torch::empty_like(in);
   const float* l = numbers(in);
   float* log_prob = numbers(out);
@@ -32,6 +34,8 @@ torch::Tensor log_softmax(const torch::Tensor& logits, const torch::Tensor& offs
   });
   return out;
 }
+
+namespace {
 
 struct ChoiceLogits : torch::autograd::Function<ChoiceLogits> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& prior,
@@ -67,7 +71,7 @@ struct ChoiceLogits : torch::autograd::Function<ChoiceLogits> {
 struct Choose : torch::autograd::Function<Choose> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& logits,
                                const torch::Tensor& action, const torch::Tensor& offset) {
-    const auto log_prob = log_softmax(logits, offset);
+    const auto log_prob = log_probs(logits, offset);
     const auto taken = torch::empty({action.numel()}), entropy = torch::empty_like(taken);
     const auto place = torch::empty_like(action);  // of the action among all choices
     const float* lp = numbers(log_prob);
@@ -108,7 +112,7 @@ struct Choose : torch::autograd::Function<Choose> {
 struct Divergence : torch::autograd::Function<Divergence> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits,
                                const torch::Tensor& prior, const torch::Tensor& offset) {
-    const auto log_p = log_softmax(logits, offset), log_q = log_softmax(prior, offset);
+    const auto log_p = log_probs(logits, offset), log_q = log_probs(prior, offset);
     const auto out = torch::zeros({offset.numel() - 1});
     const float *p = numbers(log_p), *q = numbers(log_q);
     float* kl = numbers(out);
@@ -139,10 +143,6 @@ struct Divergence : torch::autograd::Function<Divergence> {
 torch::Tensor choice_logits(const torch::Tensor& prior, const torch::Tensor& score,
                             const torch::Tensor& nothing, const torch::Tensor& offset) {
   return ChoiceLogits::apply(prior, score, nothing, offset);
-}
-
-torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
-  return log_softmax(logits, offset);
 }
 
 torch::Tensor likeliest(const torch::Tensor& logits, const torch::Tensor& offset) {

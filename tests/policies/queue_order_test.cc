@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/scene.h"
+#include "tests/support/outcomes.h"
 
 namespace yard::testing {
 namespace {
@@ -17,15 +17,9 @@ std::vector<int64_t> starts_s(const std::string& policy) {
   jobs[3].weight = 2;
   jobs[2].dues = {{.within_us = 900 * kSecond}};
   jobs[3].dues = {{.within_us = 800 * kSecond}, {.within_us = 1000 * kSecond, .value = 0.5}};
-  const Scene scene("1x1", jobs);
-  const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  const std::vector<JobOutcome> ended = outcomes(policy, "1x1", jobs);
   std::vector<int64_t> out;
-  for (size_t j = 1; j < jobs.size(); ++j) {
-    out.push_back(player.jobs()[j].start_us / kSecond);
-  }
+  for (size_t j = 1; j < jobs.size(); ++j) out.push_back(ended[j].start_us / kSecond);
   return out;
 }
 

@@ -1,0 +1,23 @@
+// What becomes of a few jobs under a policy, named as make_policy() has it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+
+inline std::vector<JobOutcome> outcomes(const std::string& policy, const std::string& cluster,
+                                        const std::vector<Job>& jobs) {
+  const Scene scene(cluster, jobs);
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  return player.jobs();
+}
+
+}  // namespace yard::testing
