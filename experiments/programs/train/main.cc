@@ -4,7 +4,6 @@
 // to those of 2004 although the processor has AVX2: then the program names the kernel in its
 // environment and begins again.
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -33,16 +32,6 @@ void choose_blas_kernels(char** argv) {
 #endif
 }
 
-// Tensors of megabytes come and go with every minibatch: left to itself, glibc hands each back to
-// the kernel, which clears it anew for the next.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  constexpr int kMostAllowed = 32 << 20;
-  mallopt(M_MMAP_THRESHOLD, kMostAllowed);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
-}
-
 int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "train") return yard::run_train(argc - 1, argv + 1);
@@ -58,6 +47,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   choose_blas_kernels(argv);
-  keep_freed_memory();
   return yard::run_main(argc, argv, run);
 }
