@@ -68,7 +68,9 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
       const auto timed = profile_.enter(Stage::kInference);
       rollout_.add_observations(worlds_, active);
       const RaggedBatch batch = present_batch(worlds_, active);
-      const auto all = log_probs(network_.logits(batch), batch.offset);
+      const auto [logits, value] =
+          network_.judge(batch, wants_.critic ? Heads::kBoth : Heads::kPolicy);
+      const auto all = log_probs(logits, batch.offset);
       const float* log_prob = all.data_ptr<float>();
       const WorldsSight sight = worlds_.sight();
       for (const int32_t world : active) {
@@ -86,7 +88,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
         rollout_.log_prob.push_back(log_prob[std::min(action[n], rows)]);
         log_prob += rows + 1;
       }
-      if (wants_.critic) append(rollout_.value, network_.value(batch));
+      if (wants_.critic) append(rollout_.value, value);
     }
     if (golden != nullptr && golden->size() < kGoldenStates) record_golden(*golden);
     {

@@ -19,7 +19,7 @@ class Group final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    return surrogate_loss(network, batch, config_);
+    return surrogate_loss(network.logits(batch.seen), batch, config_);
   }
 
  private:

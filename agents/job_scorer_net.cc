@@ -6,8 +6,6 @@
 #include "agents/choices.h"
 #include "agents/network.h"
 #include "agents/row_layers.h"
-#include "env/base/error.h"
-#include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
@@ -17,29 +15,19 @@ struct Config {
   void fields(FieldList& f) { f("hidden", hidden, 1, 1024, "hidden units a layer"); }
 };
 
-Tensor to_tensor(const torch::Tensor& t) {
-  const torch::Tensor flat = t.detach().to(torch::kCPU, torch::kFloat32).contiguous();
-  Tensor out;
-  out.shape.assign(flat.sizes().begin(), flat.sizes().end());
-  out.data.assign(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
-  return out;
-}
-
 class JobScorerNet final : public Network {
  public:
   explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  torch::Tensor logits(const RaggedBatch& batch) override;
-  torch::Tensor value(const RaggedBatch& batch) override;
-  Tensors export_policy() const override;
-  void import_policy(const Tensors& tensors, const std::string& where) override;
+  Judged judge(const RaggedBatch& batch, Heads heads) override;
 
  protected:
   void make_layers(const WorldsShape& shape) override;
+  NamedTensors policy() const override;
 
  private:
-  // The policy's tensors by name; vectors are the ones of layers with one output.
-  std::vector<std::pair<const char*, torch::Tensor>> policy() const;
+  torch::Tensor logits_of(const RaggedBatch& batch, const torch::Tensor& x, const torch::Tensor& c);
+  torch::Tensor value_of(const RaggedBatch& batch, const torch::Tensor& x, const torch::Tensor& c);
 
   Config config_;
   torch::nn::Linear w1_job_{nullptr}, w1_cluster_{nullptr}, w2_{nullptr}, w3_{nullptr};
@@ -70,9 +58,17 @@ void JobScorerNet::make_layers(const WorldsShape& shape) {
   v3_ = layer("v3", h, 1, 1.0, true);
 }
 
-torch::Tensor JobScorerNet::logits(const RaggedBatch& batch) {
+Judged JobScorerNet::judge(const RaggedBatch& batch, Heads heads) {
   const auto x = standard_jobs(batch);     // (R, F)
   const auto c = standard_cluster(batch);  // (B, C)
+  Judged out;
+  if (heads != Heads::kValue) out.logits = logits_of(batch, x, c);
+  if (heads != Heads::kPolicy) out.value = value_of(batch, x, c);
+  return out;
+}
+
+torch::Tensor JobScorerNet::logits_of(const RaggedBatch& batch, const torch::Tensor& x,
+                                      const torch::Tensor& c) {
   const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
   const auto pool = rows.sum / batch.count;                                       // (B, H)
   const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));  // (B, H)
@@ -80,21 +76,17 @@ torch::Tensor JobScorerNet::logits(const RaggedBatch& batch) {
   return choice_logits(batch.prior, rows.score, nothing, batch.offset);           // (R + B)
 }
 
-torch::Tensor JobScorerNet::value(const RaggedBatch& batch) {
-  const auto x = standard_jobs(batch);
-  const auto c = standard_cluster(batch);
+torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tensor& x,
+                                     const torch::Tensor& c) {
   // A sum, since the cost to come grows with the number of jobs.
   const auto sum =
       sum_rows(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
   return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
 }
 
-std::vector<std::pair<const char*, torch::Tensor>> JobScorerNet::policy() const {
-  return {{"job_mean", job_mean_},
-          {"job_scale", job_scale_},
-          {"cluster_mean", cluster_mean_},
-          {"cluster_scale", cluster_scale_},
-          {"w1_job", w1_job_->weight},
+// Layers with one output are vectors: flatten() is the weight itself, seen so.
+NamedTensors JobScorerNet::policy() const {
+  return {{"w1_job", w1_job_->weight},
           {"w1_cluster", w1_cluster_->weight},
           {"b1", w1_job_->bias},
           {"w2", w2_->weight},
@@ -108,42 +100,11 @@ std::vector<std::pair<const char*, torch::Tensor>> JobScorerNet::policy() const 
           {"b5", w5_->bias}};
 }
 
-Tensors JobScorerNet::export_policy() const {
-  Tensors out;
-  for (const auto& [name, tensor] : policy()) out[name] = to_tensor(tensor);
-  return out;
-}
-
-void JobScorerNet::import_policy(const Tensors& tensors, const std::string& where) {
-  torch::NoGradGuard no_grad;
-  const auto own = policy();
-  for (const auto& [name, to] : own) {
-    const auto from = tensors.find(name);
-    const std::string expected =
-        "a tensor " + std::string(name) + " of " + std::to_string(to.numel()) + " numbers";
-    if (from == tensors.end()) throw InputError(where, expected, "none");
-    if (from->second.shape != to.sizes().vec()) {
-      throw InputError(where, expected, std::to_string(from->second.data.size()));
-    }
-  }
-  for (const auto& [name, to] : own) {  // flatten() of a row is the weight itself, seen as a vector
-    to.copy_(torch::from_blob(const_cast<float*>(tensors.at(name).data.data()), to.sizes()));
-  }
-}
-
-Settings fit(const Tensors& tensors, const WorldsShape& shape) {
-  const JobScorer native(tensors, shape, "model.safetensors");  // shapes and finiteness
-  Settings out;
-  out.set("hidden", std::to_string(native.hidden()), "model.safetensors");
-  return out;
-}
-
 const NetworkRegistry::Add<JobScorerNet> kJobScorer{
     "job-scorer",
     {.about = "one small net scores every job; a pooled one doing nothing; a critic beside them",
      .source = "this project; the net shared by all jobs as in RLScheduler, SC 2020",
-     .settings = describe<Config>,
-     .fit = fit}};
+     .settings = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

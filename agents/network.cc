@@ -15,6 +15,14 @@ torch::Tensor standard(const torch::Tensor& x, const torch::Tensor& mean,
   return out;
 }
 
+Tensor to_tensor(const torch::Tensor& t) {
+  const torch::Tensor flat = t.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  Tensor out;
+  out.shape.assign(flat.sizes().begin(), flat.sizes().end());
+  out.data.assign(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
+  return out;
+}
+
 }  // namespace
 
 void Network::build(const WorldsShape& shape) {
@@ -32,6 +40,38 @@ torch::Tensor Network::standard_jobs(const RaggedBatch& batch) const {
 
 torch::Tensor Network::standard_cluster(const RaggedBatch& batch) const {
   return standard(batch.cluster, cluster_mean_, cluster_scale_);
+}
+
+NamedTensors Network::all_of_policy() const {
+  NamedTensors out = {{"job_mean", job_mean_},
+                      {"job_scale", job_scale_},
+                      {"cluster_mean", cluster_mean_},
+                      {"cluster_scale", cluster_scale_}};
+  for (auto& named : policy()) out.push_back(std::move(named));
+  return out;
+}
+
+Tensors Network::export_policy() const {
+  Tensors out;
+  for (const auto& [name, tensor] : all_of_policy()) out[name] = to_tensor(tensor);
+  return out;
+}
+
+void Network::import_policy(const Tensors& tensors, const std::string& where) {
+  torch::NoGradGuard no_grad;
+  const NamedTensors own = all_of_policy();
+  for (const auto& [name, to] : own) {
+    const auto from = tensors.find(name);
+    const std::string expected =
+        "a tensor " + name + " of " + std::to_string(to.numel()) + " numbers";
+    if (from == tensors.end()) throw InputError(where, expected, "none");
+    if (from->second.shape != to.sizes().vec()) {
+      throw InputError(where, expected, std::to_string(from->second.data.size()));
+    }
+  }
+  for (const auto& [name, to] : own) {
+    to.copy_(torch::from_blob(const_cast<float*>(tensors.at(name).data.data()), to.sizes()));
+  }
 }
 
 void Network::fit_normaliser(const RaggedBatch& batch, Communicator& ranks) {

@@ -22,27 +22,34 @@ struct RaggedBatch {
   torch::Tensor prior;    // (R + B)    of choices; very low where one is illegal
 };
 
+// What a network makes of B decisions; what was not asked for is undefined.
+struct Judged {
+  torch::Tensor logits;  // (R + B) prior + scores
+  torch::Tensor value;   // (B)
+};
+enum class Heads { kPolicy, kValue, kBoth };
+
+using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+
 class Network : public torch::nn::Module {
  public:
   static constexpr const char* kKind = "network";
   struct Info {
     std::string about, source;
     std::vector<Field> (*settings)();
-    // The settings that such weights were trained with. Throws InputError when they are no
-    // network's of the kind.
-    Settings (*fit)(const Tensors& tensors, const WorldsShape& shape);
   };
 
   // Makes the layers. To be called once, before all else.
   void build(const WorldsShape& shape);
 
-  virtual torch::Tensor logits(const RaggedBatch& batch) = 0;  // (R + B) prior + scores
-  virtual torch::Tensor value(const RaggedBatch& batch) = 0;   // (B)
+  virtual Judged judge(const RaggedBatch& batch, Heads heads) = 0;
+  torch::Tensor logits(const RaggedBatch& batch) { return judge(batch, Heads::kPolicy).logits; }
+  torch::Tensor value(const RaggedBatch& batch) { return judge(batch, Heads::kValue).value; }
 
   // The policy's tensors, as its native twin reads them; the critic is not among them.
-  virtual Tensors export_policy() const = 0;
+  Tensors export_policy() const;
   // Throws InputError naming `where` when they are another network's.
-  virtual void import_policy(const Tensors& tensors, const std::string& where) = 0;
+  void import_policy(const Tensors& tensors, const std::string& where);
 
   // Standardises features from now on: (x - mean) * scale, the figures taken from `batch` and those
   // of the other ranks.
@@ -50,9 +57,14 @@ class Network : public torch::nn::Module {
 
  protected:
   virtual void make_layers(const WorldsShape& shape) = 0;
+  // Of the policy by name, beside the normaliser's: what is exported, and written to by an import.
+  virtual NamedTensors policy() const = 0;
 
   torch::Tensor standard_jobs(const RaggedBatch& batch) const;     // (R, F)
   torch::Tensor standard_cluster(const RaggedBatch& batch) const;  // (B, C)
+
+ private:
+  NamedTensors all_of_policy() const;
 
   torch::Tensor job_mean_, job_scale_, cluster_mean_, cluster_scale_;  // buffers
 };

@@ -56,8 +56,9 @@ class Ppo final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    Loss out = surrogate_loss(network, batch, config_.surrogate);
-    const auto value = 0.5 * (network.value(batch.seen) - batch.target).pow(2);  // (B)
+    const auto [logits, seen_value] = network.judge(batch.seen, Heads::kBoth);
+    Loss out = surrogate_loss(logits, batch, config_.surrogate);
+    const auto value = 0.5 * (seen_value - batch.target).pow(2);  // (B)
     out.each = out.each + config_.value_weight * value;
     out.figures.emplace_back("value_loss", value.detach());
     return out;

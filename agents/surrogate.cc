@@ -4,8 +4,8 @@
 
 namespace yard {
 
-Loss surrogate_loss(Network& network, const Minibatch& batch, const SurrogateConfig& config) {
-  const auto logits = network.logits(batch.seen);  // (R + B)
+Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
+                    const SurrogateConfig& config) {
   const auto [log_prob, entropy] = choose(logits, batch.action, batch.seen.offset);
   const auto log_ratio = log_prob - batch.old_log_prob;  // (B)
   const auto ratio = log_ratio.exp();

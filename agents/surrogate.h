@@ -23,6 +23,8 @@ struct SurrogateConfig {
   }
 };
 
-Loss surrogate_loss(Network& network, const Minibatch& batch, const SurrogateConfig& config);
+// `logits` (R + B) of what the batch saw.
+Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
+                    const SurrogateConfig& config);
 
 }  // namespace yard

@@ -9,11 +9,11 @@
 namespace yard {
 
 double torch_difference(const Checkpoint& checkpoint) {
+  const std::string where = "model.safetensors";
   const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
-  const auto network = make_network(
-      checkpoint.network, NetworkRegistry::info(checkpoint.network).fit(checkpoint.weights, shape),
-      shape, 0);
-  network->import_policy(checkpoint.weights, "model.safetensors");
+  const auto network =
+      make_network(checkpoint.network, network_of(checkpoint, where)->settings(), shape, 0);
+  network->import_policy(checkpoint.weights, where);
   double most = 0;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     const std::vector<float> logits = logits_of(*network, shape, g);

@@ -7,7 +7,6 @@
 #include "env/base/file.h"
 #include "env/base/text.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/job_scorer.h"
 #include "policies/learned/learned_agent.h"
 #include "serving/ask.h"
 
@@ -22,13 +21,13 @@ void check_golden(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   if (checkpoint.network == "none") return;  // a rule alone
   const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
-  const JobScorer network(checkpoint.weights, shape, folder.string());
+  const auto network = network_of(checkpoint, folder.string());
   const std::string where = (folder / "golden.safetensors").string();
   std::vector<GoldenState> states = unpack_golden(checkpoint.golden, shape, where);
   if (states.empty()) throw InputError(where, "at least one recorded state", "none");
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   for (GoldenState& state : states) {
-    network.forward(state.observation(), logits);
+    network->forward(state.observation(), logits);
     for (size_t a = 0; a < logits.size(); ++a) {
       if (state.mask[a] == 0) continue;
       const float off = std::fabs(logits[a] - state.logits[a]);

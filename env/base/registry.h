@@ -20,22 +20,22 @@ namespace yard {
 
 // Interface may have `static constexpr const char* kKind = "policy"`: error messages begin with it.
 // Written before main() starts, read-only after.
-template <class Interface, class InfoT = typename Interface::Info>
+template <class Interface, class InfoT = typename Interface::Info, class Given = Settings>
 class Registry {
  public:
-  // Enters T, which has a constructor from `const Settings&`. A name taken twice aborts.
+  // Enters T, which has a constructor from `const Given&`. A name taken twice aborts.
   template <class T>
   struct Add {
     Add(const std::string& name, InfoT info) {
-      const auto make = [](const Settings& s) { return std::unique_ptr<Interface>(new T(s)); };
+      const auto make = [](const Given& given) { return std::unique_ptr<Interface>(new T(given)); };
       const bool fresh = entries().try_emplace(name, Entry{std::move(info), make}).second;
       YARD_CHECK(fresh, "registered twice: " + name);
     }
   };
 
-  // Throws InputError when nothing has the name or T refuses the settings.
-  static std::unique_ptr<Interface> make(std::string_view name, const Settings& settings) {
-    return find(name).make(settings);
+  // Throws InputError when nothing has the name or T refuses what it is given.
+  static std::unique_ptr<Interface> make(std::string_view name, const Given& given) {
+    return find(name).make(given);
   }
 
   static const InfoT& info(std::string_view name) { return find(name).info; }
@@ -50,7 +50,7 @@ class Registry {
  private:
   struct Entry {
     InfoT info;
-    std::unique_ptr<Interface> (*make)(const Settings&);
+    std::unique_ptr<Interface> (*make)(const Given&);
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 

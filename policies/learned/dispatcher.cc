@@ -5,15 +5,14 @@
 #include <cmath>
 
 #include "policies/choices.h"
-#include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
 
 class Dispatcher final : public TellingPolicy {
  public:
-  Dispatcher(const DispatchConfig& task, const Tensors& weights, const std::string& where)
-      : task_(task), net_(weights, kDispatchShape, where) {}
+  Dispatcher(const Checkpoint& checkpoint, const std::string& where)
+      : task_(dispatch_from(checkpoint.task)), net_(network_of(checkpoint, where)) {}
 
   Level level() const override { return Level::kHistory; }
 
@@ -47,7 +46,7 @@ class Dispatcher final : public TellingPolicy {
     for (;;) {
       Dispatch::observe(view, task_, memory.data(), o);
       if (o.choices == 0) return;
-      net_.forward(o, logits);
+      net_->forward(o, logits);
       if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
         throw NonFinite();
       }
@@ -72,7 +71,7 @@ class Dispatcher final : public TellingPolicy {
   }
 
   DispatchConfig task_;
-  JobScorer net_;
+  std::unique_ptr<NativeNetwork> net_;
 };
 
 class DispatcherAgent final : public LearnedAgent {
@@ -90,7 +89,7 @@ class DispatcherAgent final : public LearnedAgent {
   std::unique_ptr<Policy> policy(const Checkpoint& checkpoint, const std::string& where,
                                  const Settings& settings) const override {
     parse<NoConfig>(settings);
-    return std::make_unique<Dispatcher>(dispatch_from(checkpoint.task), checkpoint.weights, where);
+    return std::make_unique<Dispatcher>(checkpoint, where);
   }
 
   Policy::Info info(const Checkpoint& checkpoint) const override {

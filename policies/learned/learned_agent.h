@@ -11,6 +11,7 @@
 #include "env/base/text.h"
 #include "env/task/observation.h"
 #include "policies/learned/checkpoint.h"
+#include "policies/learned/native_network.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -37,6 +38,10 @@ using LearnedRegistry = Registry<LearnedAgent>;
 // The policy of a checkpoint's agent. Throws as its policy() does.
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
                                   const Settings& settings = {});
+
+// What it was trained to score with. Throws InputError naming `where` when there is no such
+// network, or when the weights are not its.
+std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where);
 
 // Thrown by decide() when the network's output is not finite.
 class NonFinite : public std::runtime_error {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "env/base/rng.h"
 #include "policies/choices.h"
 #include "policies/joint.h"
-#include "policies/learned/job_scorer.h"
 
 namespace yard {
 namespace {
@@ -30,7 +28,7 @@ class Pilot final : public TellingPolicy {
  public:
   Pilot(const PilotTask& task, const Checkpoint& checkpoint, const std::string& where)
       : task_(task), joint_(task.joint()) {
-    if (checkpoint.network != "none") net_.emplace(checkpoint.weights, JointTask::kShape, where);
+    if (checkpoint.network != "none") net_ = network_of(checkpoint, where);
   }
 
   Level level() const override { return JointTask::kLevel; }
@@ -135,7 +133,7 @@ class Pilot final : public TellingPolicy {
 
   PilotTask task_;
   JointTaskConfig joint_;
-  std::optional<JobScorer> net_;
+  std::unique_ptr<NativeNetwork> net_;  // null: the rule alone
 };
 
 class PilotAgent final : public LearnedAgent {

@@ -30,6 +30,18 @@ std::vector<std::string> settings_for(const std::string& learner) {
   return out;
 }
 
+// Five states. "On" costs 1 each, takes 10 s, and leads to the end, which pays 20; "out" ends at
+// once with -1. By the discount over 10 s, g: going on is worth
+//   V(s) = -1 + g V(s + 1),  V(4) = -1 + 20,
+// above -1 everywhere although the first reward of both is the same.
+Table chain() {
+  Table t;
+  for (int s = 0; s < 5; ++s) {
+    t.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
+  }
+  return t;
+}
+
 class EveryLearner : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
@@ -41,22 +53,20 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
   EXPECT_GT(lesson.probabilities(0)[1], 0.95);
 }
 
+TEST(EveryNetwork, LearnsAChainAndItsValues) {
+  for (const std::string& network : NetworkRegistry::names()) {
+    Lesson lesson(chain(), "ppo", settings_for("ppo"), {.worlds = 128, .group = 16}, steady(), 100,
+                  network);
+    lesson.learn(60);
+    for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.9) << network << " " << s;
+    EXPECT_NEAR(lesson.value(4), 19, 1) << network;
+  }
+}
+
 // The example of docs/training.md is a file that learns.
 TEST(Example, IsWhatTheDocumentShows) {
   const std::string code = read_file("tests/agents/example_learner.cc");
   EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
-}
-
-// Five states. "On" costs 1 each, takes 10 s, and leads to the end, which pays 20; "out" ends at
-// once with -1. By the discount over 10 s, g: going on is worth
-//   V(s) = -1 + g V(s + 1),  V(4) = -1 + 20,
-// above -1 everywhere although the first reward of both is the same.
-Table chain() {
-  Table t;
-  for (int s = 0; s < 5; ++s) {
-    t.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
-  }
-  return t;
 }
 
 TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {

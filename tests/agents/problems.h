@@ -166,11 +166,14 @@ inline Settings settings_of(const std::vector<std::string>& assignments) {
 class Lesson {
  public:
   Lesson(const Table& table, const std::string& learner, const std::vector<std::string>& settings,
-         WorldsOptions options, const DescentConfig& descent, double horizon_s)
+         WorldsOptions options, const DescentConfig& descent, double horizon_s,
+         const std::string& network = "job-scorer")
       : learner_(LearnerRegistry::make(learner, settings_of(settings))),
         options_(with_wants(options)),
         worlds_(table, options_),
-        network_(make_network("job-scorer", settings_of({"hidden=16"}), worlds_.shape(), 3)),
+        network_(make_network(network,
+                              network == "kernel" ? Settings() : settings_of({"hidden=16"}),
+                              worlds_.shape(), 3)),
         descent_(*network_, descent, *ranks_),
         collector_(worlds_, *network_, learner_->wants(),
                    {.group = options_.group, .all_worlds = options_.worlds}, profile_),

@@ -19,17 +19,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Json = nlohmann::ordered_json;
 
-// The message of the InputError that `fn` throws, "" if it throws none.
-template <class F>
-std::string refusal(F&& fn) {
-  try {
-    fn();
-  } catch (const InputError& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(Tensors, ComeBackAsTheyWere) {
   const Tensors out = {{"a", {{2, 3}, {1, -2, 3.5F, 0, 1e-38F, 3e38F}}},
                        {"empty", {{0, 4}, {}}},
@@ -132,7 +121,7 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
 
 TEST_F(CheckpointFiles, GoldenStatesReproduceWhatWasRecorded) {
   const Checkpoint c = load_checkpoint(folder_);
-  const JobScorer net(c.weights, kDispatchShape, "test");
+  const JobScorer net({c.weights, kDispatchShape, "test"});
   auto states = unpack_golden(c.golden, kDispatchShape, "test");
   ASSERT_EQ(states.size(), 5u);
   std::vector<float> logits(Dispatch::kActions);
@@ -253,7 +242,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
 }
 
 TEST(JobScorer, RowsInAnotherOrderGetTheSameScores) {
-  const JobScorer net(random_weights(8, Rng{11}), kDispatchShape, "test");
+  const JobScorer net({random_weights(8, Rng{11}), kDispatchShape, "test"});
   GoldenState a = random_state(40, Rng{12}), b = a;
   for (size_t r = 0; r < 40; ++r) {
     const size_t from = (r * 7 + 3) % 40;

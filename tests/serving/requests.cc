@@ -189,7 +189,7 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
       tensor.data.push_back(name.ends_with("scale") ? 1.0F : 0.2F * drawn);
     }
   }
-  const JobScorer network(checkpoint.weights, kDispatchShape, "test");
+  const JobScorer network({checkpoint.weights, kDispatchShape, "test"});
   std::vector<GoldenState> states(3);
   for (GoldenState& state : states) {
     const auto fill = [&rng](std::vector<float>& values, size_t size) {

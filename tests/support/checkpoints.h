@@ -66,7 +66,7 @@ inline Checkpoint small_checkpoint() {
   c.network = "job-scorer";
   c.task = dispatch_json(small_task());
   c.weights = random_weights(8, Rng{3});
-  const JobScorer net(c.weights, kDispatchShape, "test");
+  const JobScorer net({c.weights, kDispatchShape, "test"});
   std::vector<GoldenState> golden;
   for (const int32_t rows : {0, 1, 5, 40, 128}) {
     golden.push_back(random_state(rows, Rng{4}.split(static_cast<uint64_t>(rows))));
@@ -75,6 +75,17 @@ inline Checkpoint small_checkpoint() {
   c.golden = pack_golden(golden, kDispatchShape);
   c.provenance = {{"seed", 3}};
   return c;
+}
+
+// The message of the InputError that `fn` throws, "" if it throws none.
+template <class F>
+std::string refusal(F&& fn) {
+  try {
+    fn();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
 }
 
 // A folder of its own that goes away.

@@ -21,7 +21,7 @@ void bench_inference(Json& results) {
     for (const int64_t n : shape) count *= static_cast<size_t>(n);
     for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.3));
   }
-  const JobScorer net(weights, kDispatchShape, "bench");
+  const JobScorer net({weights, kDispatchShape, "bench"});
   std::vector<float> jobs(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.5F),
       cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
       logits(Dispatch::kActions);

@@ -4,12 +4,12 @@
 
 #include "experiments/parallel.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/job_scorer.h"
+#include "policies/learned/learned_agent.h"
 
 namespace yard {
 
 Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choices) {
-  const JobScorer net(checkpoint.weights, choices.shape, "training");
+  const auto net = network_of(checkpoint, "training");
   const std::vector<int64_t> offset = choices.offsets();
   const auto steps = static_cast<size_t>(choices.size());
   constexpr size_t kPiece = 512;
@@ -27,7 +27,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
     for (size_t i = from; i < std::min(from + kPiece, steps); ++i) {
       Observation seen = state.observation();
       choices.show(static_cast<int64_t>(i), offset[i], seen);
-      net.forward(seen, logits);
+      net->forward(seen, logits);
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       agrees[i] = best == seen.suggested;
       chooses[i] = seen.choices + seen.mask[n - 1] > 1;

@@ -15,6 +15,7 @@
 #include "agents/connect.h"
 #include "agents/matrix_product.h"
 #include "agents/trainer.h"
+#include "env/base/check.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/meeting_folder.h"
 #include "experiments/programs/train/setup.h"
@@ -24,10 +25,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Floating-point operations of the products of `job-scorer` with its critic, of H hidden units, for
-// a decision of so many rows: once forward where it is made, and forward and backward an epoch.
-// What is given (features) needs no gradient.
-double flop_of_sample(const WorldsShape& shape, double rows, double h, int epochs) {
+// Floating-point operations of the products of a network with its critic, of H hidden units, for a
+// decision of so many rows: once forward where it is made, and forward and backward an epoch. What
+// is given (features) needs no gradient.
+
+double flop_of_job_scorer(const WorldsShape& shape, double rows, double h, int epochs) {
   const double f = shape.row_features, c = shape.cluster_features;
   const double row_forward = 2 * f * h + 2 * h * h + 2 * h + 2 * f * h;  // the last: the critic's
   const double row_backward = 2 * f * h + 4 * h * h + 4 * h + 2 * f * h;
@@ -36,6 +38,19 @@ double flop_of_sample(const WorldsShape& shape, double rows, double h, int epoch
   const double whole_backward = 2 * (2 * c * h + 4 * h * h + 2 * c * h + 4 * h);
   const double forward = rows * row_forward + whole_forward;
   return forward + epochs * (forward + rows * row_backward + whole_backward);
+}
+
+double flop_of_flat(const WorldsShape& shape, double, double h, int epochs) {
+  const double in = shape.rows * shape.row_features + shape.cluster_features;
+  const double out = shape.actions() + 1;  // the critic's, too
+  const double forward = 2 * (in * h + h * h + h * out);
+  return forward + epochs * (2 * forward + 2 * (h * h + h * out));
+}
+
+double flop_of_sample(const std::string& network, const WorldsShape& shape, double rows, double h,
+                      int epochs) {
+  YARD_CHECK(network == "job-scorer" || network == "flat", "a network whose products are counted");
+  return (network == "flat" ? flop_of_flat : flop_of_job_scorer)(shape, rows, h, epochs);
 }
 
 struct Measured {
@@ -70,7 +85,8 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
     if (r == 0) {
       events.on_update = [&](const TrainStats& s) {
         if (s.update == 1) return;  // it fits the normaliser
-        const double flop = flop_of_sample(shape, s.rows, hidden, setup.loop.descent.epochs);
+        const double flop =
+            flop_of_sample(setup.loop.network, shape, s.rows, hidden, setup.loop.descent.epochs);
         if (flop * s.samples_per_s < best.flop * best.samples_per_s) return;
         best.samples_per_s = s.samples_per_s;
         best.rows = s.rows;
@@ -109,6 +125,7 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
           {"against", "sgemm, 1024 cubed, " + threads},
           {"detail",
            {{"learner", setup.loop.learner},
+            {"network", setup.loop.network},
             {"worlds", setup.loop.worlds},
             {"epochs", setup.loop.descent.epochs},
             {"hidden", setup.value("hidden")},
@@ -123,15 +140,20 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
 
 int run_bench_ppo(int, char**) {
   // As many worlds and samples of a step on each rank.
-  const auto ppo = [](const std::string& name, int ranks) {
-    return bench(
-        name,
-        {"learner=ppo", "hidden=128", "epochs=4", "steps=64", "updates=10", "target_kl=1e9",
-         "worlds=" + std::to_string(128 * ranks), "minibatch=" + std::to_string(2048 * ranks)},
-        ranks);
+  const auto ppo = [](const std::string& name, const std::string& network, int ranks) {
+    return bench(name,
+                 {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64",
+                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * ranks),
+                  "minibatch=" + std::to_string(2048 * ranks)},
+                 ranks);
   };
-  Json results = {bench("group_samples", {"learner=group", "updates=6"}), ppo("ppo_samples", 1)};
-  if (std::thread::hardware_concurrency() > 1) results.push_back(ppo("ppo_samples_2_ranks", 2));
+  Json results = {bench("group_samples", {"learner=group", "updates=6"})};
+  for (int ranks = 1; ranks <= 2; ++ranks) {
+    if (ranks > 1 && std::thread::hardware_concurrency() < 2) break;
+    const std::string suffix = ranks > 1 ? "_2_ranks" : "";
+    results.push_back(ppo("ppo_samples" + suffix, "job-scorer", ranks));
+    results.push_back(ppo("ppo_flat_samples" + suffix, "flat", ranks));
+  }
   std::puts(Json{{"results", results}}.dump(2).c_str());
   return 0;
 }

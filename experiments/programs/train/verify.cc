@@ -15,7 +15,6 @@
 #include "experiments/golden_course.h"
 #include "experiments/programs/train/commands.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/job_scorer.h"
 #include "policies/learned/learned_agent.h"
 
 namespace yard {
@@ -29,11 +28,11 @@ struct Difference {
 
 Difference native_difference(const Checkpoint& checkpoint) {
   const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
-  const JobScorer net(checkpoint.weights, shape, "model.safetensors");
+  const auto net = network_of(checkpoint, "model.safetensors");
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   Difference out;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
-    net.forward(g.observation(), logits);
+    net->forward(g.observation(), logits);
     for (size_t a = 0; a < logits.size(); ++a) {
       if (g.mask[a]) out.native = std::max<double>(out.native, std::abs(logits[a] - g.logits[a]));
     }

@@ -1,0 +1,100 @@
+#include "agents/flat_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "agents/dense.h"
+#include "agents/products.h"
+
+namespace yard {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Samples of one product. They have about as many rows, so that little of it is empty.
+constexpr int64_t kBlockSamples = 128;
+
+// Calls does(samples, x) for blocks of samples from those with the fewest rows on, x their rows one
+// after the other, as wide as the most rows of a block.
+template <class Does>
+void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Does& does) {
+  const int64_t f = rows.size(1), samples = offset.numel() - 1;
+  const int64_t* first = numbers<int64_t>(offset);
+  const auto count = [first](int64_t b) { return first[b + 1] - first[b]; };
+  std::vector<int64_t> order(static_cast<size_t>(samples));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, count);
+  std::vector<float> x;
+  for (int64_t from = 0; from < samples; from += kBlockSamples) {
+    const std::span block = std::span(order).subspan(
+        static_cast<size_t>(from), static_cast<size_t>(std::min(kBlockSamples, samples - from)));
+    const int64_t width = count(block.back()) * f;
+    if (width == 0) continue;
+    x.assign(block.size() * static_cast<size_t>(width), 0);
+    float* to = x.data();
+    for (const int64_t b : block) {
+      std::copy_n(numbers(rows) + first[b] * f, count(b) * f, to);
+      to += width;
+    }
+    does(block, Matrix{x.data(), static_cast<int64_t>(block.size()), width});
+  }
+}
+
+struct AtPlaces : torch::autograd::Function<AtPlaces> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& rows,
+                               const torch::Tensor& weight, const torch::Tensor& offset) {
+    const auto in = dense(rows), w = dense(weight);
+    const int64_t h = w.size(1);
+    const auto out = torch::zeros({offset.numel() - 1, h});
+    std::vector<float> sums(static_cast<size_t>(kBlockSamples * h));
+    for_blocks(in, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
+      YARD_CHECK(x.columns <= w.size(0), "rows that have a place");
+      multiply(x, {numbers(w), x.columns, h}, sums.data());
+      const float* from = sums.data();
+      for (const int64_t b : samples) {
+        std::copy_n(from, h, numbers(out) + b * h);
+        from += h;
+      }
+    });
+    context->save_for_backward({in, w, offset});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const auto &rows = saved[0], &w = saved[1], &offset = saved[2];
+    const auto grad = dense(grads[0]), of_weight = torch::zeros_like(w);
+    const int64_t h = w.size(1);
+    std::vector<float> lines(static_cast<size_t>(kBlockSamples * h));
+    for_blocks(rows, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
+      float* to = lines.data();
+      for (const int64_t b : samples) to = std::copy_n(numbers(grad) + b * h, h, to);
+      multiply(x.transpose(), {lines.data(), x.rows, h}, numbers(of_weight), Into::kSum);
+    });
+    return {{}, of_weight, {}};
+  }
+};
+
+}  // namespace
+
+torch::Tensor at_places(const torch::Tensor& rows, const torch::Tensor& weight,
+                        const torch::Tensor& offset) {
+  return AtPlaces::apply(rows, weight, offset);
+}
+
+torch::Tensor at_choices(const torch::Tensor& scores, const torch::Tensor& offset) {
+  const int64_t samples = offset.numel() - 1, width = scores.size(1);
+  const int64_t* first = numbers<int64_t>(offset);
+  const auto place = torch::empty({first[samples] + samples}, torch::kInt64);
+  int64_t* to = numbers<int64_t>(place);
+  for (int64_t b = 0; b < samples; ++b) {
+    for (int64_t r = 0; r < first[b + 1] - first[b]; ++r) *to++ = b * width + r;
+    *to++ = b * width + width - 1;
+  }
+  return scores.flatten().index_select(0, place);
+}
+
+}  // namespace yard

@@ -1,0 +1,57 @@
+// The network `flat` without LibTorch: all rows one after the other, each at the place where it
+// stands in the window, then the cluster's features, through one net; the usual network of
+// reinforcement learning, to compare with those that score rows one by one.
+//
+//   x = [rows 0 .. J-1, zero where there is none; cluster]     standardised, (J F + C)
+//   scores = W3 relu(W2 relu(W1 x + b1) + b2) + b3             (J + 1)
+// W1 by the rows' places and the cluster apart, so that rows that are none cost nothing
+// (as in "DeepRM", Mao et al., HotNets 2016, whose slots are places of waiting jobs). The critic is
+// one more output of the last layer. agents/flat_net.cc is the same network for training.
+#include "policies/learned/layers.h"
+
+namespace yard {
+namespace {
+
+class Flat final : public NativeNetwork {
+ public:
+  explicit Flat(const TrainedWeights& weights)
+      : shape_(checked(weights).shape),
+        normaliser_(weights.tensors, shape_),
+        window_(weights.tensors, "window"),
+        trunk_(weights.tensors, "trunk") {}
+
+  void forward(const Observation& o, std::span<float> logits) const override {
+    const Vector x = window_(normaliser_.rows(o), normaliser_.cluster(o));
+    const RowMatrix all = trunk_(x.transpose());  // (1, J + 1)
+    Vector score(o.rows + 1);
+    score.head(o.rows) = all.leftCols(o.rows).transpose();
+    score[o.rows] = all(0, shape_.rows);
+    write_logits(o, shape_, score, logits);
+  }
+
+  Settings settings() const override {
+    Settings out;
+    out.set("hidden", std::to_string(window_.hidden()), "weights");
+    return out;
+  }
+
+ private:
+  static const TrainedWeights& checked(const TrainedWeights& weights) {
+    const int64_t hidden = length_of(weights, "window.bias");
+    auto shapes = Normaliser::shapes(weights.shape);
+    shapes.merge(WindowLayer::shapes("window", weights.shape, hidden));
+    shapes.merge(Mlp::shapes("trunk", {hidden, hidden, weights.shape.actions()}));
+    check_tensors(weights, shapes);
+    return weights;
+  }
+
+  TaskShape shape_;
+  Normaliser normaliser_;
+  WindowLayer window_;
+  Mlp trunk_;
+};
+
+const NativeNetworkRegistry::Add<Flat> kFlat{"flat", {}};
+
+}  // namespace
+}  // namespace yard

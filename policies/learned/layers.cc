@@ -1,0 +1,133 @@
+#include "policies/learned/layers.h"
+
+#include <cmath>
+
+#include "env/base/error.h"
+
+namespace yard {
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out = "(";
+  for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
+  return out + ")";
+}
+
+std::string layer_name(const std::string& name, size_t layer, const char* part) {
+  return name + "." + std::to_string(layer) + "." + part;
+}
+
+}  // namespace
+
+void check_tensors(const TrainedWeights& weights,
+                   const std::map<std::string, std::vector<int64_t>>& shapes) {
+  for (const auto& [name, shape] : shapes) {
+    const auto it = weights.tensors.find(name);
+    if (it == weights.tensors.end()) throw InputError(weights.where, "a tensor " + name, "none");
+    if (it->second.shape != shape) {
+      throw InputError(weights.where + ": " + name, "shape " + shape_text(shape),
+                       shape_text(it->second.shape));
+    }
+    for (const float value : it->second.data) {
+      if (!std::isfinite(value))
+        throw InputError(weights.where + ": " + name, "finite weights", "NaN or Inf");
+    }
+  }
+}
+
+int64_t length_of(const TrainedWeights& weights, const std::string& name) {
+  const auto it = weights.tensors.find(name);
+  if (it == weights.tensors.end() || it->second.shape.size() != 1) {
+    throw InputError(weights.where, "a vector " + name, "none");
+  }
+  return it->second.shape[0];
+}
+
+Vector vector_of(const Tensors& tensors, const std::string& name) {
+  const Tensor& t = tensors.at(name);
+  return Eigen::Map<const Vector>(t.data.data(), t.shape.at(0));
+}
+
+RowMatrix matrix_of(const Tensors& tensors, const std::string& name) {
+  const Tensor& t = tensors.at(name);
+  return Eigen::Map<const RowMatrix>(t.data.data(), t.shape.at(0), t.shape.at(1));
+}
+
+void write_logits(const Observation& o, const TaskShape& shape, const Vector& score,
+                  std::span<float> logits) {
+  for (int32_t r = 0; r < shape.rows; ++r) {
+    const bool legal = r < o.rows && o.mask[r] != 0;
+    logits[static_cast<size_t>(r)] = legal ? o.prior[r] + score[r] : kMaskedLogit;
+  }
+  const auto nothing = static_cast<size_t>(shape.rows);
+  logits[nothing] = o.mask[nothing] != 0 ? o.prior[nothing] + score[o.rows] : kMaskedLogit;
+}
+
+std::map<std::string, std::vector<int64_t>> Normaliser::shapes(const TaskShape& shape) {
+  const int64_t f = shape.row_features, c = shape.cluster_features;
+  return {{"job_mean", {f}}, {"job_scale", {f}}, {"cluster_mean", {c}}, {"cluster_scale", {c}}};
+}
+
+Normaliser::Normaliser(const Tensors& tensors, const TaskShape& shape)
+    : shape_(shape),
+      row_mean_(vector_of(tensors, "job_mean")),
+      row_scale_(vector_of(tensors, "job_scale")),
+      cluster_mean_(vector_of(tensors, "cluster_mean")),
+      cluster_scale_(vector_of(tensors, "cluster_scale")) {}
+
+RowMatrix Normaliser::rows(const Observation& o) const {
+  const Eigen::Map<const RowMatrix> raw(o.jobs, o.rows, shape_.row_features);
+  return (raw.rowwise() - row_mean_.transpose()).array().rowwise() * row_scale_.transpose().array();
+}
+
+Vector Normaliser::cluster(const Observation& o) const {
+  const Eigen::Map<const Vector> raw(o.cluster, shape_.cluster_features);
+  return (raw - cluster_mean_).cwiseProduct(cluster_scale_);
+}
+
+std::map<std::string, std::vector<int64_t>> WindowLayer::shapes(const std::string& name,
+                                                                const TaskShape& shape,
+                                                                int64_t hidden) {
+  return {{name + ".rows", {int64_t{shape.rows} * shape.row_features, hidden}},
+          {name + ".cluster", {hidden, shape.cluster_features}},
+          {name + ".bias", {hidden}}};
+}
+
+WindowLayer::WindowLayer(const Tensors& tensors, const std::string& name)
+    : rows_(matrix_of(tensors, name + ".rows")),
+      cluster_(matrix_of(tensors, name + ".cluster")),
+      bias_(vector_of(tensors, name + ".bias")) {}
+
+Vector WindowLayer::operator()(const RowMatrix& rows, const Vector& cluster) const {
+  const Eigen::Map<const Vector> all(rows.data(), rows.size());  // one after the other
+  const Vector sum = rows_.topRows(rows.size()).transpose() * all + cluster_ * cluster + bias_;
+  return sum.cwiseMax(0.0F);
+}
+
+std::map<std::string, std::vector<int64_t>> Mlp::shapes(const std::string& name,
+                                                        const std::vector<int64_t>& widths) {
+  std::map<std::string, std::vector<int64_t>> out;
+  for (size_t i = 0; i + 1 < widths.size(); ++i) {
+    out[layer_name(name, i, "weight")] = {widths[i + 1], widths[i]};
+    out[layer_name(name, i, "bias")] = {widths[i + 1]};
+  }
+  return out;
+}
+
+Mlp::Mlp(const Tensors& tensors, const std::string& name) {
+  for (size_t i = 0; tensors.contains(layer_name(name, i, "weight")); ++i) {
+    layers_.push_back({matrix_of(tensors, layer_name(name, i, "weight")),
+                       vector_of(tensors, layer_name(name, i, "bias"))});
+  }
+}
+
+RowMatrix Mlp::operator()(RowMatrix x) const {
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const auto& [weight, bias] = layers_[i];
+    x = ((x * weight.transpose()).rowwise() + bias.transpose()).eval();
+    if (i + 1 < layers_.size()) x = x.cwiseMax(0.0F);
+  }
+  return x;
+}
+
+}  // namespace yard

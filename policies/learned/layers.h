@@ -1,0 +1,85 @@
+// Tensors of a checkpoint as what Eigen multiplies, for networks without LibTorch.
+#pragma once
+
+#include <Eigen/Dense>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/learned/native_network.h"
+
+namespace yard {
+
+using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Vector = Eigen::VectorXf;
+
+// Throws InputError naming where the weights are from when one of these tensors is missing, has
+// another shape or is not finite.
+void check_tensors(const TrainedWeights& weights,
+                   const std::map<std::string, std::vector<int64_t>>& shapes);
+
+// How long a vector among the tensors is. Throws InputError where there is none.
+int64_t length_of(const TrainedWeights& weights, const std::string& name);
+
+// Requires: the tensor is there, and has one or two dimensions.
+Vector vector_of(const Tensors& tensors, const std::string& name);
+RowMatrix matrix_of(const Tensors& tensors, const std::string& name);
+
+// Writes prior + score where an action is legal; `score` (rows + 1) has that of doing nothing last.
+void write_logits(const Observation& observation, const TaskShape& shape, const Vector& score,
+                  std::span<float> logits);
+
+// (x - mean) * scale of rows and of the cluster.
+class Normaliser {
+ public:
+  static std::map<std::string, std::vector<int64_t>> shapes(const TaskShape& shape);
+  Normaliser(const Tensors& tensors, const TaskShape& shape);
+
+  RowMatrix rows(const Observation& observation) const;  // (rows, F)
+  Vector cluster(const Observation& observation) const;  // (C)
+
+ private:
+  TaskShape shape_;
+  Vector row_mean_, row_scale_, cluster_mean_, cluster_scale_;  // (F), (F), (C), (C)
+};
+
+// All rows of a window, each by the weights of its place, and the cluster's features:
+//   y = relu(sum_r W_r row_r + U cluster + b).
+class WindowLayer {
+ public:
+  // Tensors NAME.rows (J F, H), the weights of each place one below the other, NAME.cluster (H, C),
+  // NAME.bias (H).
+  static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
+                                                            const TaskShape& shape, int64_t hidden);
+  WindowLayer(const Tensors& tensors, const std::string& name);
+
+  Vector operator()(const RowMatrix& rows, const Vector& cluster) const;  // (H)
+
+  int64_t hidden() const { return bias_.size(); }
+
+ private:
+  RowMatrix rows_, cluster_;
+  Vector bias_;
+};
+
+// Layers one after the other, all but the last cut at 0: y = W_n relu(... relu(W_0 x + b_0)) + b_n.
+class Mlp {
+ public:
+  // Tensors NAME.0.weight (out, in), NAME.0.bias (out), NAME.1.weight ...; `widths` from input to
+  // output.
+  static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
+                                                            const std::vector<int64_t>& widths);
+  Mlp(const Tensors& tensors, const std::string& name);
+
+  RowMatrix operator()(RowMatrix x) const;  // (rows, in) to (rows, out)
+
+ private:
+  struct Layer {
+    RowMatrix weight;
+    Vector bias;
+  };
+  std::vector<Layer> layers_;
+};
+
+}  // namespace yard

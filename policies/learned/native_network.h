@@ -1,0 +1,42 @@
+// A trained network without LibTorch: what policies and servers ask. A network is one file here
+// (see job_scorer.cc) beside its other half, for training, in agents/; `verify` holds the two
+// together.
+// Dims: J rows, F row features, C cluster features.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "env/base/registry.h"
+#include "env/task/observation.h"
+#include "policies/learned/tensors.h"
+
+namespace yard {
+
+// What a network is made of.
+struct TrainedWeights {
+  const Tensors& tensors;
+  TaskShape shape;
+  std::string where;  // they are from, for errors
+};
+
+class NativeNetwork {
+ public:
+  static constexpr const char* kKind = "network";
+  struct Info {};
+
+  virtual ~NativeNetwork() = default;
+
+  // Writes logits (J + 1), prior + scores; masked actions get kMaskedLogit. Thread-safe.
+  virtual void forward(const Observation& observation, std::span<float> logits) const = 0;
+
+  // With which such weights were trained.
+  virtual Settings settings() const = 0;
+};
+
+// Constructors throw InputError naming `where` when a tensor is missing, has another shape or is
+// not finite.
+using NativeNetworkRegistry = Registry<NativeNetwork, NativeNetwork::Info, TrainedWeights>;
+
+}  // namespace yard

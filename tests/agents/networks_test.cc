@@ -1,0 +1,219 @@
+// Networks for training against their native twins, where they begin, masks that let nothing
+// through, and what the order of rows is to them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "agents/choices.h"
+#include "agents/network.h"
+#include "policies/learned/native_network.h"
+#include "tests/support/checkpoints.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+RaggedBatch batch_of(const std::vector<GoldenState>& states) {
+  const auto samples = static_cast<int64_t>(states.size());
+  std::vector<float> jobs, cluster, prior, count;
+  std::vector<int64_t> offset = {0};
+  for (const GoldenState& g : states) {
+    jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * Dispatch::kJobFeatures);
+    cluster.insert(cluster.end(), g.cluster.begin(), g.cluster.end());
+    prior.insert(prior.end(), g.prior.begin(), g.prior.begin() + g.rows);
+    prior.push_back(g.prior[Dispatch::kNothing]);
+    count.push_back(static_cast<float>(std::max(g.rows, 1)));
+    offset.push_back(offset.back() + g.rows);
+  }
+  RaggedBatch b;
+  b.jobs = torch::tensor(jobs).view({-1, Dispatch::kJobFeatures});
+  b.cluster = torch::tensor(cluster).view({samples, Dispatch::kClusterFeatures});
+  b.prior = torch::tensor(prior);
+  b.count = torch::tensor(count).view({samples, 1});
+  b.offset = torch::tensor(offset, torch::kInt64);
+  return b;
+}
+
+// The action of a state's choice: its rows, then doing nothing.
+size_t action_of(const GoldenState& g, int32_t choice) {
+  return static_cast<size_t>(choice < g.rows ? choice : Dispatch::kNothing);
+}
+
+std::vector<GoldenState> random_states() {
+  std::vector<GoldenState> out;
+  for (const int32_t rows : {3, 0, 128, 1, 40, 77}) {
+    out.push_back(random_state(rows, Rng{21}.split(static_cast<uint64_t>(rows))));
+  }
+  return out;
+}
+
+class Networks : public ::testing::TestWithParam<std::string> {
+ protected:
+  static std::unique_ptr<Network> seeded_net(uint64_t seed) {
+    return make_network(GetParam(), {}, kDispatchShape, seed);
+  }
+
+  // Every parameter away from where it starts, the last layers too.
+  static std::unique_ptr<Network> stirred_net() {
+    auto net = seeded_net(5);
+    torch::NoGradGuard no_grad;
+    for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.1);
+    return net;
+  }
+};
+
+TEST_P(Networks, BeginAtThePrior) {
+  const auto net = seeded_net(1);
+  const RaggedBatch batch = batch_of(random_states());
+  EXPECT_TRUE(torch::equal(net->logits(batch), batch.prior));
+}
+
+TEST_P(Networks, AreTheirNativeTwins) {
+  torch::NoGradGuard no_grad;
+  const auto net = stirred_net();
+  std::vector<GoldenState> states = random_states();
+  const RaggedBatch batch = batch_of(states);
+  net->fit_normaliser(batch, *alone());
+  const Tensors weights = net->export_policy();
+  const auto native = NativeNetworkRegistry::make(GetParam(), {weights, kDispatchShape, "test"});
+  const auto logits = net->logits(batch).contiguous();
+  const float* row = logits.data_ptr<float>();
+  double moved = 0;
+  for (GoldenState& g : states) {
+    native->forward(g.observation(), g.logits);
+    for (int32_t r = 0; r <= g.rows; ++r, ++row) {
+      const size_t a = action_of(g, r);
+      if (g.mask[a] == 0) {
+        EXPECT_LT(*row, Dispatch::kMasked / 2);
+        continue;
+      }
+      EXPECT_NEAR(*row, g.logits[a], 1e-5 * std::max(1.0F, std::abs(*row))) << g.rows << " " << a;
+      moved = std::max<double>(moved, std::abs(*row - g.prior[a]));
+    }
+  }
+  EXPECT_GT(moved, 0.1);
+  const auto other = seeded_net(6);
+  other->import_policy(weights, "test");
+  EXPECT_TRUE(torch::equal(other->logits(batch), logits));
+  EXPECT_NO_THROW(make_network(GetParam(), native->settings(), kDispatchShape, 6)
+                      ->import_policy(weights, "test"));
+}
+
+// What is not its own is refused, naming the tensor, by both halves; nothing is imported by half.
+TEST_P(Networks, RefuseOtherWeights) {
+  torch::NoGradGuard no_grad;
+  const Tensors good = stirred_net()->export_policy();
+  const auto net = seeded_net(6);
+  const Tensors before = net->export_policy();
+  for (const auto& [name, tensor] : good) {
+    Tensors without = good, wider = good, infinite = good;
+    without.erase(name);
+    wider[name].shape.back() += 1;
+    wider[name].data.resize(2 * tensor.data.size());
+    infinite[name].data.back() = std::numeric_limits<float>::infinity();
+    const auto native = [](const Tensors& weights) {
+      return refusal([&] {
+        NativeNetworkRegistry::make(GetParam(), {weights, kDispatchShape, "w"});
+      });
+    };
+    for (const Tensors* bad : {&without, &wider, &infinite}) EXPECT_NE(native(*bad), "") << name;
+    EXPECT_THAT(native(infinite), HasSubstr(name));
+    for (const Tensors* bad : {&without, &wider}) {
+      EXPECT_THAT(refusal([&] { net->import_policy(*bad, "w"); }), HasSubstr(name));
+    }
+  }
+  for (const auto& [name, tensor] : net->export_policy()) {
+    EXPECT_EQ(tensor.data, before.at(name).data) << name;
+  }
+}
+
+// Of one judgement with both heads and of one each.
+TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
+  torch::NoGradGuard no_grad;
+  const auto net = stirred_net();
+  const RaggedBatch batch = batch_of(random_states());
+  const auto [logits, value] = net->judge(batch, Heads::kBoth);
+  EXPECT_TRUE(torch::equal(logits, net->logits(batch)));
+  EXPECT_TRUE(torch::equal(value, net->value(batch)));
+  EXPECT_GT(value.std().item<double>(), 0.01);
+}
+
+// The critic of `kernel` goes by places, as `flat` does throughout.
+TEST_P(Networks, ScoreRowsWhateverTheirOrder) {
+  torch::NoGradGuard no_grad;
+  const auto net = stirred_net();
+  const GoldenState a = random_state(40, Rng{12});
+  GoldenState b = a;
+  const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
+  for (size_t r = 0; r < 40; ++r) {
+    std::copy_n(a.jobs.begin() + static_cast<int64_t>(from(r) * Dispatch::kJobFeatures),
+                Dispatch::kJobFeatures,
+                b.jobs.begin() + static_cast<int64_t>(r * Dispatch::kJobFeatures));
+    b.prior[r] = a.prior[from(r)];
+  }
+  const RaggedBatch batch = batch_of({a, b});
+  const auto logits = net->logits(batch).contiguous(), value = net->value(batch).contiguous();
+  const float* at = logits.data_ptr<float>();
+  if (GetParam() == "flat") {
+    EXPECT_GT(std::abs(at[40] - at[41 + 40]), 1e-2);
+    return;
+  }
+  for (size_t r = 0; r < 40; ++r) {
+    if (a.mask[from(r)] == 0) continue;
+    EXPECT_NEAR(at[41 + r], at[from(r)], 1e-4);
+  }
+  EXPECT_NEAR(at[40], at[41 + 40], 1e-4);
+  if (GetParam() == "kernel") return;
+  EXPECT_NEAR(value[0].item<float>(), value[1].item<float>(), 1e-4);
+}
+
+TEST_P(Networks, MaskedActionsHaveNoProbabilityAndNoGradient) {
+  const auto net = stirred_net();
+  const std::vector<GoldenState> states = random_states();
+  RaggedBatch batch = batch_of(states);
+  batch.prior.requires_grad_(true);
+  const auto logits = net->logits(batch);
+  const auto nothing = torch::full({batch.offset.numel() - 1}, Dispatch::kNothing, torch::kInt64);
+  const Chosen chosen = choose(logits, nothing, batch.offset);
+  (chosen.entropy.mean() + chosen.log_prob.sum()).backward();
+  const auto prob = log_probs(logits, batch.offset).exp();
+  const auto grad = batch.prior.grad().contiguous();
+  int64_t masked = 0, moved = 0;
+  size_t i = 0;
+  for (const GoldenState& state : states) {
+    for (int32_t r = 0; r <= state.rows; ++r, ++i) {
+      const float g = grad.data_ptr<float>()[i], p = prob.data_ptr<float>()[i];
+      if (state.mask[action_of(state, r)] == 0) {
+        ++masked;
+        EXPECT_EQ(p, 0);
+        EXPECT_EQ(g, 0);
+      } else {
+        EXPECT_GT(p, 0);
+        EXPECT_TRUE(std::isfinite(g));
+        moved += g != 0;
+      }
+    }
+  }
+  EXPECT_GT(masked, 20);
+  EXPECT_GT(moved, 50);
+  for (const auto& p : net->parameters()) {
+    if (p.grad().defined()) {
+      EXPECT_TRUE(torch::isfinite(p.grad()).all().item<bool>());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Networks, ::testing::ValuesIn(NetworkRegistry::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace yard::testing
