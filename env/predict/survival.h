@@ -3,10 +3,10 @@
 // jobs that still run count up to where they are (Kaplan and Meier, "Nonparametric Estimation from
 // Incomplete Observations", JASA 1958), and in each bin the latest count most: habits drift.
 // Layers, each the prior of the next: all jobs, those of about its size, the last ones of these,
-// those of its limit, its user's, those of its name, and its siblings, jobs of its user and size
-// that were submitted about when it was: in recorded traces those end alike (correlation of log run
-// times .8 to .96 within a minute). How much a layer counts is learned, too (worth.h). Where the
-// level of information tells a job's limit, it ends the job.
+// those of its limit, its user's of its size, those of its name, and its siblings, jobs of its user
+// and size that were submitted about when it was: in recorded traces those end alike (correlation
+// of log run times .8 to .96 within a minute). How much a layer counts is learned, too (worth.h).
+// Where the level of information tells a job's limit, it ends the job.
 // Dims: U users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
 
@@ -136,7 +136,7 @@ class Survival {
 
   template <class View>
   static int64_t num_rows(const View& view) {
-    return 1 + 2 * kJobSizes + TimeBins::kBins + view.num_users() + view.num_names();
+    return 1 + 2 * kJobSizes + TimeBins::kBins + view.num_users() * kJobSizes + view.num_names();
   }
 
   // Calls does(layer, row) for the rows that tell of a job, from the widest to the narrowest.
@@ -152,8 +152,8 @@ class Survival {
       does(kLimits, row[TimeBins::of_us(limit_us)]);
     }
     row += TimeBins::kBins;
-    if (user >= 0) does(kUsers, row[user]);
-    row += num_users_;
+    if (user >= 0) does(kUsers, row[user * kJobSizes + size]);
+    row += num_users_ * kJobSizes;
     if (name >= 0) does(kNames, row[name]);
   }
 
@@ -257,9 +257,9 @@ class Survival {
   }
 
   int32_t num_users_;
-  HazardRow* rows_;      // (1 + 2 G + B + U + A)  all, sizes, their last, limits, users, names
-  Worth* worths_;        // (L, E)
-  float* by_size_;       // (G, B)  hazards that a job's size lets expect
+  HazardRow* rows_;  // (1 + 2 G + B + U G + A)  all, sizes, their last, limits, users' sizes, names
+  Worth* worths_;    // (L, E)
+  float* by_size_;   // (G, B)  hazards that a job's size lets expect
   EndPlaces* ended_in_;  // (G)     how many ended where
   EndPlaces* places_;    // (G)     the shares that follow
   Siblings* siblings_;   // (G + U) by user, or by size where the trace names none

@@ -48,7 +48,10 @@ const Layer kLayers[] = {
               TimeBins::of_us(o.limit_us) == TimeBins::of_us(s.limit_us);
      },
      1 - 1.0 / 512},
-    {[](const Seen& o, const Seen& s) { return o.user == s.user; }, 1 - 1.0 / 64},
+    {[](const Seen& o, const Seen& s) {
+       return o.user == s.user && job_size(o.gpus) == job_size(s.gpus);
+     },
+     1 - 1.0 / 64},
     {[](const Seen& o, const Seen& s) { return o.name == s.name && s.name != kNone; },
      1 - 1.0 / 32}};
 constexpr size_t kSiblings = 6;
