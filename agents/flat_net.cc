@@ -3,13 +3,14 @@
 // Dims: B samples, R rows of all samples together, H hidden units.
 #include "agents/flat_rows.h"
 #include "agents/mlp.h"
+#include "policies/learned/native_network.h"
 
 namespace yard {
 namespace {
 
 struct Config {
   int hidden = 128;
-  void fields(FieldList& f) { f("hidden", hidden, 1, 1024, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
 };
 
 class FlatNet final : public Network {
@@ -30,7 +31,7 @@ class FlatNet final : public Network {
  protected:
   void make_layers(const WorldsShape& shape) override {
     const int64_t h = config_.hidden;
-    window_ = register_module("window", std::make_shared<WindowLayer>(shape, h));
+    window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
     trunk_ = register_module("trunk", cut_layers({h, h}));
     // Zero: training begins exactly at the prior.
     scores_ = register_module("scores", orthogonal_linear(h, shape.actions(), 0.0, true));
@@ -45,7 +46,7 @@ class FlatNet final : public Network {
 
  private:
   Config config_;
-  std::shared_ptr<WindowLayer> window_;
+  std::shared_ptr<WindowNet> window_;
   torch::nn::Sequential trunk_{nullptr};
   torch::nn::Linear scores_{nullptr}, value_{nullptr};
 };

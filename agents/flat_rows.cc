@@ -46,6 +46,7 @@ void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Do
 struct AtPlaces : torch::autograd::Function<AtPlaces> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& rows,
                                const torch::Tensor& weight, const torch::Tensor& offset) {
+    YARD_CHECK(!rows.requires_grad(), "rows that are given");
     const auto in = dense(rows), w = dense(weight);
     const int64_t h = w.size(1);
     const auto out = torch::zeros({offset.numel() - 1, h});
@@ -91,7 +92,9 @@ torch::Tensor at_choices(const torch::Tensor& scores, const torch::Tensor& offse
   const auto place = torch::empty({first[samples] + samples}, torch::kInt64);
   int64_t* to = numbers<int64_t>(place);
   for (int64_t b = 0; b < samples; ++b) {
-    for (int64_t r = 0; r < first[b + 1] - first[b]; ++r) *to++ = b * width + r;
+    const int64_t count = first[b + 1] - first[b];
+    YARD_CHECK(count < width, "rows that have a place");
+    for (int64_t r = 0; r < count; ++r) *to++ = b * width + r;
     *to++ = b * width + width - 1;
   }
   return scores.flatten().index_select(0, place);

@@ -6,13 +6,14 @@
 #include "agents/choices.h"
 #include "agents/network.h"
 #include "agents/row_layers.h"
+#include "policies/learned/native_network.h"
 
 namespace yard {
 namespace {
 
 struct Config {
   int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, 1024, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
 };
 
 class JobScorerNet final : public Network {

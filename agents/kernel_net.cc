@@ -35,7 +35,7 @@ class KernelNet final : public Network {
     // Zero: training begins exactly at the prior.
     score_ = register_module("score", orthogonal_linear(8, 1, 0.0, true));
     nothing_ = register_module("nothing", orthogonal_linear(c, 1, 0.0, true));
-    window_ = register_module("window", std::make_shared<WindowLayer>(shape, 64));
+    window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));
     critic_ = register_module("critic", cut_layers({64, 32, 8}));
     value_ = register_module("value", orthogonal_linear(8, 1, 1.0, true));
   }
@@ -47,7 +47,7 @@ class KernelNet final : public Network {
   }
 
  private:
-  std::shared_ptr<WindowLayer> window_;  // the critic's
+  std::shared_ptr<WindowNet> window_;  // the critic's
   torch::nn::Sequential kernel_{nullptr}, critic_{nullptr};
   torch::nn::Linear score_{nullptr}, nothing_{nullptr}, value_{nullptr};
 };

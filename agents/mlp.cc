@@ -31,7 +31,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
   return out;
 }
 
-WindowLayer::WindowLayer(const WorldsShape& shape, int64_t hidden) {
+WindowNet::WindowNet(const WorldsShape& shape, int64_t hidden) {
   rows_ = register_parameter("rows", torch::empty({shape.rows * shape.row_features, hidden}));
   cluster_ = register_module(
       "cluster", orthogonal_linear(shape.cluster_features, hidden, std::sqrt(2.0), true));
@@ -39,12 +39,12 @@ WindowLayer::WindowLayer(const WorldsShape& shape, int64_t hidden) {
   torch::nn::init::orthogonal_(rows_, std::sqrt(2.0));
 }
 
-torch::Tensor WindowLayer::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
-                                   const torch::Tensor& offset) {
+torch::Tensor WindowNet::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
+                                 const torch::Tensor& offset) {
   return torch::relu(at_places(rows, rows_, offset) + cluster_->forward(cluster));
 }
 
-NamedTensors WindowLayer::tensors(const std::string& name) const {
+NamedTensors WindowNet::tensors(const std::string& name) const {
   return {{name + ".rows", rows_},
           {name + ".cluster", cluster_->weight},
           {name + ".bias", cluster_->bias}};

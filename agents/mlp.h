@@ -16,15 +16,16 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
                          const torch::nn::Linear& last);
 
 // The first layer of a window (flat_rows.h): x = relu(sum_r W_r row_r + U cluster + b).
-class WindowLayer : public torch::nn::Module {
+class WindowNet : public torch::nn::Module {
  public:
-  WindowLayer(const WorldsShape& shape, int64_t hidden);
+  WindowNet(const WorldsShape& shape, int64_t hidden);
 
   // Of standardised rows (R, F) and cluster features (B, C): (B, H).
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,
                         const torch::Tensor& offset);
 
-  NamedTensors tensors(const std::string& name) const;  // as WindowLayer there
+  NamedTensors tensors(
+      const std::string& name) const;  // as WindowLayer of policies/learned/layers.h
 
  private:
   torch::Tensor rows_;  // (J F, H)

@@ -1,8 +1,10 @@
 #include "agents/network.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "agents/row_passes.h"
+#include "env/base/error.h"
 
 namespace yard {
 namespace {

@@ -6,6 +6,10 @@
 
 #include <torch/torch.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "agents/communicator.h"
 #include "agents/worlds.h"
 #include "env/base/registry.h"

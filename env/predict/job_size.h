@@ -15,4 +15,11 @@ YARD_HD inline int32_t job_size(int32_t gpus) {
   return k;
 }
 
+// The same in fewer classes, since each user has a row of each: 1, 2 to 4, 5 to 8 GPUs, more.
+constexpr int32_t kUserSizes = 4;
+
+YARD_HD inline int32_t user_size(int32_t gpus) {
+  return gpus <= 1 ? 0 : gpus <= 4 ? 1 : gpus <= 8 ? 2 : 3;
+}
+
 }  // namespace yard

@@ -136,7 +136,8 @@ class Survival {
 
   template <class View>
   static int64_t num_rows(const View& view) {
-    return 1 + 2 * kJobSizes + TimeBins::kBins + view.num_users() * kJobSizes + view.num_names();
+    return 1 + 2 * kJobSizes + TimeBins::kBins + int64_t{view.num_users()} * kUserSizes +
+           view.num_names();
   }
 
   // Calls does(layer, row) for the rows that tell of a job, from the widest to the narrowest.
@@ -152,8 +153,8 @@ class Survival {
       does(kLimits, row[TimeBins::of_us(limit_us)]);
     }
     row += TimeBins::kBins;
-    if (user >= 0) does(kUsers, row[user * kJobSizes + size]);
-    row += num_users_ * kJobSizes;
+    if (user >= 0) does(kUsers, row[int64_t{user} * kUserSizes + user_size(view.gpus(slot))]);
+    row += int64_t{num_users_} * kUserSizes;
     if (name >= 0) does(kNames, row[name]);
   }
 
@@ -257,7 +258,7 @@ class Survival {
   }
 
   int32_t num_users_;
-  HazardRow* rows_;  // (1 + 2 G + B + U G + A)  all, sizes, their last, limits, users' sizes, names
+  HazardRow* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, their last, limits, users' sizes, names
   Worth* worths_;    // (L, E)
   float* by_size_;   // (G, B)  hazards that a job's size lets expect
   EndPlaces* ended_in_;  // (G)     how many ended where

@@ -18,7 +18,7 @@ class Flat final : public NativeNetwork {
       : shape_(checked(weights).shape),
         normaliser_(weights.tensors, shape_),
         window_(weights.tensors, "window"),
-        trunk_(weights.tensors, "trunk") {}
+        trunk_(weights.tensors, "trunk", 2) {}
 
   void forward(const Observation& o, std::span<float> logits) const override {
     const Vector x = window_(normaliser_.rows(o), normaliser_.cluster(o));

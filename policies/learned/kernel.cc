@@ -15,8 +15,8 @@ class Kernel final : public NativeNetwork {
   explicit Kernel(const TrainedWeights& weights)
       : shape_(checked(weights).shape),
         normaliser_(weights.tensors, shape_),
-        kernel_(weights.tensors, "kernel"),
-        nothing_(weights.tensors, "nothing") {}
+        kernel_(weights.tensors, "kernel", 4),
+        nothing_(weights.tensors, "nothing", 1) {}
 
   void forward(const Observation& o, std::span<float> logits) const override {
     const Vector cluster = normaliser_.cluster(o);

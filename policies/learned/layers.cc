@@ -21,6 +21,9 @@ std::string layer_name(const std::string& name, size_t layer, const char* part) 
 
 void check_tensors(const TrainedWeights& weights,
                    const std::map<std::string, std::vector<int64_t>>& shapes) {
+  for (const auto& [name, tensor] : weights.tensors) {
+    if (!shapes.contains(name)) throw InputError(weights.where, "no tensor " + name, "one");
+  }
   for (const auto& [name, shape] : shapes) {
     const auto it = weights.tensors.find(name);
     if (it == weights.tensors.end()) throw InputError(weights.where, "a tensor " + name, "none");
@@ -37,10 +40,13 @@ void check_tensors(const TrainedWeights& weights,
 
 int64_t length_of(const TrainedWeights& weights, const std::string& name) {
   const auto it = weights.tensors.find(name);
-  if (it == weights.tensors.end() || it->second.shape.size() != 1) {
-    throw InputError(weights.where, "a vector " + name, "none");
+  const std::string expected = "a vector " + name + " of 1 to " + std::to_string(kMostHidden);
+  if (it == weights.tensors.end()) throw InputError(weights.where, expected, "none");
+  const std::vector<int64_t>& shape = it->second.shape;
+  if (shape.size() != 1 || shape[0] < 1 || shape[0] > kMostHidden) {
+    throw InputError(weights.where, expected, "shape " + shape_text(shape));
   }
-  return it->second.shape[0];
+  return shape[0];
 }
 
 Vector vector_of(const Tensors& tensors, const std::string& name) {
@@ -114,8 +120,8 @@ std::map<std::string, std::vector<int64_t>> Mlp::shapes(const std::string& name,
   return out;
 }
 
-Mlp::Mlp(const Tensors& tensors, const std::string& name) {
-  for (size_t i = 0; tensors.contains(layer_name(name, i, "weight")); ++i) {
+Mlp::Mlp(const Tensors& tensors, const std::string& name, int layers) {
+  for (size_t i = 0; i < static_cast<size_t>(layers); ++i) {
     layers_.push_back({matrix_of(tensors, layer_name(name, i, "weight")),
                        vector_of(tensors, layer_name(name, i, "bias"))});
   }

@@ -15,11 +15,12 @@ using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 using Vector = Eigen::VectorXf;
 
 // Throws InputError naming where the weights are from when one of these tensors is missing, has
-// another shape or is not finite.
+// another shape or is not finite, or when there is another beside them.
 void check_tensors(const TrainedWeights& weights,
                    const std::map<std::string, std::vector<int64_t>>& shapes);
 
-// How long a vector among the tensors is. Throws InputError where there is none.
+// How long a vector among the tensors is. Throws InputError where there is none, or it is longer
+// than a layer may be wide.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
 // Requires: the tensor is there, and has one or two dimensions.
@@ -70,7 +71,7 @@ class Mlp {
   // output.
   static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
                                                             const std::vector<int64_t>& widths);
-  Mlp(const Tensors& tensors, const std::string& name);
+  Mlp(const Tensors& tensors, const std::string& name, int layers);
 
   RowMatrix operator()(RowMatrix x) const;  // (rows, in) to (rows, out)
 

@@ -14,7 +14,9 @@
 
 namespace yard {
 
-// What a network is made of.
+constexpr int64_t kMostHidden = 1024;  // units of a layer
+
+// What a network is made of; only while it is made.
 struct TrainedWeights {
   const Tensors& tensors;
   TaskShape shape;

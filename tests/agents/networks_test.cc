@@ -9,13 +9,15 @@
 
 #include "agents/choices.h"
 #include "agents/network.h"
-#include "policies/learned/native_network.h"
+#include "agents/torch_difference.h"
+#include "policies/learned/learned_agent.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 RaggedBatch batch_of(const std::vector<GoldenState>& states) {
@@ -129,6 +131,31 @@ TEST_P(Networks, RefuseOtherWeights) {
   }
   for (const auto& [name, tensor] : net->export_policy()) {
     EXPECT_EQ(tensor.data, before.at(name).data) << name;
+  }
+}
+
+// As a checkpoint it is a policy, and both halves say what was recorded.
+TEST_P(Networks, AreServedAsTheyWereTrained) {
+  torch::NoGradGuard no_grad;
+  Checkpoint c = small_checkpoint();
+  c.network = GetParam();
+  c.weights = stirred_net()->export_policy();
+  std::vector<GoldenState> states = random_states();
+  for (GoldenState& g : states) network_of(c, "test")->forward(g.observation(), g.logits);
+  c.golden = pack_golden(states, kDispatchShape);
+  EXPECT_LT(torch_difference(c), 1e-4);
+  EXPECT_NO_THROW(policy_of(c, "test"));
+  c.weights["trunk.9.weight"] = c.weights.begin()->second;
+  EXPECT_THAT(refusal([&] { policy_of(c, "test"); }), HasSubstr("trunk.9.weight"));
+}
+
+TEST(NetworkHalves, AreOfTheSameNames) {
+  EXPECT_EQ(NetworkRegistry::names(), NativeNetworkRegistry::names());
+  for (const char* name : {"none", "perceptron"}) {
+    Checkpoint c = small_checkpoint();
+    c.network = name;
+    EXPECT_THAT(refusal([&] { policy_of(c, "somewhere"); }),
+                AllOf(HasSubstr("somewhere"), HasSubstr("kernel"), HasSubstr(name)));
   }
 }
 

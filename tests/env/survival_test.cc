@@ -49,7 +49,7 @@ const Layer kLayers[] = {
      },
      1 - 1.0 / 512},
     {[](const Seen& o, const Seen& s) {
-       return o.user == s.user && job_size(o.gpus) == job_size(s.gpus);
+       return o.user == s.user && user_size(o.gpus) == user_size(s.gpus);
      },
      1 - 1.0 / 64},
     {[](const Seen& o, const Seen& s) { return o.name == s.name && s.name != kNone; },

@@ -86,11 +86,10 @@ int log_choices(const ChoicesOptions& options) {
                      {"decisions", found.decisions},   {"passed", found.passed},
                      {"impossible", found.impossible}, {"idle", found.idle},
                      {"steps", found.steps.size()},    {"suggested", found.suggested},
-                     {"nothing", found.nothing},
-                     {"actions", found.actions},       {"followed", found.followed},
-                     {"elsewhere", found.elsewhere},   {"not_shown", found.not_shown},
-                     {"not_legal", found.not_legal},   {"forced", found.forced},
-                     {"first_missed", found.first}};
+                     {"nothing", found.nothing},       {"actions", found.actions},
+                     {"followed", found.followed},     {"elsewhere", found.elsewhere},
+                     {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
+                     {"forced", found.forced},         {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   tell_damage(log);
   if (options.json) {

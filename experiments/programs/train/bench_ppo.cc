@@ -15,7 +15,6 @@
 #include "agents/connect.h"
 #include "agents/matrix_product.h"
 #include "agents/trainer.h"
-#include "env/base/check.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/meeting_folder.h"
 #include "experiments/programs/train/setup.h"
@@ -40,22 +39,18 @@ double flop_of_job_scorer(const WorldsShape& shape, double rows, double h, int e
   return forward + epochs * (forward + rows * row_backward + whole_backward);
 }
 
-double flop_of_flat(const WorldsShape& shape, double, double h, int epochs) {
-  const double in = shape.rows * shape.row_features + shape.cluster_features;
+// `rows`: as many as there are multiplied.
+double flop_of_flat(const WorldsShape& shape, double rows, double h, int epochs) {
+  const double in = rows * shape.row_features + shape.cluster_features;
   const double out = shape.actions() + 1;  // the critic's, too
   const double forward = 2 * (in * h + h * h + h * out);
   return forward + epochs * (2 * forward + 2 * (h * h + h * out));
 }
 
-double flop_of_sample(const std::string& network, const WorldsShape& shape, double rows, double h,
-                      int epochs) {
-  YARD_CHECK(network == "job-scorer" || network == "flat", "a network whose products are counted");
-  return (network == "flat" ? flop_of_flat : flop_of_job_scorer)(shape, rows, h, epochs);
-}
-
 struct Measured {
   double samples_per_s = 0, rows = 0;
-  double flop = 0;  // of a sample
+  double flop = 0;       // of a sample, as a loop over tensors makes them
+  double flop_done = 0;  // without those of rows that do not exist
   Json seconds = Json::object();
 };
 
@@ -85,12 +80,16 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
     if (r == 0) {
       events.on_update = [&](const TrainStats& s) {
         if (s.update == 1) return;  // it fits the normaliser
-        const double flop =
-            flop_of_sample(setup.loop.network, shape, s.rows, hidden, setup.loop.descent.epochs);
+        const int epochs = setup.loop.descent.epochs;
+        const bool flat = setup.loop.network == "flat";
+        const double done =
+            (flat ? flop_of_flat : flop_of_job_scorer)(shape, s.rows, hidden, epochs);
+        const double flop = flat ? flop_of_flat(shape, shape.rows, hidden, epochs) : done;
         if (flop * s.samples_per_s < best.flop * best.samples_per_s) return;
         best.samples_per_s = s.samples_per_s;
         best.rows = s.rows;
         best.flop = flop;
+        best.flop_done = done;
       };
     }
     trainer->run(events);
@@ -131,6 +130,7 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
             {"hidden", setup.value("hidden")},
             {"rows_a_sample", measured.rows},
             {"flop_a_sample", measured.flop},
+            {"flop_done_a_sample", measured.flop_done},
             {"sgemm_flop_per_s", sgemm},
             {"seconds", measured.seconds},
             {"threads", ranks}}}};
