@@ -8,7 +8,6 @@
 #include "agents/choices.h"
 #include "agents/descent.h"
 #include "agents/task_worlds.h"
-#include "policies/learned/job_scorer.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
 
