@@ -100,6 +100,7 @@ class DispatcherAgent final : public Agent {
     c.weights = trained.weights;
     c.golden = pack_golden(trained.golden, kDispatchShape);
     c.provenance = trained.provenance;
+    c.core_s = trained.core_s;
     return c;
   }
 

@@ -44,6 +44,7 @@ class PilotAgent final : public Agent {
     c.weights = trained.weights;
     c.golden = pack_golden(trained.golden, JointTask::kShape);
     c.provenance = trained.provenance;
+    c.core_s = trained.core_s;
     return c;
   }
 

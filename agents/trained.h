@@ -15,6 +15,7 @@ struct Trained {
   Tensors weights;
   std::vector<GoldenState> golden;  // with this network's logits
   nlohmann::ordered_json provenance;
+  double core_s = 0;  // of all ranks
 };
 
 }  // namespace yard

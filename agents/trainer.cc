@@ -7,6 +7,7 @@
 #include "agents/descent.h"
 #include "agents/divergence.h"
 #include "agents/training_state.h"
+#include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
 
@@ -19,12 +20,13 @@ constexpr uint64_t kShuffleStream = 2;
 struct Counters {
   int update = 0;
   int64_t samples = 0;
+  double core_s = 0;  // of all ranks
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
   int since_best = 0;  // validations
   Divergence divergence;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, reward_scale, best_score, latest_score,
-                                 since_best, divergence)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, core_s, reward_scale, best_score,
+                                 latest_score, since_best, divergence)
 };
 
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
@@ -118,7 +120,8 @@ class Trainer::Impl {
   }
 
   Trained trained() const {
-    Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_};
+    Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_,
+                counters_.core_s};
     for (GoldenState& g : out.golden) g.logits = logits_of(*mean_network_, worlds_->shape(), g);
     out.provenance["updates"] = counters_.update;
     out.provenance["samples"] = counters_.samples;
@@ -188,6 +191,7 @@ class Trainer::Impl {
     const UpdateStats stats = learn();
     average_weights();
     ++counters_.update;
+    count_core_s();
     TrainStats report = report_of(stats);
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(Profile::Clock::now() - begin).count();
@@ -199,6 +203,15 @@ class Trainer::Impl {
       const auto timed = profile_.enter(Stage::kSaving);
       events.save();
     }
+  }
+
+  // What all ranks have worked since it was counted last.
+  void count_core_s() {
+    const double now = process_cpu_s();
+    double worked[1] = {now - counted_core_s_};
+    counted_core_s_ = now;
+    ranks_.sum(worked);
+    counters_.core_s += worked[0];
   }
 
   // One rank that was interrupted takes the others along.
@@ -334,6 +347,7 @@ class Trainer::Impl {
   std::vector<GoldenState> golden_;
   Counters counters_;
   int64_t update_samples_ = 0;  // of the latest update
+  double counted_core_s_ = 0;   // of this process, reading the data included
 };
 
 Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,

@@ -75,6 +75,8 @@ Json json_of(const Score& score) {
           {"soon_again", number(score.soon_again)},
           {"class_jct_s", score.class_jct_s},
           {"unfinished", score.unfinished},
+          {"decisions", score.decisions},
+          {"core_s", score.core_s},
           {"block_jct_s", score.block_jct_s}};
 }
 
@@ -86,6 +88,8 @@ Score read_score(const Json& json) {
   json.at("max_wait_s").get_to(score.max_wait_s);
   json.at("preemptions").get_to(score.preemptions);
   // Scores that were kept before these were counted lack them.
+  score.decisions = json.value("decisions", 0.0);
+  score.core_s = json.value("core_s", 0.0);
   score.moves = number(json.value("moves", Json()));
   score.soon_again = number(json.value("soon_again", Json()));
   json.at("class_jct_s").get_to(score.class_jct_s);

@@ -53,6 +53,10 @@ double CellResult::over_yardstick(double Score::*figure) const {
   return share(mean(figure), yardstick_score().*figure);
 }
 
+double CellResult::decisions_per_s() const {
+  return share(mean(&Score::decisions), mean(&Score::core_s));
+}
+
 double CellResult::ratio_hindsight() const {
   return rivals[best_hindsight].candidate_over_it.ratio;
 }

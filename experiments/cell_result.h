@@ -33,6 +33,7 @@ struct CellResult {
   int replicas = 0;
   std::string candidate_name;
   std::vector<Score> candidates;  // by training seed
+  double training_core_s = 0;     // of a seed, mean; 0: not known
   std::vector<Rival> rivals;
   std::vector<Score> bounds;
   size_t yardstick = 0, best_hindsight = 0;  // into rivals
@@ -53,6 +54,7 @@ struct CellResult {
   double mean(double Score::*figure) const;
   double over_yardstick(double Score::*figure) const;
   double per_job(double Score::*figure) const { return mean(figure) / facts.jobs; }
+  double decisions_per_s() const;  // of one core, rules included; NaN: not counted
   // The largest jobs of which there are at least 50.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;

@@ -50,6 +50,8 @@ void add(const Scenario& replica, const Run& run, const JobIndex& index, double 
   score.moves += share * told(s.moves);
   score.soon_again += share * told(s.soon_again);
   score.unfinished += s.all.jobs - s.all.finished;
+  score.decisions += static_cast<double>(run.outcome.decisions);
+  score.core_s += run.core_s;
 }
 
 }  // namespace

@@ -217,6 +217,9 @@ class Evaluator {
     const auto [from, to] = field_.candidates[candidate];
     const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
     cell.candidates.assign(at(from), at(to));
+    for (size_t i = from; i < to; ++i) {
+      cell.training_core_s += field_.all[i].contestant.core_s / static_cast<double>(to - from);
+    }
     cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "env/base/file.h"
 #include "experiments/golden_course.h"
 #include "policies/learned/open_policy.h"
 #include "policies/learned/pilot.h"
@@ -21,6 +22,17 @@ nlohmann::ordered_json json_of(const YAML::Node& node) {
   return out;
 }
 
+// What the search that wrote `file` took, from the state that it left beside it; 0 where there is
+// none.
+double search_core_s(std::filesystem::path file) {
+  const std::filesystem::path state = file.replace_extension(".search.json");
+  if (!std::filesystem::exists(state)) return 0;
+  const auto json = nlohmann::json::parse(read_file(state), nullptr, false);
+  const nlohmann::json::json_pointer core_s("/core_s");
+  if (!json.contains(core_s) || !json[core_s].is_number()) return 0;
+  return json[core_s];
+}
+
 }  // namespace
 
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
@@ -36,6 +48,7 @@ Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
   task.rule = parse<JointIndex::Config>(rule);
   Checkpoint out = rule_checkpoint(task);
   out.provenance = std::move(provenance);
+  out.core_s = search_core_s(file);
   out.provenance["golden_course"] = play_golden_course(out);
   return out;
 }

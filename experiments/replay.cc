@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "policies/learned/open_policy.h"
@@ -80,6 +81,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.servable = opened.info.servable;
     who.by_limits = opened.info.by_limits;
     who.digest = opened.digest;
+    who.core_s = opened.core_s;
     who.level =
         granted(policy, who.policy->level(), who.policy->least_level(), options.information);
     return who;
@@ -192,6 +194,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.placement = contestant.placement;
   run.level = contestant.level;
   const auto begin = std::chrono::steady_clock::now();
+  const double worked_s = thread_cpu_s();
   Outcome outcome;
   const bool watched = static_cast<bool>(options.watch);
   if (scenario.drawn_until_us == kNever) {
@@ -202,6 +205,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   }
   run.outcome = scenario.of_jobs(std::move(outcome));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.core_s = thread_cpu_s() - worked_s;
   run.summary = summarise(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome);
   return run;
 }

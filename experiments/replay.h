@@ -34,7 +34,7 @@ struct Run {
   Level level = Level::kBlind;
   Outcome outcome;
   Summary summary;
-  double wall_s = 0;  // of the replay alone
+  double wall_s = 0, core_s = 0;  // of the replay alone
 };
 
 // Whether a policy's name is the file of a tuned one.
@@ -53,6 +53,7 @@ struct Contestant {
   bool servable = false;
   bool by_limits = false;  // it goes by the limits that users set
   std::string digest;      // of a checkpoint
+  double core_s = 0;       // that its training took; 0: not known
 };
 
 // Throws InputError: unknown policy, placement, rules or key; more information than allowed. An

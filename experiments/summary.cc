@@ -85,10 +85,14 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
   out.p99 = over_yardstick(&Score::p99_jct_s);
   out.max_wait = over_yardstick(&Score::max_wait_s);
   out.preemptions = over_yardstick(&Score::preemptions);
+  double s_a_decision = 0;
   for (const CellResult* cell : cells) {
     out.preemptions_per_job += cell->per_job(&Score::preemptions) / out.cells;
     out.soon_again += cell->mean(&Score::soon_again);
+    s_a_decision += 1 / cell->decisions_per_s() / out.cells;
   }
+  out.decisions_per_s = 1 / s_a_decision;
+  out.training_core_s = cells.front()->training_core_s;
   out.largest_class =
       spread(cells, [](const CellResult& cell) { return cell.largest_class_jct_ratio(); });
   return out;

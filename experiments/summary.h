@@ -29,6 +29,8 @@ struct SummaryRow {
   double ratio_hindsight = 0;
   double preemptions_per_job = 0;  // mean of the cells
   double soon_again = 0;           // over all cells
+  double training_core_s = 0;      // of a seed, mean; 0: not known
+  double decisions_per_s = 0;      // harmonic mean of the cells; NaN where one did not count
   Spread ratio, p99, largest_class, max_wait, preemptions;
   bool finished = true;  // no job was left over; else there are no figures
 };

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# results.sh: the tables of docs/results.md that are made from experiments/cells.yaml: tunes the families
-# of heuristics, searches the pilot's seeds, scores everybody, writes the tables. What an earlier call
-# has finished, under runs/results, is kept; an interrupted call goes on. ONLY=STAGE or STAGE/PART
-# (tune/las, pilot/3, scores/validate) does that alone. The last fifth of a trace's time and the
-# clusters that nobody trained on are opened by ONLY=test or test/GROUP alone, never otherwise. Needs jq.
+# results.sh: the tables of docs/results.md: tunes the families of heuristics, searches the pilot's seeds,
+# trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody,
+# writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
+# goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that alone. The last fifth
+# of a trace's time and the clusters that nobody trained on are opened by ONLY=test or test/GROUP alone,
+# never otherwise; by goal: ONLY=a (test, unseen, printed), b (mixed-), c (what clusters allow), d
+# (embedded). Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -15,6 +17,9 @@ only=${ONLY:-}
 # Minutes of each part on 2 cores, from nothing.
 families="las:4 2d-las:25 gittins:40 srsf-qssf:25 srtf-qssf:25 srsf-move:8"
 seeds="1:10 2:10 3:10 4:10 5:10"
+gradients="1:5 2:5 3:5 4:5 5:5"
+embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
+  tuned-5:2 score:6"
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
 tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40"
 
@@ -35,23 +40,40 @@ add_stages() {  # STAGE "PART:MINUTES..."
 }
 add_stages tune "$families"
 add_stages pilot "$seeds"
+add_stages gradient "$gradients"
+stages+="rival 10"$'\n'
+add_stages embedded "$embedded"
 add_stages scores "$scores"
 stages+="tables 0"$'\n'
 asked=$stages
-if [[ $only == test || $only == test/* ]]; then add_stages test "$tests"; fi
+parts=$only
+case $only in
+  a) parts="test/test test/unseen test/printed" ;;
+  b) parts="test/mixed-test test/mixed-unseen" ;;
+  c) parts="test/start-test test/requeue-test" ;;
+  d) parts=embedded ;;
+esac
+if [[ $parts == test || $parts == test/* ]]; then add_stages test "$tests"; fi
 
 wanted() {
-  [[ $1 != test/* || -n $only ]] && [[ -z $only || $1 == "$only" || $1 == "$only"/* ]]
+  [[ -n $parts || $1 != test/* ]] || return 1
+  [[ -n $parts ]] || return 0
+  local part
+  for part in $parts; do
+    if [[ $1 == "$part" || $1 == "$part"/* ]]; then return 0; fi
+  done
+  return 1
 }
 
 total=0
 while read -r name minutes; do
   if [[ -n $name ]] && wanted "$name"; then total=$((total + minutes)); fi
 done <<<"$stages"
-if ! grep -qE "^${only//./\\.}(/| )" <<<"$stages" && [[ -n $only ]]; then
-  echo "results.sh: ONLY: expected one of: $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
+for part in $parts; do
+  if grep -qE "^${part//./\\.}(/| )" <<<"$stages"; then continue; fi
+  echo "results.sh: ONLY: expected one of: a, b, c, d, $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
   exit 2
-fi
+done
 printf 'about %d h %02d min on 2 cores from nothing; what is kept in %s is not done again\n' \
   $((total / 60)) $((total % 60)) "$kept"
 mkdir -p "$kept" "$tuned" evaluations
@@ -89,6 +111,78 @@ for seed in $seeds; do
     --step 0.05 --tails 0.3 --drop preempt,move,hold,choose_type --drop-share 0.1 \
     --out "$kept/pilot-$n.yaml" --checkpoint "checkpoints/pilot-$n" "${resume[@]}"
   touch "$kept/pilot-$n.done"
+done
+
+# Trains what a configuration says, or goes on with it: FOLDER CONFIG SETTINGS...
+train() {
+  local folder=$1
+  shift
+  if [[ -f $folder/done ]]; then return; fi
+  if [[ -d $folder/checkpoints/training_state ]]; then
+    "$yard" train --resume "$folder"
+  else
+    rm -rf "$folder"
+    "$yard" train "$@" --out "$folder"
+  fi
+  touch "$folder/done"
+}
+
+for seed in $gradients; do
+  n=${seed%:*}
+  wanted "gradient/$n" || continue
+  echo "== gradient, seed $n"
+  train "$kept/gradient-$n" experiments/configs/gradient.yaml --set "seed=$n" "rule=$kept/pilot-$n.yaml"
+done
+
+if wanted rival; then
+  echo "== rival"
+  train "$kept/rlscheduler" experiments/configs/rlscheduler.yaml
+fi
+
+# The embedded workload: the start is a rule whose 16 constants are searched; from it the other 14
+# numbers are learned, and from joint's defaults all of them.
+shape=rate_by_length,rate_by_size,rate_by_queue,price_by_length,price_by_size,price_by_queue,hold_by_length
+shape+=,hold_by_size,hold_by_queue,margin_by_size,margin_by_queue,order_by_gain,order_by_wait,order_by_size
+constants=gpu_exponent,margin_log2,cost_weight,timer_s,rate_floor,patience_s,type_price,harm,left_over,stop
+constants+=,clear,spread,move_gain_log2,move_cost,settle_s,gittins
+learn_embedded() {  # NAME SEED OPTION...
+  local out=$kept/embedded-$1.yaml resume=()
+  if [[ -f ${out%.yaml}.done ]]; then return; fi
+  if [[ -f ${out%.yaml}.search.json ]]; then resume=(--resume); fi
+  "$yard" evolve --policy joint --trace synthetic:mixed --generate-jobs 40000 --cluster mixed-9 --to 70% \
+    --validate-from 70% --validate-to 100% --set joint.keep_s=600 --episodes 120 --episode-jobs 256 \
+    --episode-warmup 0 --drain --validation-episodes 24 --candidates 16 --meet 16 --step 0.08 \
+    --generations 14 --seed "$2" "${@:3}" --out "$out" "${resume[@]}"
+  touch "${out%.yaml}.done"
+}
+for part in $embedded; do
+  name=${part%:*}
+  wanted "embedded/$name" || continue
+  echo "== embedded $name"
+  case $name in
+    start)
+      learn_embedded start 21 --learn "$constants"
+      cp "$kept/embedded-start.yaml" experiments/configs/tuned-9.yaml
+      ;;
+    untuned-*) learn_embedded "$name" "10${name#*-}" ;;
+    tuned-*)
+      learn_embedded "$name" "20${name#*-}" --start experiments/configs/tuned-9.yaml --learn "$shape"
+      ;;
+    score)
+      for from in untuned tuned; do
+        start=joint
+        if [[ $from == tuned ]]; then start=experiments/configs/tuned-9.yaml; fi
+        for n in 1 2 3 4 5; do
+          scripts/over_seeds.sh 5101 5160 --trace synthetic:mixed --cluster mixed-9 \
+            --policy "$kept/embedded-$from-$n.yaml,$start,srsf-move" |
+            jq -Rn --arg from "$from" --arg seed "$n" '[inputs | capture(
+              "^(?<against>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
+              | map_values(tonumber? // .)] | map({from: $from, seed: ($seed | tonumber)} + .) | .[]'
+        done
+      done | jq -s . >"$kept/embedded.json"
+      cp "$kept/embedded.json" evaluations/embedded.json
+      ;;
+  esac
 done
 
 # score GROUP POLICIES: everybody of the cells' yardsticks, and these, on a group.

@@ -13,6 +13,7 @@ common='
     | (if ($d | startswith("-")) then "-" else "" end) as $sign | ($d | ltrimstr("-")) as $d
     | ("0" * ([$n + 1 - ($d | length), 0] | max) // "") + $d
     | $sign + .[:length - $n] + "." + .[length - $n:] end;
+  def whole: if . == null then "–" else round | tostring end;
   def percent: if . == null then "–" else (. * 100 | digits(1)) + " %" end;
   def within($row; $name): if $row[$name] == null then "–" else
     ($row[$name] | digits(3)) + " [" + ($row[$name + "_lo"] | digits(3)) + ", " + ($row[$name + "_hi"] | digits(3)) + "]" end;
@@ -34,10 +35,22 @@ rows() {
       jq -r "$common"'[.summary[] | [.policy, .group, (.cells | tostring) + " " + .over, within(.; "ratio"), (.ratio_worst | digits(3)),
           (.ratio_hindsight | digits(3)), within(.; "captured"), (.iqm | digits(3)), (.probability_of_improvement | digits(2)),
           (.better | tostring) + " / " + (.worse | tostring), (.p99_ratio | digits(2)), (.largest_class_jct_ratio | digits(2)),
-          (.max_wait_ratio_worst | digits(2)), (.preemptions_ratio | digits(2))] | line]
+          (.max_wait_ratio_worst | digits(2)), (.preemptions_ratio | digits(2)),
+          (.training_core_s | whole), (.decisions_per_s | whole)] | line]
         | table(["policy", "group", "over", "ratio [95 %]", "worst", "to the best in hindsight", "captured [95 %]", "IQM",
-          "probability of improvement", "better / worse", "p99", "largest class", "longest wait, worst", "preemptions"])
+          "probability of improvement", "better / worse", "p99", "largest class", "longest wait, worst", "preemptions",
+          "training, core-s", "decisions/s"])
         | if type == "array" then .[] else . end' "$2" ;;
+    embedded)
+      # From each start, of that start; by training seed.
+      jq -r "$common"'def cell: if . == null then "–" else (.ratio | digits(3)) + " (" + (.lo | digits(3)) + " to "
+          + (.hi | digits(3)) + ")" end;
+        def mean: (map(.ratio | log) | add / length) | exp | digits(3);
+        (map(select(.from == "untuned" and .against == "joint"))) as $untuned
+        | (map(select(.from == "tuned" and (.against | endswith(".yaml"))))) as $tuned
+        | [($untuned[] | .seed as $n | [($n | tostring), cell, ($tuned[] | select(.seed == $n) | cell)]),
+           ["mean", ($untuned | mean), ($tuned | mean)] | line]
+        | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
     policies)
       # Everybody in every cell, over the best heuristic there.
       jq -r "$common"'([.cells[].cell] | unique) as $cells

@@ -1,5 +1,7 @@
 #include "policies/learned/checkpoint.h"
 
+#include <cmath>
+
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "policies/learned/learned_agent.h"
@@ -13,6 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kGolden = "golden.safetensors";
 constexpr const char* kManifest = "manifest.json";
+constexpr const char* kCost = "cost.json";
 
 // Of what decides how the weights are used, as the manifest spells it.
 std::string use_hash(const Json& manifest) {
@@ -37,6 +40,17 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
   return bytes;
 }
 
+// 0 where it is not told.
+double cost_of(const fs::path& folder) {
+  if (!fs::exists(folder / kCost)) return 0;
+  const std::string where = (folder / kCost).string();
+  try {
+    return Json::parse(read_file(where)).at("training_core_s").get<double>();
+  } catch (const nlohmann::json::exception& e) {
+    throw InputError(where, "training_core_s, a number", e.what());
+  }
+}
+
 }  // namespace
 
 void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
@@ -55,6 +69,10 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);
   write_file_atomic(out.path() / kManifest, manifest.dump(2) + "\n");
+  if (c.core_s > 0) {
+    const Json cost = {{"training_core_s", std::round(10 * c.core_s) / 10}};
+    write_file_atomic(out.path() / kCost, cost.dump(2) + "\n");
+  }
   out.commit();
 }
 
@@ -73,6 +91,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     }
     Checkpoint c;
     c.digest = sha256_hex(text);
+    c.core_s = cost_of(folder);
     const Json& hashes = manifest.at("sha256");
     const auto use = manifest.at("use_sha256").get<std::string>();
     if (use != use_hash(manifest)) {

@@ -1,6 +1,8 @@
 // A checkpoint is a folder: model.safetensors (weights), manifest.json (what they are, where they
 // come from, how they scored, the hash of every file) and golden.safetensors (recorded states with
-// the network's outputs, for `verify` and for warm-up). It is written beside, synced and renamed.
+// the network's outputs, for `verify` and for warm-up); cost.json, where it is known, says how many
+// core-seconds training took, apart from the manifest, so that equal trainings have equal hashes.
+// It is written beside, synced and renamed.
 #pragma once
 
 #include <filesystem>
@@ -23,6 +25,7 @@ struct Checkpoint {
   Tensors golden;                     // golden.h
   nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
+  double core_s = 0;   // that training took; 0: not known
   std::string digest;  // sha256 of the manifest, which holds those of all other files; set by load
 };
 

@@ -13,7 +13,8 @@ OpenedPolicy open_checkpoint(const std::string& folder, const Settings& settings
   const Checkpoint checkpoint = load_checkpoint(folder);
   std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
   return {std::move(policy), checkpoint.agent,
-          LearnedRegistry::make(checkpoint.agent, {})->info(checkpoint), checkpoint.digest};
+          LearnedRegistry::make(checkpoint.agent, {})->info(checkpoint), checkpoint.digest,
+          checkpoint.core_s};
 }
 
 struct PolicyFile {
@@ -38,7 +39,7 @@ OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
   PolicyFile tuned = read_policy_file(file);
   for (const Setting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
   return {PolicyRegistry::make(tuned.policy, tuned.settings), file,
-          PolicyRegistry::info(tuned.policy), ""};
+          PolicyRegistry::info(tuned.policy), "", 0};
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
     return open_checkpoint(text.substr(kCheckpoint.size()), settings);
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
-  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), ""};
+  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0};
 }
 
 }  // namespace yard

@@ -15,6 +15,7 @@ struct OpenedPolicy {
   std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
   std::string digest;  // of a checkpoint, else empty
+  double core_s = 0;   // that its training took; 0: not known
 };
 
 // The settings in the file of a tuned policy. Throws InputError where it is not one, or not

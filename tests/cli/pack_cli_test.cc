@@ -58,6 +58,28 @@ TEST_F(Pack, TakesSettingsInThePlaceOfTheFiles) {
   EXPECT_NE(mean_jct_s("checkpoint:a"), mean_jct_s("checkpoint:b"));
 }
 
+// A search leaves beside its rule how long it worked.
+TEST_F(Pack, KeepsWhatTheSearchTook) {
+  ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint alone").code, 0);
+  EXPECT_FALSE(std::filesystem::exists("alone/cost.json"));
+  const std::string search =
+      "yardmaster evolve --policy joint --trace synthetic:mixed --generate-jobs 600 --cluster "
+      "mixed-9 "
+      "--to 60% --validate-from 60% --validate-to 100% --episodes 2 --episode-jobs 40 "
+      "--validation-episodes 1 --candidates 2 --meet 1 --out found.yaml ";
+  const auto took = [&](const std::string& options) {
+    const Result r = shell(search + options);
+    EXPECT_EQ(r.code, 0) << r.err;
+    return Json::parse(read_file("made/cost.json"))["training_core_s"].get<double>();
+  };
+  const double one = took("--generations 1 --checkpoint made");
+  EXPECT_GT(one, 0);
+  EXPECT_GT(took("--generations 2 --resume --checkpoint made"), one);
+  std::filesystem::remove_all("made");
+  ASSERT_EQ(shell("yardmaster pack --policy found.yaml --checkpoint made").code, 0);
+  EXPECT_GT(Json::parse(read_file("made/cost.json"))["training_core_s"], one);
+}
+
 TEST_F(Pack, RefusesWhatIsNoRule) {
   folder_.write("las.yaml", "policy: las\nsettings: {}\n");
   for (const auto& [options, message] : std::initializer_list<std::pair<const char*, const char*>>{

@@ -68,6 +68,35 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(shell("yardmaster verify --checkpoint nowhere").code, 2);
 }
 
+TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {
+  ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 600 --out a.csv").code, 0);
+  const auto cells = [&](const std::string& congestions) {
+    folder_.write("cells.yaml", "congestions: [" + congestions + "]\ntraces:\n  a: {file: a.csv, " +
+                                    "sha256: " + sha256_hex(read_file("a.csv")) +
+                                    ", cluster: 2x8}\ngroups:\n"
+                                    "  train: {traces: [a], to: 60%}\n"
+                                    "  validate: {traces: [a], from: 60%, to: 90%}\n");
+  };
+  folder_.write("on.yaml",
+                "cells: cells.yaml\nonly: [train]\nvalidate_on: [validate]\ndraws: 2\n"
+                "episode_jobs: 40\nworlds: 4\ngroup: 2\nhidden: 8\nthreads: 1\nupdates: 1\n"
+                "validate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n");
+  cells("1, 999");
+  const Result some = shell("yardmaster train on.yaml --out run");
+  ASSERT_EQ(some.code, 0) << some.err;
+  EXPECT_THAT(some.err, HasSubstr("cell train/a/x999"));
+  EXPECT_THAT(some.err, HasSubstr("left out"));
+  const Json told = Json::parse(read_file("run/checkpoints/last/manifest.json"))["provenance"];
+  EXPECT_EQ(told["grounds"].size(), 2u);  // draws of the one that is left
+  EXPECT_EQ(told["left_out"].size(), 2u);
+  EXPECT_GT(Json::parse(read_file("run/checkpoints/last/cost.json"))["training_core_s"], 0);
+  cells("999");
+  const Result none = shell("yardmaster train on.yaml --out none");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("cell train/a/x999: --congestion: expected"));
+  EXPECT_FALSE(folder_.has("none"));
+}
+
 TEST_F(Train, ARuleIsVerifiedByWhatItDoes) {
   folder_.write("rule.yaml", "policy: joint\nsettings: {gpu_exponent: 0.7}\n");
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint rule").code, 0);

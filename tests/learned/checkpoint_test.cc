@@ -119,6 +119,19 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(load(), "");
 }
 
+TEST_F(CheckpointFiles, WhatTrainingTookStandsBesideTheManifest) {
+  EXPECT_FALSE(fs::exists(folder_ / "cost.json"));
+  EXPECT_EQ(load_checkpoint(folder_).core_s, 0);
+  Checkpoint costly = small_checkpoint();
+  costly.core_s = 1234;
+  save_checkpoint(costly, scratch_.path() / "costly");
+  const Checkpoint c = load_checkpoint(scratch_.path() / "costly");
+  EXPECT_EQ(c.core_s, 1234);
+  EXPECT_EQ(c.digest, load_checkpoint(folder_).digest);  // equal trainings, equal hashes
+  write_file_atomic(folder_ / "cost.json", R"({"training_core_s": "long"})");
+  EXPECT_NE(load(), "");
+}
+
 TEST_F(CheckpointFiles, GoldenStatesReproduceWhatWasRecorded) {
   const Checkpoint c = load_checkpoint(folder_);
   const JobScorer net({c.weights, kDispatchShape, "test"});

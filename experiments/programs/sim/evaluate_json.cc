@@ -9,6 +9,8 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+
 Json score_json(const Score& score) {
   return {{"policy", score.name},           {"information", level_name(score.level)},
           {"mean_jct_s", score.mean_jct_s}, {"p99_jct_s", score.p99_jct_s},
@@ -75,6 +77,8 @@ Json cell_json(const CellResult& cell) {
       {"preemptions_per_job", figure(cell.per_job(&Score::preemptions))},
       {"moves_per_job", figure(cell.per_job(&Score::moves))},
       {"soon_again", figure(cell.mean(&Score::soon_again))},
+      {"training_core_s", known(cell.training_core_s)},
+      {"decisions_per_s", number(cell.decisions_per_s())},
       {"seeds", cell.seeds()},
       {"blocks", cell.versus.blocks},
       {"replicas", cell.replicas},
@@ -119,6 +123,8 @@ Json summary_json(const SummaryRow& row) {
   add_spread("preemptions_ratio", row.preemptions);
   out["preemptions_per_job"] = figure(row.preemptions_per_job);
   out["soon_again"] = figure(row.soon_again);
+  out["training_core_s"] = known(row.training_core_s);
+  out["decisions_per_s"] = number(row.decisions_per_s);
   return out;
 }
 

@@ -113,6 +113,12 @@ void print_summary(const std::vector<SummaryRow>& rows) {
         row.max_wait.mean, row.max_wait.worst, row.preemptions.mean, row.preemptions.worst);
     std::printf("  %.2f preemptions a job, %.0f in all within 10 minutes of another of the job\n",
                 row.preemptions_per_job, row.soon_again);
+    if (std::isfinite(row.decisions_per_s)) {
+      std::printf("  %.0f decisions a second on one core", row.decisions_per_s);
+      if (row.training_core_s > 0)
+        std::printf("; training took %.0f core-seconds", row.training_core_s);
+      std::printf("\n");
+    }
   }
 }
 

@@ -208,7 +208,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   const std::vector<Scenario> episodes = episodes_of(cells, sources, options.episodes, options);
   const std::vector<Scenario> validation =
       episodes_of(later, sources, options.validation_episodes, options);
-  const EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
+  EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
                            later, options.episodes, options.episode_jobs, options.drop,
                            options.validation_episodes, options.episode_warmup, options.drain,
                            deciding_options(app), sources.hashes()});

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
@@ -79,7 +80,7 @@ std::filesystem::path EvolveFiles::state_path() const {
   return out.replace_extension(".search.json");
 }
 
-EvolutionState EvolveFiles::earlier() const {
+EvolutionState EvolveFiles::earlier() {
   const std::string where = state_path().string();
   const std::string text = read_file(where);
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -89,6 +90,7 @@ EvolutionState EvolveFiles::earlier() const {
   if (json["inputs_sha256"] != inputs_) {
     throw InputError(where, "a search with the same options, but for --generations", "another");
   }
+  earlier_core_s_ = json.value("core_s", 0.0);
   return evolution_state(json["state"].dump(), where);
 }
 
@@ -97,6 +99,7 @@ void EvolveFiles::keep(const EvolutionState& state) const {
   AtomicFiles files;
   files.add(search_.out, policy_yaml(state));
   const nlohmann::json json = {{"inputs_sha256", inputs_},
+                               {"core_s", earlier_core_s_ + process_cpu_s()},
                                {"state", nlohmann::json::parse(to_json(state))}};
   files.add(state_path(), json.dump() + "\n");
   files.commit();

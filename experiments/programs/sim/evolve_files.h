@@ -31,9 +31,10 @@ class EvolveFiles {
   explicit EvolveFiles(Search search);
 
   // Throws InputError: no such state, or that of another search.
-  EvolutionState earlier() const;
+  EvolutionState earlier();
 
-  // Throws RunError when the disk refuses.
+  // With the core-seconds of this process and those before it. Throws RunError when the disk
+  // refuses.
   void keep(const EvolutionState& state) const;
 
  private:
@@ -42,6 +43,7 @@ class EvolveFiles {
 
   Search search_;
   std::string inputs_;  // a hash of all that decides how the search goes
+  double earlier_core_s_ = 0;
 };
 
 }  // namespace yard::sim

@@ -79,6 +79,12 @@ class Session {
       kept_.emplace(run_->checkpoints(), setup.data.keep);
     }
     nlohmann::ordered_json provenance = lessons_->provenance();
+    if (leads_ && provenance.contains("left_out")) {
+      for (const std::string why : provenance["left_out"]) {
+        run_->log(why + ": left out");
+        std::fputs((why + ": left out\n").c_str(), stderr);
+      }
+    }
     if (log_) provenance["log_sha256"] = log_->fit().at("sha256");
     for (const auto& [key, value] : setup.resolved) provenance["settings"][key] = value;
     const auto worlds = [this](const WorldsOptions& o) { return lessons_->worlds(*agent_, o); };

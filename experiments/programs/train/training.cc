@@ -10,6 +10,7 @@
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
 #include "experiments/cells.h"
+#include "experiments/congestion.h"
 #include "experiments/parallel.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/policy.h"
@@ -141,7 +142,8 @@ void TrainingData::read_trace() {
   grounds_.push_back(ground_of(std::move(part), whole));
 }
 
-// Each cell as often as there are draws, every time with other lots; to validate on, once.
+// Each cell as often as there are draws, every time with other lots; to validate on, once. Those
+// that are never as crowded as they are to be are left out.
 void TrainingData::read_cells() {
   const CellFile file = yard::read_cells(config_.cells);
   const Rng lots(config_.trace_seed);
@@ -151,13 +153,18 @@ void TrainingData::read_cells() {
     const std::vector<CellSpec> cells = select_cells(file, names);
     check_traces(cells);
     for (size_t c = 0; c < cells.size(); ++c) {
-      const Scenario whole = scenario_of(cells[c], load_source(cells[c].scenario));
-      for (int d = 0; d < draws; ++d) {
-        const Scenario replica =
-            replica_of(whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
-        out.push_back(ground_of(scored_part(replica.trace), replica));
+      try {
+        const Scenario whole = scenario_of(cells[c], load_source(cells[c].scenario));
+        for (int d = 0; d < draws; ++d) {
+          const Scenario replica =
+              replica_of(whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
+          out.push_back(ground_of(scored_part(replica.trace), replica));
+        }
+      } catch (const NotSoCrowded& error) {
+        left_out_.emplace_back(error.what());
       }
     }
+    if (out.empty()) throw InputError(left_out_.back());
   };
   add("only", config_.only, config_.draws, grounds_);
   add("validate_on", config_.validate_on, 1, held_out_);
@@ -225,6 +232,7 @@ nlohmann::ordered_json TrainingData::provenance() const {
                                   {"validate_on", config_.validate_on},
                                   {"grounds", nlohmann::ordered_json::array()}};
     for (const Ground& ground : grounds_) out["grounds"].push_back(told_of(*ground));
+    for (const std::string& why : left_out_) out["left_out"].push_back(why);
     return out;
   }
   nlohmann::ordered_json out = told_of(*grounds_.front());

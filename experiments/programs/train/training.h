@@ -78,6 +78,7 @@ class TrainingData final : public Lessons {
   TrainingConfig config_;
   std::vector<Ground> grounds_, held_out_;
   std::vector<Window> windows_;
+  std::vector<std::string> left_out_;  // cells, with why
 };
 
 }  // namespace yard

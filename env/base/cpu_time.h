@@ -1,0 +1,17 @@
+// How long cores have worked: what a wall clock says less what other programs took.
+#pragma once
+
+#include <ctime>
+
+namespace yard {
+
+inline double cpu_s(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+inline double process_cpu_s() { return cpu_s(CLOCK_PROCESS_CPUTIME_ID); }  // of all threads
+inline double thread_cpu_s() { return cpu_s(CLOCK_THREAD_CPUTIME_ID); }    // of this one
+
+}  // namespace yard
