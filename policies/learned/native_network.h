@@ -14,7 +14,8 @@
 
 namespace yard {
 
-constexpr int64_t kMostHidden = 1024;  // units of a layer
+constexpr int64_t kMostHidden = 1024;   // units of a layer
+constexpr float kLayerNormEps = 1e-5F;  // added to the variance
 
 // What a network is made of; only while it is made.
 struct TrainedWeights {

@@ -1,0 +1,152 @@
+// The network `set-transformer` (policies/learned/set_transformer.cc has its equations) for
+// training, with a critic that pools its own rows by attention. Dims: B samples, R rows of all
+// samples together, N rows of the longest, F, C features, H hidden.
+#include <algorithm>
+#include <cmath>
+
+#include "agents/choices.h"
+#include "agents/mlp.h"
+#include "policies/learned/native_network.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  int hidden = 32;
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
+};
+
+// The rows of each sample beside those of the others, as many places as the longest has: attention
+// alone is worked out so; all layers go over rows that exist.
+class Sets {
+ public:
+  explicit Sets(const torch::Tensor& offset) : samples_(offset.numel() - 1), count_(offset.diff()) {
+    const int64_t rows = offset[samples_].item<int64_t>();
+    widest_ = samples_ > 0 ? std::max<int64_t>(count_.max().item<int64_t>(), 1) : 1;
+    const auto begin = torch::arange(samples_) * widest_ - offset.slice(0, 0, samples_);
+    at_ = torch::arange(rows) + begin.repeat_interleave(count_);
+    empty_ = torch::arange(widest_) >= count_.unsqueeze(1);
+  }
+
+  // (R, H) to (B, N, H), zero where there is no row.
+  torch::Tensor spread(const torch::Tensor& rows) const {
+    const auto out = torch::zeros({samples_ * widest_, rows.size(1)});
+    return out.index_copy(0, at_, rows).view({samples_, widest_, rows.size(1)});
+  }
+
+  // (B, N, H) to (R, H).
+  torch::Tensor rows(const torch::Tensor& spread) const {
+    return spread.reshape({samples_ * widest_, spread.size(2)}).index_select(0, at_);
+  }
+
+  // Of every row, all rows of its sample by softmax(q k / sqrt H): (R, H).
+  torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
+                       const torch::Tensor& value) const {
+    const auto fits = torch::bmm(spread(q), spread(k).transpose(1, 2));  // (B, N, N)
+    return rows(torch::bmm(shares(fits, empty_.unsqueeze(1), q.size(1)), spread(value)));
+  }
+
+  // Of every sample, its rows by softmax(seed row / sqrt H): (B, H); zero where it has none.
+  torch::Tensor pool(const torch::Tensor& seed, const torch::Tensor& value) const {
+    const auto all = spread(value);
+    const auto fits = torch::matmul(all, seed);  // (B, N)
+    return torch::bmm(shares(fits, empty_, seed.numel()).unsqueeze(1), all).squeeze(1);
+  }
+
+ private:
+  static torch::Tensor shares(const torch::Tensor& fits, const torch::Tensor& empty, int64_t h) {
+    constexpr double kNone = -1e30;  // finite: a sample without rows has no NaN
+    const double scale = 1 / std::sqrt(static_cast<double>(h));
+    return torch::softmax((fits * scale).masked_fill(empty, kNone), -1);
+  }
+
+  int64_t samples_, widest_ = 1;
+  torch::Tensor count_, at_, empty_;  // (B), (R), (B, N)
+};
+
+class SetTransformerNet final : public Network {
+ public:
+  explicit SetTransformerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  Judged judge(const RaggedBatch& batch, Heads heads) override {
+    const auto c = standard_cluster(batch);  // (B, C)
+    const auto context = c.repeat_interleave(batch.offset.diff(), 0);
+    const auto x = torch::cat({standard_jobs(batch), context}, 1);  // (R, F + C)
+    const Sets sets(batch.offset);
+    Judged out;
+    if (heads != Heads::kValue) {
+      const auto e = torch::relu(embed_->forward(x));  // (R, H)
+      const auto mixed = sets.attend(query_->forward(e), key_->forward(e), e);
+      const auto u = normal(e + mix_->forward(mixed));
+      const auto o = normal(u + torch::relu(widen_->forward(u)));
+      const auto z = sets.pool(seed_, o);  // (B, H)
+      const auto nothing = nothing_->forward(pooled_->forward(torch::cat({z, c}, 1)));
+      out.logits =
+          choice_logits(batch.prior, score_->forward(o).squeeze(-1), nothing, batch.offset);
+    }
+    if (heads != Heads::kPolicy) {
+      const auto z = sets.pool(critic_seed_, torch::relu(critic_embed_->forward(x)));
+      out.value = value_->forward(critic_->forward(torch::cat({z, c}, 1))).squeeze(-1);
+    }
+    return out;
+  }
+
+ protected:
+  void make_layers(const WorldsShape& shape) override {
+    const int64_t h = config_.hidden, c = shape.cluster_features, in = shape.row_features + c;
+    const double relu = std::sqrt(2.0);
+    const auto layer = [this](const char* name, int64_t from, int64_t to, double gain, bool bias) {
+      return register_module(name, orthogonal_linear(from, to, gain, bias));
+    };
+    embed_ = layer("embed", in, h, relu, true);
+    query_ = layer("query", h, h, 1.0, false);
+    key_ = layer("key", h, h, 1.0, false);
+    mix_ = layer("mix", h, h, 1.0, false);
+    widen_ = layer("widen", h, h, relu, true);
+    seed_ = register_parameter("seed", torch::zeros({h}));  // at first all rows count alike
+    pooled_ = register_module("pooled", cut_layers({h + c, h}));
+    // Zero: training begins exactly at the prior.
+    score_ = layer("score", h, 1, 0.0, true);
+    nothing_ = layer("nothing", h, 1, 0.0, true);
+    critic_embed_ = layer("critic_embed", in, h, relu, true);
+    critic_seed_ = register_parameter("critic_seed", torch::zeros({h}));
+    critic_ = register_module("critic", cut_layers({h + c, h}));
+    value_ = layer("value", h, 1, 1.0, true);
+  }
+
+  NamedTensors policy() const override {
+    NamedTensors out = {
+        {"query", query_->weight}, {"key", key_->weight}, {"mix", mix_->weight}, {"seed", seed_}};
+    const auto add = [&](const char* name, const torch::nn::Sequential& layers,
+                         const torch::nn::Linear& last) {
+      for (auto& named : mlp_tensors(name, layers, last)) out.push_back(std::move(named));
+    };
+    add("embed", {}, embed_);
+    add("widen", {}, widen_);
+    add("score", {}, score_);
+    add("nothing", pooled_, nothing_);
+    return out;
+  }
+
+ private:
+  static torch::Tensor normal(const torch::Tensor& rows) {
+    return torch::layer_norm(rows, {rows.size(1)}, {}, {}, kLayerNormEps);
+  }
+
+  Config config_;
+  torch::nn::Linear embed_{nullptr}, query_{nullptr}, key_{nullptr}, mix_{nullptr};
+  torch::nn::Linear widen_{nullptr}, score_{nullptr}, nothing_{nullptr};
+  torch::nn::Sequential pooled_{nullptr}, critic_{nullptr};
+  torch::nn::Linear critic_embed_{nullptr}, value_{nullptr};
+  torch::Tensor seed_, critic_seed_;  // (H)
+};
+
+const NetworkRegistry::Add<SetTransformerNet> kSetTransformer{
+    "set-transformer",
+    {.about = "jobs attend to each other before they are scored; doing nothing and the critic pool "
+              "them by attention",
+     .source = "Lee et al., Set Transformer, ICML 2019: one block, one head",
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard
