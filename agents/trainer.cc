@@ -20,13 +20,12 @@ constexpr uint64_t kShuffleStream = 2;
 struct Counters {
   int update = 0;
   int64_t samples = 0;
-  double core_s = 0;  // of all ranks
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
   int since_best = 0;  // validations
   Divergence divergence;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, core_s, reward_scale, best_score,
-                                 latest_score, since_best, divergence)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, reward_scale, best_score, latest_score,
+                                 since_best, divergence)
 };
 
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
@@ -120,8 +119,7 @@ class Trainer::Impl {
   }
 
   Trained trained() const {
-    Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_,
-                counters_.core_s};
+    Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_, core_s_};
     for (GoldenState& g : out.golden) g.logits = logits_of(*mean_network_, worlds_->shape(), g);
     out.provenance["updates"] = counters_.update;
     out.provenance["samples"] = counters_.samples;
@@ -131,6 +129,7 @@ class Trainer::Impl {
   std::vector<std::pair<std::string, double>> profile() const { return profile_.seconds(); }
 
  private:
+  static constexpr const char* kCostFile = "cost.json";
   static std::string worlds_file(int rank) { return "worlds-" + std::to_string(rank) + ".bin"; }
 
   // All that this rank would need; of the worlds, its own.
@@ -147,6 +146,8 @@ class Trainer::Impl {
                                  {"learner_state", learner_->save()},
                                  {"counters", counters_}};
     files["counters.json"] = json.dump(2) + "\n";
+    // By itself: no two trainings take equally long, and all else of equal ones is the same.
+    files[kCostFile] = nlohmann::json{{"core_s", core_s_}}.dump() + "\n";
     return files;
   }
 
@@ -179,6 +180,8 @@ class Trainer::Impl {
       }
       learner_->restore(c.at("learner_state"));
       c.at("counters").get_to(counters_);
+      const auto cost = files.find(kCostFile);
+      core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
       throw InputError(where("counters.json"), "a training's counters", e.what());
     }
@@ -191,13 +194,13 @@ class Trainer::Impl {
     const UpdateStats stats = learn();
     average_weights();
     ++counters_.update;
-    count_core_s();
     TrainStats report = report_of(stats);
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(Profile::Clock::now() - begin).count();
     const bool judges =
         counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
     if (judges) report.validation = judge(events);
+    count_core_s();
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
     if (judges && events.save) {
       const auto timed = profile_.enter(Stage::kSaving);
@@ -211,7 +214,7 @@ class Trainer::Impl {
     double worked[1] = {now - counted_core_s_};
     counted_core_s_ = now;
     ranks_.sum(worked);
-    counters_.core_s += worked[0];
+    core_s_ += worked[0];
   }
 
   // One rank that was interrupted takes the others along.
@@ -347,6 +350,7 @@ class Trainer::Impl {
   std::vector<GoldenState> golden_;
   Counters counters_;
   int64_t update_samples_ = 0;  // of the latest update
+  double core_s_ = 0;           // of all ranks
   double counted_core_s_ = 0;   // of this process, reading the data included
 };
 

@@ -99,8 +99,8 @@ void settle(CellResult& cell) {
     cell.yardstick = least(cell.rivals, [](const Rival& rival) { return rival.validation_jct_s; });
   }
   if (!cell.bounds.empty()) cell.oracle = least(cell.bounds, rank);
-  for (Rival& rival : cell.rivals) {
-    rival.candidate_over_it = compare(cell.candidates, rival.score);
+  for (auto* all : {&cell.rivals, &cell.others}) {
+    for (Rival& rival : *all) rival.candidate_over_it = compare(cell.candidates, rival.score);
   }
   cell.versus = cell.rivals[cell.yardstick].candidate_over_it;
   cell.judged = cell.facts.jobs >= kJudgedJobs && cell.versus.blocks >= kJudgedBlocks &&

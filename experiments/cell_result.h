@@ -35,6 +35,7 @@ struct CellResult {
   std::vector<Score> candidates;  // by training seed
   double training_core_s = 0;     // of a seed, mean; 0: not known
   std::vector<Rival> rivals;
+  std::vector<Rival> others;  // candidates of the same call; of each its first seed
   std::vector<Score> bounds;
   size_t yardstick = 0, best_hindsight = 0;  // into rivals
   bool validated = false;
@@ -54,13 +55,14 @@ struct CellResult {
   double mean(double Score::*figure) const;
   double over_yardstick(double Score::*figure) const;
   double per_job(double Score::*figure) const { return mean(figure) / facts.jobs; }
-  double decisions_per_s() const;  // of one core, rules included; NaN: not counted
+  double decisions_per_s()
+      const;  // of one core, the simulator's own time among it; NaN: not counted
   // The largest jobs of which there are at least 50.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;
 };
 
-// Fills in what follows from candidates, rivals (with their validation_jct_s) and bounds.
+// Fills in what follows from candidates, rivals (with their validation_jct_s), others and bounds.
 // Requires: a candidate and a rival.
 void settle(CellResult& cell);
 

@@ -31,7 +31,8 @@ struct Score {
   double soon_again = 0;  // those less than 10 minutes after another of the job; NaN: not counted
   std::array<double, kSizeClasses> class_jct_s{};  // means; 0 where a class has no jobs
   int64_t unfinished = 0;                          // over all replicas
-  double decisions = 0, core_s = 0;  // that all replicas took, rules included; 0: not counted
+  // Over all replicas, the simulator's own time among it; 0: not counted.
+  double decisions = 0, core_s = 0;
 };
 
 // How many blocks so many jobs make: at least 40 jobs each, at most `most`.

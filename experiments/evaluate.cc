@@ -217,15 +217,27 @@ class Evaluator {
     const auto [from, to] = field_.candidates[candidate];
     const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
     cell.candidates.assign(at(from), at(to));
-    for (size_t i = from; i < to; ++i) {
-      cell.training_core_s += field_.all[i].contestant.core_s / static_cast<double>(to - from);
-    }
+    cell.training_core_s = training_core_s(from, to);
     cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }
+    for (size_t c = 0; c < field_.candidates.size(); ++c) {
+      if (c != candidate) cell.others.push_back({*at(field_.candidates[c].first), 0, {}});
+    }
     settle(cell);
     return cell;
+  }
+
+  // Mean over seeds; 0 where that of one is not known.
+  double training_core_s(size_t from, size_t to) const {
+    double sum = 0;
+    for (size_t i = from; i < to; ++i) {
+      const double core_s = field_.all[i].contestant.core_s;
+      if (core_s <= 0) return 0;
+      sum += core_s;
+    }
+    return sum / static_cast<double>(to - from);
   }
 
   // By which rival `i` is chosen as the yardstick, or not.

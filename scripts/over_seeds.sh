@@ -3,7 +3,7 @@
 # eight seeds, then the mean JCT of the first policy over that of each other: geometric mean over the
 # seeds and the 95 % t interval of its logarithm. Needs jq.
 set -euo pipefail
-yardmaster=$(dirname "${BASH_SOURCE[0]}")/../build/bin/yardmaster
+yardmaster=${YARD_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/bin}/yardmaster
 if [[ $# -lt 3 || ! $1 =~ ^[0-9]+$ || ! $2 =~ ^[0-9]+$ || $2 -lt $(($1 + 7)) ]]; then
   sed -n '2,4s/^# //p' "$0" >&2
   exit 2

@@ -3,9 +3,9 @@
 # trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody,
 # writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
 # goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that alone. The last fifth
-# of a trace's time and the clusters that nobody trained on are opened by ONLY=test or test/GROUP alone,
-# never otherwise; by goal: ONLY=a (test, unseen, printed), b (mixed-), c (what clusters allow), d
-# (embedded). Needs jq.
+# of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
+# test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-) or c (what
+# clusters allow); d is the embedded workload. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -113,10 +113,17 @@ for seed in $seeds; do
   touch "$kept/pilot-$n.done"
 done
 
-# Trains what a configuration says, or goes on with it: FOLDER CONFIG SETTINGS...
+# Trains what a configuration says, or goes on with it: FOLDER RULE CONFIG OPTION... RULE: a file that
+# decides, too, or none. What was trained from other files is not taken for it.
 train() {
-  local folder=$1
-  shift
+  local folder=$1 rule=$2 from
+  shift 2
+  from=$(cat "$1" ${rule:+"$rule"} | sha256sum)
+  if [[ -d $folder && $(cat "$folder.from" 2>/dev/null) != "$from" ]]; then
+    echo "results.sh: $folder: expected what $1${rule:+ and $rule} say now, got another training; remove it" >&2
+    exit 2
+  fi
+  echo "$from" >"$folder.from"
   if [[ -f $folder/done ]]; then return; fi
   if [[ -d $folder/checkpoints/training_state ]]; then
     "$yard" train --resume "$folder"
@@ -131,12 +138,12 @@ for seed in $gradients; do
   n=${seed%:*}
   wanted "gradient/$n" || continue
   echo "== gradient, seed $n"
-  train "$kept/gradient-$n" experiments/configs/gradient.yaml --set "seed=$n" "rule=$kept/pilot-$n.yaml"
+  train "$kept/gradient-$n" "$kept/pilot-$n.yaml" experiments/configs/gradient.yaml --set "seed=$n" "rule=$kept/pilot-$n.yaml"
 done
 
 if wanted rival; then
   echo "== rival"
-  train "$kept/rlscheduler" experiments/configs/rlscheduler.yaml
+  train "$kept/rlscheduler" "" experiments/configs/rlscheduler.yaml
 fi
 
 # The embedded workload: the start is a rule whose 16 constants are searched; from it the other 14
@@ -169,6 +176,7 @@ for part in $embedded; do
       learn_embedded "$name" "20${name#*-}" --start experiments/configs/tuned-9.yaml --learn "$shape"
       ;;
     score)
+      if [[ -f $kept/embedded.json && ! $(find "$kept" -name 'embedded-*.yaml' -newer "$kept/embedded.json") ]]; then continue; fi
       for from in untuned tuned; do
         start=joint
         if [[ $from == tuned ]]; then start=experiments/configs/tuned-9.yaml; fi
@@ -179,7 +187,12 @@ for part in $embedded; do
               "^(?<against>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
               | map_values(tonumber? // .)] | map({from: $from, seed: ($seed | tonumber)} + .) | .[]'
         done
-      done | jq -s . >"$kept/embedded.json"
+      done | jq -s . >"$kept/embedded.part"
+      if [[ $(jq length "$kept/embedded.part") != 20 ]]; then
+        echo "results.sh: over_seeds.sh: expected two ratios a seed, got $(cat "$kept/embedded.part")" >&2
+        exit 1
+      fi
+      mv "$kept/embedded.part" "$kept/embedded.json"
       cp "$kept/embedded.json" evaluations/embedded.json
       ;;
   esac
@@ -191,8 +204,9 @@ score() {
   "$yard" evaluate --cells "$cells" --only "$group" --out "$kept/scores" --candidate "$2" \
     --json-out "$kept/$group.json"
   # What the tables need: the whole document has every policy again for every candidate.
-  jq '{cells_file, summary, cells: [.cells[] | .policies |= map({policy, information, mean_jct_s})
-    | del(.bounds)]}' "$kept/$group.json" >"evaluations/$group.json"
+  jq '{cells_file, summary, cells: [.cells[]
+    | if .policy | test("gradient-") then .others |= map(select(.policy | test("pilot-"))) else del(.others) end
+    | del(.bounds, .policies)]}' "$kept/$group.json" >"evaluations/$group.json"
 }
 
 ours=joint,survival
@@ -213,6 +227,30 @@ score_stage() {  # STAGE "GROUP:MINUTES..." POLICIES
 score_stage scores "$scores" "$ours$pilots"
 rule=
 if [[ -f $tuned/srsf-move.yaml ]]; then rule=,$tuned/srsf-move.yaml; fi
-score_stage test "$tests" "joint$pilots$rule"
+# All who are to be scored must be there: another list would open a test split once more.
+if [[ $parts == *test* ]]; then
+  for name in rlscheduler gradient-{1..5}; do
+    [[ -f $kept/$name/done ]] && continue
+    echo "results.sh: $kept/$name: expected a training (ONLY=rival, ONLY=gradient), got none" >&2
+    exit 2
+  done
+fi
+rival=,checkpoint:$kept/rlscheduler/checkpoints/best
+gradient=
+for n in 1 2 3 4 5; do gradient+=,checkpoint:$kept/gradient-$n/checkpoints/best; done
+raw=""
+mixed=""
+for part in $tests; do
+  if [[ $part == mixed-* ]]; then mixed+=" $part"; else raw+=" $part"; fi
+done
+score_stage test "$raw" "joint$pilots$rival"
+score_stage test "$mixed" "joint$pilots$rule$gradient"
+if wanted test/test && wanted test/unseen; then
+  echo "== test, the pilot's seeds as one"
+  seeds=${pilots//,checkpoint:/,}
+  "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" --checkpoint "${seeds#,}" \
+    --json-out "$kept/goal.json"
+  jq '{cells_file, summary, cells: [.cells[] | del(.bounds, .policies, .others)]}' "$kept/goal.json" >evaluations/goal.json
+fi
 
 if wanted tables; then scripts/results_tables.sh; fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # results_tables.sh [--check]: writes the tables of docs/results.md anew from evaluations/*.json. A table
-# stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary or policies.
+# stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary,
+# gradient (each seed over the rule that it stands on) or embedded.
 # --check: changes nothing, fails where a table is not what its file says. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -41,6 +42,15 @@ rows() {
           "probability of improvement", "better / worse", "p99", "largest class", "longest wait, worst", "preemptions",
           "training, core-s", "decisions/s"])
         | if type == "array" then .[] else . end' "$2" ;;
+    gradient)
+      # The gradient stage over the rule that it stands on, seed by seed.
+      jq -r "$common"'([.cells[] | select(.policy | test("gradient-")) | (.policy | capture("gradient-(?<n>[0-9]+)").n) as $n
+            | {cell, n: $n} + (.others[] | select(.policy | endswith("pilot-" + $n)) | . + {ratio_lo: .lo, ratio_hi: .hi})])
+          as $pairs
+        | ([$pairs[].n] | unique) as $seeds
+        | [$pairs | group_by(.cell)[] | . as $row | [.[0].cell, ($seeds[] as $n | first(($row[] | select(.n == $n)), null) | if . == null then "–" else within(.; "ratio") end),
+            ((map(.ratio | log) | add / length) | exp | digits(3))] | line]
+        | table(["cell", ($seeds[] | "seed " + .), "mean"]) | if type == "array" then .[] else . end' "$2" ;;
     embedded)
       # From each start, of that start; by training seed.
       jq -r "$common"'def cell: if . == null then "–" else (.ratio | digits(3)) + " (" + (.lo | digits(3)) + " to "
@@ -48,20 +58,10 @@ rows() {
         def mean: (map(.ratio | log) | add / length) | exp | digits(3);
         (map(select(.from == "untuned" and .against == "joint"))) as $untuned
         | (map(select(.from == "tuned" and (.against | endswith(".yaml"))))) as $tuned
-        | [($untuned[] | .seed as $n | [($n | tostring), cell, ($tuned[] | select(.seed == $n) | cell)]),
+        | [($untuned[] | .seed as $n | [($n | tostring), cell, (first(($tuned[] | select(.seed == $n)), null) | cell)]),
            ["mean", ($untuned | mean), ($tuned | mean)] | line]
         | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
-    policies)
-      # Everybody in every cell, over the best heuristic there.
-      jq -r "$common"'([.cells[].cell] | unique) as $cells
-        | [.cells[] | .cell as $cell | .best_hindsight_jct_s as $best
-            | ((.policies + [{policy, information, mean_jct_s}])[], (if .oracle then {policy: "best bound", information: "oracle", mean_jct_s: .oracle_jct_s} else empty end))
-            | {policy, information, cell: $cell, over: (.mean_jct_s / $best)}] | unique_by([.policy, .cell])
-        | group_by(.policy) | map({policy: .[0].policy, information: .[0].information,
-            mean: ((map(.over | log) | add / length) | exp), at: (map({(.cell): .over}) | add)}) | sort_by(.mean)
-        | map(. as $row | ([$row.policy, $row.information, ($row.mean | digits(3))] + [$cells[] | $row.at[.] | digits(3)]) | line)
-        | table(["policy", "information", "geometric mean"] + $cells) | if type == "array" then .[] else . end' "$2" ;;
-    *) echo "results_tables.sh: expected cells, summary or policies, got '$1'" >&2; return 2 ;;
+    *) echo "results_tables.sh: expected cells, summary, gradient or embedded, got '$1'" >&2; return 2 ;;
   esac
 }
 

@@ -69,11 +69,13 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);
   write_file_atomic(out.path() / kManifest, manifest.dump(2) + "\n");
-  if (c.core_s > 0) {
-    const Json cost = {{"training_core_s", std::round(10 * c.core_s) / 10}};
-    write_file_atomic(out.path() / kCost, cost.dump(2) + "\n");
-  }
+  if (c.core_s > 0) save_cost(c.core_s, out.path());
   out.commit();
+}
+
+void save_cost(double core_s, const fs::path& folder) {
+  const Json cost = {{"training_core_s", std::round(10 * core_s) / 10}};
+  write_file_atomic(folder / kCost, cost.dump(2) + "\n");
 }
 
 Checkpoint load_checkpoint(const fs::path& folder) {

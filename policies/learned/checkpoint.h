@@ -32,6 +32,9 @@ struct Checkpoint {
 // Throws RunError when the disk refuses.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
+// Says anew what training took, once that is known.
+void save_cost(double core_s, const std::filesystem::path& folder);
+
 // Throws InputError: no checkpoint, another format version, another feature schema, a file whose
 // hash is not the manifest's.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);

@@ -193,6 +193,12 @@ TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
   }
   const Result resumed = shell("yardmaster train --resume run");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const auto cost = [](const std::string& of) {
+    return Json::parse(read_file("run/checkpoints/" + of))["training_core_s"].get<double>();
+  };
+  EXPECT_GT(cost("last/cost.json"), 0);
+  EXPECT_EQ(cost("best/cost.json"),
+            cost("last/cost.json"));  // all of it went into finding the best
   for (const char* name :
        {"last/model.safetensors", "last/golden.safetensors", "best/model.safetensors",
         "training_state/adam.pt", "training_state/worlds-0.bin", "training_state/counters.json"}) {

@@ -135,6 +135,22 @@ TEST(Evaluate, CandidatesAreComparedEachByItself) {
   EXPECT_LT(result.cells[0].rivals.size(), result.cells[1].rivals.size());
 }
 
+// As if the other had been named as a rival.
+TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
+  EvaluateOptions both = options_for("las", {"fifo"});
+  both.candidates.push_back({"srsf-history", {"srsf-history"}});
+  const Evaluation result = evaluate(both);
+  ASSERT_EQ(result.cells[0].others.size(), 1u);
+  const Rival& other = result.cells[0].others[0];
+  EXPECT_EQ(other.score.name, "srsf-history");
+  const CellResult named = evaluate(options_for("las", {"srsf-history"})).cells[0];
+  EXPECT_EQ(other.candidate_over_it.ratio, named.versus.ratio);
+  EXPECT_EQ(other.candidate_over_it.interval.lo, named.versus.interval.lo);
+  EXPECT_NEAR(other.candidate_over_it.ratio * result.cells[1].others[0].candidate_over_it.ratio, 1,
+              1e-9);
+  EXPECT_GT(result.cells[0].decisions_per_s(), 0);
+}
+
 TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
   const CellResult cell = evaluate(options_for("las", {"las"})).cells[0];
   int64_t jobs = 0;

@@ -78,6 +78,8 @@ std::vector<Candidate> candidates_of(const Options& options) {
     seeds.policies.push_back("checkpoint:" + folder);
   }
   seeds.name = seeds.policies.front();
+  const size_t more = seeds.policies.size() - 1;
+  if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
   return {seeds};
 }
 

@@ -19,6 +19,18 @@ Json score_json(const Score& score) {
           {"unfinished", score.unfinished}, {"class_jct_s", score.class_jct_s}};
 }
 
+// The candidate over others of the same call, on the same blocks.
+Json others_json(const CellResult& cell) {
+  Json out = Json::array();
+  for (const Rival& other : cell.others) {
+    out.push_back({{"policy", other.score.name},
+                   {"ratio", number(other.candidate_over_it.ratio)},
+                   {"lo", number(other.candidate_over_it.interval.lo)},
+                   {"hi", number(other.candidate_over_it.interval.hi)}});
+  }
+  return out;
+}
+
 Json rivals_json(const CellResult& cell) {
   Json out = Json::array();
   for (const Rival& rival : cell.rivals) {
@@ -93,6 +105,7 @@ Json cell_json(const CellResult& cell) {
       {"headroom", number(cell.headroom())},
       {"headroom_hindsight", number(cell.headroom_hindsight())},
       {"test_openings", cell.test_openings},
+      {"others", others_json(cell)},
       {"policies", rivals_json(cell)},
       {"bounds", bounds}};
 }

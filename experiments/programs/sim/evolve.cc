@@ -209,9 +209,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   const std::vector<Scenario> validation =
       episodes_of(later, sources, options.validation_episodes, options);
   EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
-                           later, options.episodes, options.episode_jobs, options.drop,
-                           options.validation_episodes, options.episode_warmup, options.drain,
-                           deciding_options(app), sources.hashes()});
+                     later, options.episodes, options.episode_jobs, options.drop,
+                     options.validation_episodes, options.episode_warmup, options.drain,
+                     deciding_options(app), sources.hashes()});
   const Evolved evolved =
       evolve(episodes, validation, options.policy, run, options.evolution, start,
              options.resume ? files.earlier() : EvolutionState{}, [&](const EvolutionState& state) {

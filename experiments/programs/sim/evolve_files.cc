@@ -90,7 +90,7 @@ EvolutionState EvolveFiles::earlier() {
   if (json["inputs_sha256"] != inputs_) {
     throw InputError(where, "a search with the same options, but for --generations", "another");
   }
-  earlier_core_s_ = json.value("core_s", 0.0);
+  earlier_core_s_ = json.value("core_s", -1.0);
   return evolution_state(json["state"].dump(), where);
 }
 
@@ -98,9 +98,9 @@ void EvolveFiles::keep(const EvolutionState& state) const {
   if (search_.out.empty()) return;
   AtomicFiles files;
   files.add(search_.out, policy_yaml(state));
-  const nlohmann::json json = {{"inputs_sha256", inputs_},
-                               {"core_s", earlier_core_s_ + process_cpu_s()},
-                               {"state", nlohmann::json::parse(to_json(state))}};
+  nlohmann::json json = {{"inputs_sha256", inputs_},
+                         {"state", nlohmann::json::parse(to_json(state))}};
+  if (earlier_core_s_ >= 0) json["core_s"] = earlier_core_s_ + process_cpu_s();
   files.add(state_path(), json.dump() + "\n");
   files.commit();
 }

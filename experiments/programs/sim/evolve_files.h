@@ -42,8 +42,8 @@ class EvolveFiles {
   std::string policy_yaml(const EvolutionState& state) const;
 
   Search search_;
-  std::string inputs_;  // a hash of all that decides how the search goes
-  double earlier_core_s_ = 0;
+  std::string inputs_;         // a hash of all that decides how the search goes
+  double earlier_core_s_ = 0;  // below 0: a state that does not say
 };
 
 }  // namespace yard::sim

@@ -199,6 +199,9 @@ class Session {
   void finish() {
     save_checkpoint(scored(trainer_->trained(), trainer_->update(), trainer_->latest_score()),
                     run_->checkpoints() / "last");
+    // The best one took all of the training, too: it was found by going on.
+    const fs::path best = run_->checkpoints() / "best";
+    if (fs::exists(best)) save_cost(trainer_->trained().core_s, best);
     if (trainer_->update() < setup_.loop.updates) {
       const std::string text =
           fmt::format("ended after update {} of {}: {} validations without a better one",
