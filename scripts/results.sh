@@ -185,7 +185,7 @@ for part in $embedded; do
             --policy "$kept/embedded-$from-$n.yaml,$start,srsf-move" |
             jq -Rn --arg from "$from" --arg seed "$n" '[inputs | capture(
               "^(?<against>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
-              | map_values(tonumber? // .)] | map({from: $from, seed: ($seed | tonumber)} + .) | .[]'
+              | .ratio |= tonumber | .lo |= tonumber | .hi |= tonumber] | map({from: $from, seed: ($seed | tonumber)} + .) | .[]'
         done
       done | jq -s . >"$kept/embedded.part"
       if [[ $(jq length "$kept/embedded.part") != 20 ]]; then
