@@ -203,10 +203,15 @@ score() {
   local group=$1
   "$yard" evaluate --cells "$cells" --only "$group" --out "$kept/scores" --candidate "$2" \
     --json-out "$kept/$group.json"
-  # What the tables need: the whole document has every policy again for every candidate.
+  for_tables "$group"
+}
+
+# What the tables need of a group: the whole document has every policy again for every candidate.
+for_tables() {
   jq '{cells_file, summary, cells: [.cells[]
     | if .policy | test("gradient-") then .others |= map(select(.policy | test("pilot-"))) else del(.others) end
-    | del(.bounds, .policies)]}' "$kept/$group.json" >"evaluations/$group.json"
+    | del(.bounds, .policies)]}' "$kept/$1.json" >"$kept/table.part"
+  mv "$kept/table.part" "evaluations/$1.json"
 }
 
 ours=joint,survival
@@ -228,29 +233,31 @@ score_stage scores "$scores" "$ours$pilots"
 rule=
 if [[ -f $tuned/srsf-move.yaml ]]; then rule=,$tuned/srsf-move.yaml; fi
 # All who are to be scored must be there: another list would open a test split once more.
-if [[ $parts == *test* ]]; then
-  for name in rlscheduler gradient-{1..5}; do
-    [[ -f $kept/$name/done ]] && continue
-    echo "results.sh: $kept/$name: expected a training (ONLY=rival, ONLY=gradient), got none" >&2
-    exit 2
+trained() {  # NAME...: as candidates
+  local name
+  for name in "$@"; do
+    if [[ ! -f $kept/$name/done ]]; then
+      echo "results.sh: $kept/$name: expected a training (ONLY=rival, ONLY=gradient), got none" >&2
+      return 2
+    fi
+    printf ',checkpoint:%s' "$kept/$name/checkpoints/best"
   done
-fi
-rival=,checkpoint:$kept/rlscheduler/checkpoints/best
-gradient=
-for n in 1 2 3 4 5; do gradient+=,checkpoint:$kept/gradient-$n/checkpoints/best; done
-raw=""
-mixed=""
+}
 for part in $tests; do
-  if [[ $part == mixed-* ]]; then mixed+=" $part"; else raw+=" $part"; fi
+  wanted "test/${part%:*}" || continue
+  if [[ $part == mixed-* ]]; then
+    others=$rule$(trained gradient-{1..5})
+  else
+    others=$(trained rlscheduler)
+  fi
+  score_stage test "$part" "joint$pilots$others"
 done
-score_stage test "$raw" "joint$pilots$rival"
-score_stage test "$mixed" "joint$pilots$rule$gradient"
 if wanted test/test && wanted test/unseen; then
   echo "== test, the pilot's seeds as one"
   seeds=${pilots//,checkpoint:/,}
   "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" --checkpoint "${seeds#,}" \
     --json-out "$kept/goal.json"
-  jq '{cells_file, summary, cells: [.cells[] | del(.bounds, .policies, .others)]}' "$kept/goal.json" >evaluations/goal.json
+  for_tables goal
 fi
 
-if wanted tables; then scripts/results_tables.sh; fi
+scripts/results_tables.sh
