@@ -2,7 +2,7 @@
 # results.sh: the tables of docs/results.md: tunes the families of heuristics, searches the pilot's seeds,
 # trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody,
 # writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
-# goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that alone. The last fifth
+# goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
 # of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
 # test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-) or c (what
 # clusters allow); d is the embedded workload. Needs jq.
@@ -222,14 +222,12 @@ pilots=
 for folder in checkpoints/pilot-*; do
   if [[ -f $folder/manifest.json ]]; then pilots+=,checkpoint:$folder; fi
 done
-score_stage() {  # STAGE "GROUP:MINUTES..." POLICIES
-  for part in $2; do
-    wanted "$1/${part%:*}" || continue
-    echo "== $1 ${part%:*}"
-    score "${part%:*}" "$3"
-  done
-}
-score_stage scores "$scores" "$ours$pilots"
+for part in $scores; do
+  group=${part%:*}
+  wanted "scores/$group" || continue
+  echo "== scores $group"
+  score "$group" "$ours$pilots"
+done
 rule=
 if [[ -f $tuned/srsf-move.yaml ]]; then rule=,$tuned/srsf-move.yaml; fi
 # All who are to be scored must be there: another list would open a test split once more.
@@ -244,13 +242,15 @@ trained() {  # NAME...: as candidates
   done
 }
 for part in $tests; do
-  wanted "test/${part%:*}" || continue
-  if [[ $part == mixed-* ]]; then
+  group=${part%:*}
+  wanted "test/$group" || continue
+  if [[ $group == mixed-* ]]; then
     others=$rule$(trained gradient-{1..5})
   else
     others=$(trained rlscheduler)
   fi
-  score_stage test "$part" "joint$pilots$others"
+  echo "== test $group"
+  score "$group" "joint$pilots$others"
 done
 if wanted test/test && wanted test/unseen; then
   echo "== test, the pilot's seeds as one"

@@ -29,11 +29,7 @@ class Flat final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
-  Settings settings() const override {
-    Settings out;
-    out.set("hidden", std::to_string(window_.hidden()), "weights");
-    return out;
-  }
+  Settings settings() const override { return with_hidden(window_.hidden()); }
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {

@@ -51,11 +51,7 @@ JobScorer::JobScorer(const TrainedWeights& weights)
   b5_ = t.at("b5").data[0];
 }
 
-Settings JobScorer::settings() const {
-  Settings out;
-  out.set("hidden", std::to_string(w2_.rows()), "weights");
-  return out;
-}
+Settings JobScorer::settings() const { return with_hidden(w2_.rows()); }
 
 void JobScorer::forward(const Observation& o, std::span<float> logits) const {
   const Vector cluster = normaliser_.cluster(o);

@@ -49,6 +49,12 @@ int64_t length_of(const TrainedWeights& weights, const std::string& name) {
   return shape[0];
 }
 
+Settings with_hidden(int64_t hidden) {
+  Settings out;
+  out.set("hidden", std::to_string(hidden), "weights");
+  return out;
+}
+
 Vector vector_of(const Tensors& tensors, const std::string& name) {
   const Tensor& t = tensors.at(name);
   return Eigen::Map<const Vector>(t.data.data(), t.shape.at(0));

@@ -23,6 +23,9 @@ void check_tensors(const TrainedWeights& weights,
 // than a layer may be wide.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
+// The settings of a network that has `hidden` alone.
+Settings with_hidden(int64_t hidden);
+
 // Requires: the tensor is there, and has one or two dimensions.
 Vector vector_of(const Tensors& tensors, const std::string& name);
 RowMatrix matrix_of(const Tensors& tensors, const std::string& name);

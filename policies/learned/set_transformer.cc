@@ -66,11 +66,7 @@ class SetTransformer final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
-  Settings settings() const override {
-    Settings out;
-    out.set("hidden", std::to_string(seed_.size()), "weights");
-    return out;
-  }
+  Settings settings() const override { return with_hidden(seed_.size()); }
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
