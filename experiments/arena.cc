@@ -114,6 +114,11 @@ std::vector<std::string> Sources::hashes() const {
   return out;
 }
 
+const std::string& inputs_for(const CellSpec& cell, const Entrant& entrant) {
+  const bool stops = cell.scenario.variation.allows.preempt;
+  return stops ? entrant.inputs : entrant.start_only_inputs;
+}
+
 Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
@@ -129,7 +134,7 @@ Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
 }
 
 Json Arena::inputs_of(const Entrant& entrant) const {
-  return {{"cell", yard::inputs_of(cell_)}, {"policy", Json::parse(entrant.inputs)}};
+  return {{"cell", yard::inputs_of(cell_)}, {"policy", Json::parse(inputs_for(cell_, entrant))}};
 }
 
 std::optional<Score> Arena::known(const Entrant& entrant) const {

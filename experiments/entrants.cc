@@ -32,8 +32,9 @@ Values values_of(const Settings& settings) {
 }
 
 // When each job of a small workload ends.
-std::string fingerprint(const Entrant& entrant) {
+std::string fingerprint(const Entrant& entrant, bool stops) {
   ScenarioOptions options;
+  options.variation.allows = {.preempt = stops, .move = stops};
   options.trace = "synthetic:habits";
   options.cluster = "4x8";
   options.generate_jobs = 200;
@@ -97,7 +98,7 @@ std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options) 
   return out;
 }
 
-std::string inputs_of(const Entrant& entrant) {
+std::string inputs_of(const Entrant& entrant, bool stops) {
   const RunOptions& how = entrant.options;
   const Contestant& who = entrant.contestant;
   std::string name = who.digest.empty() ? who.name : "checkpoint";
@@ -110,17 +111,18 @@ std::string inputs_of(const Entrant& entrant) {
     }
   }
   for (const auto& [key, value] : values_of(how.policy)) settings[key] = value;
-  const nlohmann::ordered_json inputs = {{"version", kResultsVersion},
-                                         {"policy", name},
-                                         {"settings", settings},
-                                         {"digest", who.digest},
-                                         {"information", level_name(who.level)},
-                                         {"placement", who.placement},
-                                         {"rules", how.rules},
-                                         {"rules_settings", values_of(how.pacing)},
-                                         {"oracle_noise", how.oracle_noise},
-                                         {"seed", how.seed},
-                                         {"fingerprint", fingerprint(entrant)}};
+  nlohmann::ordered_json inputs = {{"version", kResultsVersion},
+                                   {"policy", name},
+                                   {"settings", settings},
+                                   {"digest", who.digest},
+                                   {"information", level_name(who.level)},
+                                   {"placement", who.placement},
+                                   {"rules", how.rules},
+                                   {"rules_settings", values_of(how.pacing)},
+                                   {"oracle_noise", how.oracle_noise},
+                                   {"seed", how.seed},
+                                   {"fingerprint", fingerprint(entrant, true)}};
+  if (!stops) inputs["start_only"] = fingerprint(entrant, false);
   return inputs.dump();
 }
 

@@ -13,7 +13,9 @@ struct Entrant {
   std::string name;  // for tables
   Contestant contestant;
   RunOptions options;
-  std::string inputs = {};  // inputs_of() it, as JSON; empty where nothing is kept
+  // inputs_of() it, as JSON, on clusters that stop jobs and on those that only start them; empty
+  // where nothing is kept, or there are none such.
+  std::string inputs = {}, start_only_inputs = {};
 };
 
 Entrant enter(const std::string& policy, const RunOptions& options);
@@ -27,7 +29,7 @@ std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options);
 
 // Everything that decides how the entrant plays, wherever its files lie: settings, level, weights,
 // rules, and what it makes of a small workload, so that a change of the code that changes its plans
-// changes this.
-std::string inputs_of(const Entrant& entrant);  // JSON
+// changes this; without `stops` also of one whose jobs nobody may stop.
+std::string inputs_of(const Entrant& entrant, bool stops);  // JSON
 
 }  // namespace yard

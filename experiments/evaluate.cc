@@ -18,6 +18,11 @@
 namespace yard {
 namespace {
 
+bool only_starts(const std::vector<CellSpec>& cells) {
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const CellSpec& cell) { return !cell.scenario.variation.allows.preempt; });
+}
+
 // Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
 struct Field {
   std::vector<Entrant> all;
@@ -31,7 +36,11 @@ class Evaluator {
       : options_(options), results_(options.results) {
     line_up();
     if (results_.keeps()) {
-      for (Entrant& entrant : field_.all) entrant.inputs = inputs_of(entrant);
+      const bool start_only = only_starts(options.cells) || only_starts(options.choosing);
+      for (Entrant& entrant : field_.all) {
+        entrant.inputs = inputs_of(entrant, true);
+        if (start_only) entrant.start_only_inputs = inputs_of(entrant, false);
+      }
     }
   }
 
@@ -197,7 +206,7 @@ class Evaluator {
     for (size_t i = field_.rivals + field_.bounds; i < field_.all.size(); ++i) {
       const std::string& digest = field_.all[i].contestant.digest;
       if (!digest.empty()) opening.digests.push_back(digest);
-      inputs += field_.all[i].inputs;
+      inputs += inputs_for(cell, field_.all[i]);
     }
     if (results_.keeps()) opening.inputs = sha256_hex(inputs);
     return it->second = log_opening(options_.test_log, opening);

@@ -68,7 +68,10 @@ std::vector<Jcts> Pool::play(const std::string& policy,
     try {
       Entrant entrant = enter(policy, candidates[i]);
       if (results_.keeps()) {
-        entrant.inputs = yard::inputs_of(entrant);
+        const bool stops = std::all_of(cells_.begin(), cells_.end(), [](const TuneCell& cell) {
+          return cell.scenario.fixed.allows.preempt;
+        });
+        entrant.inputs = yard::inputs_of(entrant, stops);
         const Json inputs = inputs_of(entrant.inputs);
         if (const auto known = results_.find(kPlace, policy, inputs, jcts_of)) {
           out[i] = *known;

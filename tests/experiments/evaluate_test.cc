@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "experiments/entrants.h"
 #include "experiments/summary.h"
 #include "experiments/test_log.h"
 
@@ -215,6 +217,28 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
   options.run_of = [](const std::string&) { return RunOptions{}; };
   EXPECT_THROW(evaluate(options), InputError);
   std::filesystem::remove_all(folder);
+}
+
+// What plays alike where jobs are stopped may play otherwise where none is, and the other way
+// round.
+TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
+  const auto enter_as = [](const std::string& policy, const char* key, const char* value) {
+    RunOptions how;
+    how.policy.set(key, value, "test");
+    return enter(policy, how);
+  };
+  const Entrant stops = enter_as("2d-las", "preempt", "true");
+  const Entrant starts = enter_as("2d-las", "preempt", "false");
+  const auto of = [](const Entrant& entrant, bool may_stop) {
+    return nlohmann::json::parse(inputs_of(entrant, may_stop));
+  };
+  EXPECT_FALSE(of(stops, true).contains("start_only"));
+  EXPECT_NE(of(stops, true)["fingerprint"], of(starts, true)["fingerprint"]);
+  EXPECT_EQ(of(stops, false)["fingerprint"], of(stops, true)["fingerprint"]);
+  EXPECT_EQ(of(stops, false)["start_only"], of(starts, false)["start_only"]);
+  EXPECT_EQ(of(starts, false)["start_only"], of(starts, true)["fingerprint"]);
+  EXPECT_NE(of(stops, false)["start_only"],
+            of(enter_as("fifo", "placement", "first-fit"), false)["start_only"]);
 }
 
 TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {

@@ -69,6 +69,32 @@ TEST(AllowedStart, IsWhatASettingSays) {
   }
 }
 
+std::vector<int64_t> ends(const std::string& policy, bool stops) {
+  const std::vector<Job> jobs =
+      random_jobs(Rng(23), {.count = 150, .sizes = {1, 1, 2, 4}, .mean_gap_s = 60});
+  Scene scene("2x4", jobs);
+  scene.allow({.preempt = stops, .move = stops});
+  const auto decider = make_policy(policy);
+  Player player(scene, *decider);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<int64_t> out;
+  for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us);
+  return out;
+}
+
+// Gittins' index counts on stopping who turns out to be long.
+TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
+  for (const std::string name : {"survival", "joint"}) {
+    SCOPED_TRACE(name);
+    EXPECT_NE(ends(name + " gittins=1", true), ends(name + " gittins=0", true));
+    EXPECT_EQ(ends(name + " gittins=1", false), ends(name + " gittins=0", false));
+    EXPECT_EQ(ends(name + " gittins=1 preempt=false", true),
+              ends(name + " gittins=0 preempt=false", true));
+    EXPECT_NE(ends(name, false), ends("fifo", false));
+  }
+}
+
 // Stops the job every so often and starts it again: elsewhere at once, or when it waits.
 struct Restless final : Decider {
   Restless(int64_t every_us, bool moves) : every_us(every_us), moves(moves) {}
