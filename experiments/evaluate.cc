@@ -26,8 +26,8 @@ bool only_starts(const std::vector<CellSpec>& cells) {
 // Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
 struct Field {
   std::vector<Entrant> all;
-  size_t rivals = 0, bounds = 0;                      // how many
-  std::vector<std::pair<size_t, size_t>> candidates;  // from, to
+  size_t rivals = 0, bounds = 0;                // how many
+  std::vector<std::vector<size_t>> candidates;  // who they are, seed by seed
 };
 
 class Evaluator {
@@ -91,13 +91,17 @@ class Evaluator {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
     Level most = Level::kBlind;
+    std::map<std::string, size_t>
+        entered;  // a policy alone, and as one seed of several, plays once
     for (const Candidate& candidate : options_.candidates) {
-      const size_t from = candidates.size();
+      std::vector<size_t>& who = field_.candidates.emplace_back();
       for (const std::string& name : candidate.policies) {
+        const auto [known, fresh] = entered.emplace(name, candidates.size());
+        who.push_back(known->second);
+        if (!fresh) continue;
         candidates.push_back(enter(name, options_.run_of(name)));
         most = std::max(most, candidates.back().contestant.level);
       }
-      field_.candidates.emplace_back(from, candidates.size());
     }
     for (const std::string& name : options_.against) {
       Entrant entrant = enter(name, options_.run_of(name));
@@ -110,9 +114,8 @@ class Evaluator {
       std::move(group->begin(), group->end(), std::back_inserter(field_.all));
     }
     const size_t first = field_.rivals + field_.bounds;
-    for (auto& [from, to] : field_.candidates) {
-      from += first;
-      to += first;
+    for (std::vector<size_t>& who : field_.candidates) {
+      for (size_t& i : who) i += first;
     }
     for (size_t c = 0; c < options_.candidates.size(); ++c) {
       if (!rivals_of(c).empty()) continue;
@@ -122,10 +125,9 @@ class Evaluator {
 
   // Who was not named and knows more than the candidate, or is it, is no rival of it.
   std::vector<size_t> rivals_of(size_t candidate) const {
-    const auto [from, to] = field_.candidates[candidate];
     Level most = Level::kBlind;
     std::set<std::string> own;
-    for (size_t i = from; i < to; ++i) {
+    for (const size_t i : field_.candidates[candidate]) {
       most = std::max(most, field_.all[i].contestant.level);
       own.insert(field_.all[i].name);
     }
@@ -200,10 +202,8 @@ class Evaluator {
         openings_.emplace(std::tuple(opening.sha256, opening.cluster, opening.from, opening.to), 0);
     if (!fresh) return it->second;
     std::string inputs;
-    for (const Candidate& candidate : options_.candidates) {
-      for (const std::string& name : candidate.policies) opening.candidates.push_back(name);
-    }
     for (size_t i = field_.rivals + field_.bounds; i < field_.all.size(); ++i) {
+      opening.candidates.push_back(field_.all[i].name);
       const std::string& digest = field_.all[i].contestant.digest;
       if (!digest.empty()) opening.digests.push_back(digest);
       inputs += inputs_for(cell, field_.all[i]);
@@ -223,30 +223,31 @@ class Evaluator {
     cell.replicas = spec.replicas;
     cell.candidate_name = options_.candidates[candidate].name;
     cell.validated = !spec.chosen_on.empty();
-    const auto [from, to] = field_.candidates[candidate];
+    const std::vector<size_t>& seeds = field_.candidates[candidate];
     const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
-    cell.candidates.assign(at(from), at(to));
-    cell.training_core_s = training_core_s(from, to);
+    for (const size_t i : seeds) cell.candidates.push_back(scores[i]);
+    cell.training_core_s = training_core_s(seeds);
     cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }
-    for (size_t c = 0; c < field_.candidates.size(); ++c) {
-      if (c != candidate) cell.others.push_back({*at(field_.candidates[c].first), 0, {}});
+    for (const std::vector<size_t>& other : field_.candidates) {
+      if (other.size() > 1 || other == seeds) continue;  // by itself each
+      cell.others.push_back({scores[other.front()], 0, {}});
     }
     settle(cell);
     return cell;
   }
 
   // Mean over seeds; 0 where that of one is not known.
-  double training_core_s(size_t from, size_t to) const {
+  double training_core_s(const std::vector<size_t>& seeds) const {
     double sum = 0;
-    for (size_t i = from; i < to; ++i) {
+    for (const size_t i : seeds) {
       const double core_s = field_.all[i].contestant.core_s;
       if (core_s <= 0) return 0;
       sum += core_s;
     }
-    return sum / static_cast<double>(to - from);
+    return sum / static_cast<double>(seeds.size());
   }
 
   // By which rival `i` is chosen as the yardstick, or not.

@@ -198,17 +198,20 @@ for part in $embedded; do
   esac
 done
 
-# score GROUP POLICIES [CELLS]: everybody of the cells' yardsticks, and these, on a group or some of it.
+# score GROUP POLICIES [CELLS] [SEEDS]: everybody of the cells' yardsticks, and these, on a group or some of
+# it; SEEDS, which are among them, also as one.
 score() {
   local group=$1
   "$yard" evaluate --cells "$cells" --only "${3:-$group}" --out "$kept/scores" --candidate "$2" \
-    --json-out "$kept/$group.json"
+    ${4:+--checkpoint "$4"} --json-out "$kept/$group.json"
   for_tables "$group"
 }
 
 # What the tables need of a group: the whole document has every policy again for every candidate.
 for_tables() {
   jq '{cells_file, summary, cells: [.cells[]
+    | if .policy | test("more seed") then .against = ([.policies[] | select(.candidate_ratio) | {policy, ratio: .candidate_ratio, lo, hi}]
+        | sort_by(-.ratio)[:3]) + [.others[] | select(.policy | test("/tuned/")) | {policy, ratio, lo, hi}] else . end
     | if .policy | test("gradient-") then .others |= map(select(.policy | test("pilot-"))) else del(.others) end
     | del(.bounds, .policies)]}' "$kept/$1.json" >"$kept/table.part"
   mv "$kept/table.part" "evaluations/$1.json"
@@ -241,6 +244,8 @@ trained() {  # NAME...: as candidates
     printf ',checkpoint:%s' "$kept/$name/checkpoints/best"
   done
 }
+as_one=${pilots//,checkpoint:/,}
+as_one=${as_one#,}
 for part in $tests; do
   group=${part%:*}
   wanted "test/$group" || continue
@@ -254,12 +259,11 @@ for part in $tests; do
   # Where jobs are only started the pilot's index was mended when ITP 08's last fifth had been looked at
   # five times already.
   if [[ $group == start-test ]]; then some="start-test/itp-04,start-test/itp-05,start-test/philly,start-test/tacc"; fi
-  score "$group" "joint$pilots$others" "$some"
+  score "$group" "joint$pilots$others" "$some" "$as_one"
 done
 if wanted test/test && wanted test/unseen; then
-  echo "== test, the pilot's seeds as one"
-  seeds=${pilots//,checkpoint:/,}
-  "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" --checkpoint "${seeds#,}" \
+  echo "== test, the pilot's seeds as one, over all cells"
+  "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" --checkpoint "$as_one" \
     --json-out "$kept/goal.json"
   for_tables goal
 fi

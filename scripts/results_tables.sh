@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # results_tables.sh [--check]: writes the tables of docs/results.md anew from evaluations/*.json. A table
 # stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary,
-# gradient (each seed over the rule that it stands on) or embedded.
+# against (the seeds as one over the rules that come nearest), gradient (each seed over the rule that it stands on)
+# or embedded.
 # --check: changes nothing, fails where a table is not what its file says. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,6 +52,11 @@ rows() {
         | [$pairs | group_by(.cell)[] | . as $row | [.[0].cell, ($seeds[] as $n | first(($row[] | select(.n == $n)), null) | if . == null then "–" else within(.; "ratio") end),
             ((map(.ratio | log) | add / length) | exp | digits(3))] | line]
         | table(["cell", ($seeds[] | "seed " + .), "mean"]) | if type == "array" then .[] else . end' "$2" ;;
+    against)
+      # The seeds as one over the rules that come nearest, and those that were tuned.
+      jq -r "$common"'[.cells[] | select(.against) | .cell as $cell | .against[] | . + {ratio_lo: .lo, ratio_hi: .hi}
+            | [$cell, .policy, within(.; "ratio")] | line]
+        | table(["cell", "over", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     embedded)
       # From each start, of that start; by training seed.
       jq -r "$common"'def cell: if . == null then "–" else (.ratio | digits(3)) + " (" + (.lo | digits(3)) + " to "
@@ -61,7 +67,7 @@ rows() {
         | [($untuned[] | .seed as $n | [($n | tostring), cell, (first(($tuned[] | select(.seed == $n)), null) | cell)]),
            ["mean", ($untuned | mean), ($tuned | mean)] | line]
         | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
-    *) echo "results_tables.sh: expected cells, summary, gradient or embedded, got '$1'" >&2; return 2 ;;
+    *) echo "results_tables.sh: expected cells, summary, against, gradient or embedded, got '$1'" >&2; return 2 ;;
   esac
 }
 

@@ -153,6 +153,31 @@ TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
   EXPECT_GT(result.cells[0].decisions_per_s(), 0);
 }
 
+TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
+  EvaluateOptions as_one = options_for("seeds", {"fifo"});
+  as_one.candidates[0].policies = {"las", "2d-las"};
+  EvaluateOptions all = options_for("las", {"fifo"});
+  all.candidates.push_back({"2d-las", {"2d-las"}});
+  all.candidates.push_back(as_one.candidates[0]);
+  int played = 0, of_two = 0;
+  all.progress = [&](const std::string& line) { played += line.find("run ") != line.npos; };
+  const Evaluation result = evaluate(all);
+  EvaluateOptions two = options_for("las", {"fifo"});
+  two.candidates.push_back({"2d-las", {"2d-las"}});
+  two.progress = [&](const std::string& line) { of_two += line.find("run ") != line.npos; };
+  evaluate(two);
+  EXPECT_GT(of_two, 0);
+  EXPECT_EQ(played, of_two);
+  ASSERT_EQ(result.cells.size(), 3u);
+  const CellResult alone = evaluate(as_one).cells[0];
+  EXPECT_EQ(result.cells[2].candidates.size(), 2u);
+  EXPECT_EQ(result.cells[2].versus.ratio, alone.versus.ratio);
+  EXPECT_EQ(result.cells[2].versus.interval.lo, alone.versus.interval.lo);
+  // Others are compared one by one, and so is nobody with seeds as one.
+  EXPECT_EQ(result.cells[2].others.size(), 2u);
+  EXPECT_EQ(result.cells[0].others.size(), 1u);
+}
+
 TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
   const CellResult cell = evaluate(options_for("las", {"las"})).cells[0];
   int64_t jobs = 0;

@@ -62,17 +62,16 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
 }
 
 std::vector<Candidate> candidates_of(const Options& options) {
-  if (options.checkpoints.empty() == options.candidate.empty()) {
-    throw InputError("evaluate", "one of --checkpoint and --candidate",
-                     options.candidate.empty() ? "neither" : "both");
+  if (options.checkpoints.empty() && options.candidate.empty()) {
+    throw InputError("evaluate", "--checkpoint or --candidate", "neither");
   }
   std::vector<Candidate> out;
-  if (options.checkpoints.empty()) {
+  if (!options.candidate.empty()) {
     for (const std::string& name : list_of(options.candidate, "--candidate")) {
       out.push_back({name, {name}});
     }
-    return out;
   }
+  if (options.checkpoints.empty()) return out;
   Candidate seeds;
   for (const std::string& folder : list_of(options.checkpoints, "--checkpoint")) {
     seeds.policies.push_back("checkpoint:" + folder);
@@ -80,7 +79,8 @@ std::vector<Candidate> candidates_of(const Options& options) {
   seeds.name = seeds.policies.front();
   const size_t more = seeds.policies.size() - 1;
   if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
-  return {seeds};
+  out.push_back(seeds);
+  return out;
 }
 
 // A test split was looked at: how often is part of the result.
@@ -100,9 +100,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   options.add_to(app, true);
   options.cells.add_to(app);
   app.add_option("--checkpoint", options.checkpoints,
-                 "folder of a trained policy; several, separated by commas, are training seeds");
+                 "folder of a trained policy; several, separated by commas, are training seeds, "
+                 "compared as one");
   app.add_option("--candidate", options.candidate,
-                 "in its place: any policies that --policy takes, each compared by itself");
+                 "any policies that --policy takes, each compared by itself");
   app.add_option("--against", options.against,
                  "heuristics, separated by commas (default: those of --cells, or all servable ones "
                  "that know no more)");
