@@ -9,6 +9,7 @@
 
 #include "env/base/file.h"
 #include "tests/cli/program.h"
+#include "tests/support/require.h"
 
 namespace yard::testing {
 namespace {
@@ -73,6 +74,16 @@ TEST_F(Ranks, TwoHostsTrainAsTwoProcessesDo) {
   const Result hosts = shell(scripts_ + "two_hosts.sh tiny.yaml two");
   if (hosts.code == 77) GTEST_SKIP() << "network namespaces are not permitted here";
   ASSERT_EQ(hosts.code, 0) << read_file("two.log.0") << read_file("two.log.1");
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --ranks 2 --out one").code, 0);
+  EXPECT_TRUE(weights("two") == weights("one"));
+}
+
+TEST_F(Ranks, MpirunTrainsAsTwoProcessesDo) {
+  YARD_NEEDS(mpirun, shell("command -v mpirun").code == 0, "no mpirun");
+  const Result mpi = shell(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_rmaps_base_oversubscribe=1 mpirun -np 2 yardmaster train tiny.yaml --out two");
+  ASSERT_EQ(mpi.code, 0) << mpi.err;
   ASSERT_EQ(shell("yardmaster train tiny.yaml --ranks 2 --out one").code, 0);
   EXPECT_TRUE(weights("two") == weights("one"));
 }
