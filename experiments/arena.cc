@@ -114,11 +114,6 @@ std::vector<std::string> Sources::hashes() const {
   return out;
 }
 
-const std::string& inputs_for(const CellSpec& cell, const Entrant& entrant) {
-  const bool stops = cell.scenario.variation.allows.preempt;
-  return stops ? entrant.inputs : entrant.start_only_inputs;
-}
-
 Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
@@ -134,7 +129,8 @@ Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
 }
 
 Json Arena::inputs_of(const Entrant& entrant) const {
-  return {{"cell", yard::inputs_of(cell_)}, {"policy", Json::parse(inputs_for(cell_, entrant))}};
+  return {{"cell", yard::inputs_of(cell_)},
+          {"policy", Json::parse(entrant.inputs.at(cell_.stops()))}};
 }
 
 std::optional<Score> Arena::known(const Entrant& entrant) const {

@@ -37,9 +37,6 @@ class Sources {
   std::map<std::array<std::string, 4>, Source> by_files_;
 };
 
-// What decides how the entrant plays in this cell, of its inputs.
-const std::string& inputs_for(const CellSpec& cell, const Entrant& entrant);
-
 class Arena {
  public:
   // Requires: `results` and `sources` outlive it.

@@ -35,7 +35,7 @@ struct CellResult {
   std::vector<Score> candidates;  // by training seed
   double training_core_s = 0;     // of a seed, mean; 0: not known
   std::vector<Rival> rivals;
-  std::vector<Rival> others;  // candidates of the same call; of each its first seed
+  std::vector<Rival> others;  // candidates of the same call that are one policy
   std::vector<Score> bounds;
   size_t yardstick = 0, best_hindsight = 0;  // into rivals
   bool validated = false;

@@ -25,6 +25,8 @@ struct CellSpec {
   // Names of the cells on which the yardstick is chosen, by the geometric mean; none: here, in
   // hindsight.
   std::vector<std::string> chosen_on;
+
+  bool stops() const { return scenario.variation.allows.preempt; }  // whether jobs may be stopped
 };
 
 struct CellFile {

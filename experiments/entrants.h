@@ -2,6 +2,7 @@
 // of them plays.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,8 @@ struct Entrant {
   std::string name;  // for tables
   Contestant contestant;
   RunOptions options;
-  // inputs_of() it, as JSON, on clusters that stop jobs and on those that only start them; empty
-  // where nothing is kept, or there are none such.
-  std::string inputs = {}, start_only_inputs = {};
+  // inputs_of() it, as JSON, by whether jobs may be stopped; nothing where no scores are kept.
+  std::map<bool, std::string> inputs = {};
 };
 
 Entrant enter(const std::string& policy, const RunOptions& options);

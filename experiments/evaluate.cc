@@ -1,11 +1,11 @@
 #include "experiments/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "env/base/error.h"
@@ -17,11 +17,6 @@
 
 namespace yard {
 namespace {
-
-bool only_starts(const std::vector<CellSpec>& cells) {
-  return std::any_of(cells.begin(), cells.end(),
-                     [](const CellSpec& cell) { return !cell.scenario.variation.allows.preempt; });
-}
 
 // Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
 struct Field {
@@ -35,12 +30,12 @@ class Evaluator {
   explicit Evaluator(const EvaluateOptions& options)
       : options_(options), results_(options.results) {
     line_up();
-    if (results_.keeps()) {
-      const bool start_only = only_starts(options.cells) || only_starts(options.choosing);
-      for (Entrant& entrant : field_.all) {
-        entrant.inputs = inputs_of(entrant, true);
-        if (start_only) entrant.start_only_inputs = inputs_of(entrant, false);
-      }
+    if (!results_.keeps()) return;
+    std::set<bool> stops;
+    for (const CellSpec& cell : options.cells) stops.insert(cell.stops());
+    for (const CellSpec& cell : options.choosing) stops.insert(cell.stops());
+    for (Entrant& entrant : field_.all) {
+      for (const bool may : stops) entrant.inputs[may] = inputs_of(entrant, may);
     }
   }
 
@@ -91,8 +86,8 @@ class Evaluator {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
     Level most = Level::kBlind;
-    std::map<std::string, size_t>
-        entered;  // a policy alone, and as one seed of several, plays once
+    // A policy by itself, and as one of several seeds, plays once.
+    std::map<std::string, size_t> entered;
     for (const Candidate& candidate : options_.candidates) {
       std::vector<size_t>& who = field_.candidates.emplace_back();
       for (const std::string& name : candidate.policies) {
@@ -198,18 +193,21 @@ class Evaluator {
                     {},
                     {},
                     ""};
-    const auto [it, fresh] =
-        openings_.emplace(std::tuple(opening.sha256, opening.cluster, opening.from, opening.to), 0);
-    if (!fresh) return it->second;
     std::string inputs;
     for (size_t i = field_.rivals + field_.bounds; i < field_.all.size(); ++i) {
-      opening.candidates.push_back(field_.all[i].name);
-      const std::string& digest = field_.all[i].contestant.digest;
-      if (!digest.empty()) opening.digests.push_back(digest);
-      inputs += inputs_for(cell, field_.all[i]);
+      const Entrant& entrant = field_.all[i];
+      opening.candidates.push_back(entrant.name);
+      if (!entrant.contestant.digest.empty()) {
+        opening.digests.push_back(entrant.contestant.digest);
+      }
+      if (results_.keeps()) inputs += entrant.inputs.at(cell.stops());
     }
     if (results_.keeps()) opening.inputs = sha256_hex(inputs);
-    return it->second = log_opening(options_.test_log, opening);
+    const std::array<std::string, 5> key = {opening.sha256, opening.cluster, opening.from,
+                                            opening.to, opening.inputs};
+    const auto [it, fresh] = openings_.emplace(key, 0);
+    if (fresh) it->second = log_opening(options_.test_log, opening);
+    return it->second;
   }
 
   CellResult result_of(const CellSpec& spec, const std::vector<Score>& scores, size_t candidate) {
@@ -232,7 +230,7 @@ class Evaluator {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }
     for (const std::vector<size_t>& other : field_.candidates) {
-      if (other.size() > 1 || other == seeds) continue;  // by itself each
+      if (other.size() > 1 || other == seeds) continue;
       cell.others.push_back({scores[other.front()], 0, {}});
     }
     settle(cell);
@@ -266,8 +264,8 @@ class Evaluator {
   Sources sources_;
   Field field_;
   std::map<std::string, Arena> arenas_;
-  std::map<std::string, std::vector<Score>> choosing_;  // of rivals, by cell
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, int64_t> openings_;
+  std::map<std::string, std::vector<Score>> choosing_;      // of rivals, by cell
+  std::map<std::array<std::string, 5>, int64_t> openings_;  // of this call
   Eta eta_;
 };
 

@@ -1,7 +1,7 @@
 // How long a job will still run, by the predictor that knows sizes, users and siblings
 // (env/predict/survival.h), as a source of indices: between Gittins' index and the mean time left;
 // the mean alone where nobody is stopped, since Gittins' index counts on stopping those that turn
-// out to be long, and without that the shortest expected time first is best (Rothkopf 1966).
+// out to be long. (On one machine the shortest expected time first then is best: Rothkopf 1966.)
 // `kMost`: the level of information; `Base`: the settings that it adds to; `SeenView`: how the
 // times of a view are taken, made from one.
 #pragma once
@@ -20,8 +20,8 @@ struct SurvivalIndex {
     void fields(FieldList& f) {
       Base::fields(f);
       f("gittins", gittins, 0.0, 1.0,
-        "1: Gittins' index; 0: the mean time left, as always where nobody is stopped; between: a "
-        "geometric mean of both");
+        "1: Gittins' index; 0: the mean time left; between: a geometric mean of both; counts only "
+        "where jobs may be stopped");
       f("blind", blind, 0.0, 1.0,
         "how much of a geometric mean goes to what the job has run plus blind_s: what was learned "
         "may not hold any more");
@@ -34,7 +34,8 @@ struct SurvivalIndex {
   static constexpr auto kLevel = kMost;
 
   explicit SurvivalIndex(const Config& c)
-      : gittins(c.preempt ? c.gittins : 0),
+      : preempt(c.preempt),
+        gittins(c.gittins),
         blind(c.blind),
         blind_s(c.blind_s),
         keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
@@ -100,7 +101,7 @@ struct SurvivalIndex {
       const Outlook ahead =
           look_ahead(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
                      hazards, survival_.places(view_, slot));
-      const double gittins = view_.may_preempt() ? source_.gittins : 0;
+      const double gittins = source_.preempt && view_.may_preempt() ? source_.gittins : 0;
       const double log2_s =
           (1 - gittins) * log2_coarse(ahead.mean_s) + gittins * log2_coarse(ahead.gittins_s);
       const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;
@@ -114,6 +115,7 @@ struct SurvivalIndex {
     Known* known_;  // (S)
   };
 
+  bool preempt;
   double gittins, blind, blind_s;
   int64_t keep_us;
   BinEdges edges;

@@ -43,7 +43,10 @@ TuneCell::TuneCell(std::string name_in, Scenario scenario_in, int count, uint64_
       replicas(replicas_of(scenario, count, seed)) {}
 
 Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
-    : cells_(cells), results_(results) {
+    : cells_(cells),
+      results_(results),
+      stops_(std::all_of(cells.begin(), cells.end(),
+                         [](const TuneCell& cell) { return cell.scenario.fixed.allows.preempt; })) {
   for (size_t c = 0; c < cells.size(); ++c) {
     for (size_t r = 0; r < cells[c].replicas.size(); ++r) replays_.push_back({c, r});
   }
@@ -53,10 +56,10 @@ Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
   });
 }
 
-Json Pool::inputs_of(const std::string& entrant) const {
+Json Pool::inputs_of(const Entrant& entrant) const {
   Json cells = Json::array();
   for (const TuneCell& cell : cells_) cells.push_back({cell.hash, cell.replicas.size()});
-  return {{"cells", cells}, {"policy", Json::parse(entrant)}};
+  return {{"cells", cells}, {"policy", Json::parse(entrant.inputs.at(stops_))}};
 }
 
 std::vector<Jcts> Pool::play(const std::string& policy,
@@ -68,11 +71,8 @@ std::vector<Jcts> Pool::play(const std::string& policy,
     try {
       Entrant entrant = enter(policy, candidates[i]);
       if (results_.keeps()) {
-        const bool stops = std::all_of(cells_.begin(), cells_.end(), [](const TuneCell& cell) {
-          return cell.scenario.fixed.allows.preempt;
-        });
-        entrant.inputs = yard::inputs_of(entrant, stops);
-        const Json inputs = inputs_of(entrant.inputs);
+        entrant.inputs[stops_] = yard::inputs_of(entrant, stops_);
+        const Json inputs = inputs_of(entrant);
         if (const auto known = results_.find(kPlace, policy, inputs, jcts_of)) {
           out[i] = *known;
           continue;
@@ -103,7 +103,7 @@ std::vector<Jcts> Pool::play(const std::string& policy,
       means.push_back(std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()));
     }
     if (results_.keeps()) {
-      results_.keep(kPlace, policy, inputs_of(playing[p].inputs), json_of(means));
+      results_.keep(kPlace, policy, inputs_of(playing[p]), json_of(means));
     }
   }
   return out;

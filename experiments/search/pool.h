@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/entrants.h"
 #include "experiments/replay.h"
 #include "experiments/result_folder.h"
 #include "experiments/scenario.h"
@@ -39,10 +40,11 @@ class Pool {
   struct Replay {
     size_t cell, replica;
   };
-  ResultFolder::Json inputs_of(const std::string& entrant) const;
+  ResultFolder::Json inputs_of(const Entrant& entrant) const;
 
   const std::vector<TuneCell>& cells_;
   ResultFolder results_;
+  bool stops_;                   // whether jobs may be stopped in all of the cells
   std::vector<Replay> replays_;  // of a candidate, the longest first
 };
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "env/base/file.h"
 #include "env/base/text.h"
@@ -51,6 +52,7 @@ class Cells : public ::testing::Test {
     return std::count_if(Each(folder), Each(), [](const auto& e) { return e.is_regular_file(); });
   }
 
+  const std::string root_ = std::filesystem::current_path().string();
   Folder folder_;
 };
 
@@ -95,6 +97,44 @@ TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
   const Json other = evaluate("--only late --candidate srsf-history --out kept");
   EXPECT_EQ(files("kept"), kept + 4);
   EXPECT_EQ(other["cells"][0]["test_openings"], 2);
+}
+
+// What somebody does where nobody may be stopped is not to be read off from elsewhere.
+TEST_F(Cells, WhereJobsAreOnlyStartedScoresAndOpeningsAreOthers) {
+  const std::string bare = "  bare: {traces: [a], from: 80%, to: 100%, allows: [start]}\n";
+  folder_.write("cells.yaml", read_file("cells.yaml") + bare);
+  const Json json = evaluate("--only late/a/x1,bare/a/x1 --candidate 2d-las --out kept");
+  EXPECT_GT(json["cells"][0]["preemptions_per_job"], 0);
+  EXPECT_EQ(json["cells"][1]["preemptions_per_job"], 0);
+  EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
+  for (const auto& [cell, told] : {std::pair{"late", false}, std::pair{"bare", true}}) {
+    int found = 0;
+    const std::filesystem::path folder = std::string("kept/") + cell + "/a/x1";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      if (!file.path().filename().string().starts_with("2d-las-")) continue;
+      const Json policy = Json::parse(read_file(file.path()))["inputs"]["policy"];
+      EXPECT_EQ(policy.contains("start_only"), told);
+      ++found;
+    }
+    EXPECT_EQ(found, 1) << cell;
+  }
+  evaluate("--only bare --candidate 2d-las --out kept");
+  EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
+}
+
+TEST_F(Cells, SeedsAsOneStandBesideEachByItself) {
+  const std::string a = root_ + "/checkpoints/pilot-1", b = root_ + "/checkpoints/pilot-2";
+  const std::string both = "checkpoint:" + a + ",checkpoint:" + b;
+  const Json json =
+      evaluate("--only early/a/x0.3 --candidate " + both + " --checkpoint " + a + "," + b);
+  ASSERT_EQ(json["cells"].size(), 3u);
+  EXPECT_EQ(json["summary"].size(), 3u);
+  const Json& seeds = json["cells"][2];
+  EXPECT_EQ(seeds["policy"], "checkpoint:" + a + " and 1 more seed");
+  EXPECT_EQ(seeds["seeds"], 2);
+  EXPECT_EQ(seeds["others"].size(), 2u);
+  EXPECT_EQ(json["cells"][0]["seeds"], 1);
+  EXPECT_EQ(json["cells"][0]["others"].size(), 1u);
 }
 
 // All but how fast this machine was.

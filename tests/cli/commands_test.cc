@@ -249,7 +249,7 @@ TEST(Evaluate, AnOpenedTestSplitIsWrittenDownAndCounted) {
 TEST(Evaluate, RefusesWhatContradictsItself) {
   const std::string base = "yardmaster evaluate --trace synthetic:habits --cluster 2x8 ";
   for (const std::string& wrong :
-       {std::string(), std::string("--candidate las --checkpoint x"),
+       {std::string(), std::string("--candidate las,las"), std::string("--checkpoint x,x"),
         std::string("--candidate nobody"), std::string("--candidate las --against srtf"),
         std::string("--candidate las --replicas 0"), std::string("--checkpoint no-such-folder"),
         std::string("--candidate las --validate-from 10%")}) {

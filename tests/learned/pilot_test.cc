@@ -127,6 +127,24 @@ TEST(Pilot, ASiteTakesAwayWhatItDoesNotAllow) {
   EXPECT_THROW(policy_of(checkpoint, "test", forbidden), InputError);
 }
 
+// Gittins' index counts on stopping who turns out to be long.
+TEST(Pilot, WhoMayStopNobodyGoesByTheMeanTimeLeft) {
+  PilotTask by_mean = some_task();
+  by_mean.rule.gittins = 0;
+  Settings forbidden;
+  forbidden.overlay("preempt=false", "test");
+  int other = 0;
+  for (uint64_t trial = 0; trial < 8; ++trial) {
+    const ToldScene scene(rated_world(trial));
+    const auto played = [&](const PilotTask& task, const Settings& site) {
+      return play(scene, *policy_of(pilot(task, "none"), "test", site));
+    };
+    EXPECT_EQ(played(some_task(), forbidden), played(by_mean, forbidden)) << trial;
+    other += played(some_task(), {}) != played(by_mean, {});
+  }
+  EXPECT_GT(other, 0);
+}
+
 TEST(Pilot, IsWrittenAndRead) {
   const Scratch scratch;
   const auto folder = scratch.path() / "pilot";

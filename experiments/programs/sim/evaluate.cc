@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -61,25 +62,39 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
   }
 }
 
+// Who is there twice would count twice.
+void check_once(const std::vector<std::string>& names, const char* option) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) throw InputError(option, "each once", "'" + name + "' twice");
+  }
+}
+
+Candidate seeds_of(const std::string& checkpoints) {
+  Candidate seeds;
+  for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
+    seeds.policies.push_back("checkpoint:" + folder);
+  }
+  check_once(seeds.policies, "--checkpoint");
+  seeds.name = seeds.policies.front();
+  const size_t more = seeds.policies.size() - 1;
+  if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
+  return seeds;
+}
+
 std::vector<Candidate> candidates_of(const Options& options) {
   if (options.checkpoints.empty() && options.candidate.empty()) {
     throw InputError("evaluate", "--checkpoint or --candidate", "neither");
   }
+  std::vector<std::string> names;
+  if (!options.candidate.empty()) names = list_of(options.candidate, "--candidate");
   std::vector<Candidate> out;
-  if (!options.candidate.empty()) {
-    for (const std::string& name : list_of(options.candidate, "--candidate")) {
-      out.push_back({name, {name}});
-    }
+  for (const std::string& name : names) out.push_back({name, {name}});
+  if (!options.checkpoints.empty()) {
+    out.push_back(seeds_of(options.checkpoints));
+    names.push_back(out.back().name);
   }
-  if (options.checkpoints.empty()) return out;
-  Candidate seeds;
-  for (const std::string& folder : list_of(options.checkpoints, "--checkpoint")) {
-    seeds.policies.push_back("checkpoint:" + folder);
-  }
-  seeds.name = seeds.policies.front();
-  const size_t more = seeds.policies.size() - 1;
-  if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
-  out.push_back(seeds);
+  check_once(names, "--candidate, --checkpoint");
   return out;
 }
 
