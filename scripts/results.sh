@@ -4,8 +4,8 @@
 # writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
 # goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
 # of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
-# test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-) or c (what
-# clusters allow); d is the embedded workload. Needs jq.
+# test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-), c (what clusters
+# allow) or sizes (half and double clusters and loads); d is the embedded workload. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -21,7 +21,7 @@ gradients="1:5 2:5 3:5 4:5 5:5"
 embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
   tuned-5:2 score:6"
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
-tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40"
+tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20"
 
 # What pilots are searched on, and what is kept is best on: one replica of short stretches of the
 # training part of each log, and of the part after it.
@@ -52,6 +52,7 @@ case $only in
   b) parts="test/mixed-test test/mixed-unseen" ;;
   c) parts="test/start-test test/requeue-test" ;;
   d) parts=embedded ;;
+  sizes) parts=test/sizes ;;
 esac
 if [[ $parts == test || $parts == test/* ]]; then add_stages test "$tests"; fi
 
@@ -71,7 +72,7 @@ while read -r name minutes; do
 done <<<"$stages"
 for part in $parts; do
   if grep -qE "^${part//./\\.}(/| )" <<<"$stages"; then continue; fi
-  echo "results.sh: ONLY: expected one of: a, b, c, d, $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
+  echo "results.sh: ONLY: expected one of: a, b, c, d, sizes, $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
   exit 2
 done
 printf 'about %d h %02d min on 2 cores from nothing; what is kept in %s is not done again\n' \
@@ -218,6 +219,7 @@ shorter='
     | if .policy | test("gradient-") then .others |= map(select(.policy | test("pilot-"))) else del(.others) end
     | del(.bounds, .policies);
 '
+seeds_as_one='.policy | test("more seeds")'
 for_tables() {
   jq "$shorter"'{cells_file, summary: [.summary[] | select('"${2:-true}"')], cells: [.cells[] | select('"${2:-true}"') | short]}' \
     "$kept/$1.json" >"$kept/table.part"
@@ -266,13 +268,22 @@ for part in $tests; do
   # A test split is opened five times at most, and ITP 08's had been before the pilot's index was mended
   # for clusters that only start jobs.
   if [[ $group == start-test ]]; then some="start-test/itp-04,start-test/itp-05,start-test/philly,start-test/tacc"; fi
+  # Other sizes and loads than the yardstick was chosen on; Philly and TACC would take hours.
+  if [[ $group == sizes ]]; then
+    some=
+    for other in half-cluster double-cluster half-load double-load; do
+      some+=,$other-test/itp-04,$other-test/itp-05,$other-test/itp-08
+    done
+    some=${some#,}
+  fi
   score "$group" "joint$pilots$others" "$some" "$as_one"
+  if [[ $group == sizes ]]; then for_tables sizes "$seeds_as_one"; fi
 done
 if wanted test/test && wanted test/unseen; then
   echo "== test, the pilot's seeds as one, over all cells"
   "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" \
     --candidate "joint$pilots$(trained rlscheduler)" --checkpoint "$as_one" --json-out "$kept/goal.json"
-  for_tables goal '.policy | test("more seeds")'
+  for_tables goal "$seeds_as_one"
 fi
 
 scripts/results_tables.sh
