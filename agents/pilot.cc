@@ -2,8 +2,11 @@
 // the rule of env/sim/joint.h, whose numbers a search has found.
 #include "policies/learned/pilot.h"
 
+#include <filesystem>
+
 #include "agents/agent.h"
 #include "agents/task_worlds.h"
+#include "env/base/error.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard {
@@ -22,6 +25,10 @@ PilotTask task_of(const Config& config) {
   PilotTask task;
   static_cast<PilotPrior&>(task) = config;
   if (!config.rule.empty()) {
+    if (!std::filesystem::exists(config.rule)) {
+      throw InputError("rule", "a policy's file, seen from the current folder",
+                       "'" + config.rule + "', which is not there");
+    }
     task.rule = parse<JointIndex::Config>(policy_file(config.rule, "joint"));
   }
   return task;

@@ -93,6 +93,8 @@ class Trainer::Impl {
         throw;
       }
     }
+    // Stopped as asked, between two validations.
+    if (!done() && counters_.update != saved_update_ && events.save) events.save();
   }
 
   void save(const std::filesystem::path& folder) const {
@@ -172,7 +174,7 @@ class Trainer::Impl {
       from_archive(file("network.pt"), *network_, where("network.pt"));
       from_archive(file("mean_network.pt"), *mean_network_, where("mean_network.pt"));
       from_archive(file("adam.pt"), descent_.optimizer(), where("adam.pt"));
-      worlds_->restore(file(worlds_file(ranks_.rank())));
+      restore_worlds(file(worlds_file(ranks_.rank())), where("worlds-*.bin"));
       golden_.clear();
       if (files.contains("golden.safetensors")) {
         golden_ = unpack_states(file("golden.safetensors"), worlds_->shape(),
@@ -184,6 +186,17 @@ class Trainer::Impl {
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
       throw InputError(where("counters.json"), "a training's counters", e.what());
+    }
+  }
+
+  void restore_worlds(const std::string& saved, const std::string& where) {
+    try {
+      worlds_->restore(saved);
+    } catch (const InputError&) {
+      throw InputError(where,
+                       "worlds of the agent, trace, cluster, seed, episodes and groups that are "
+                       "configured now",
+                       "others, or damaged ones");
     }
   }
 
@@ -205,6 +218,7 @@ class Trainer::Impl {
     if (judges && events.save) {
       const auto timed = profile_.enter(Stage::kSaving);
       events.save();
+      saved_update_ = counters_.update;
     }
   }
 
@@ -350,6 +364,7 @@ class Trainer::Impl {
   std::vector<GoldenState> golden_;
   Counters counters_;
   int64_t update_samples_ = 0;  // of the latest update
+  int saved_update_ = 0;        // after which update the state was saved last, in this process
   double core_s_ = 0;           // of all ranks
   double counted_core_s_ = 0;   // of this process, reading the data included
 };

@@ -53,18 +53,24 @@ class Pool {
       for (const PooledCell& cell : cells_) sum += std::log(ratio(cell, picks));
       return sum / static_cast<double>(cells_.size());
     };
-    const Estimate of_log = estimate(log_ratio, nullptr);
-    out.ratio = {std::exp(of_log.value),
-                 {std::exp(of_log.interval.lo), std::exp(of_log.interval.hi)}};
+    out.ratio = exp_of(estimate(log_ratio, nullptr));
     out.captured = captured(rng.split(0));
     const Rng iqm = rng.split(1), improvement = rng.split(2);
-    out.iqm = estimate([&](const Picks& picks) { return middle(ratios(picks)); }, &iqm);
+    // In logarithms, since a ratio is never below 0.
+    out.iqm =
+        exp_of(estimate([&](const Picks& picks) { return std::log(middle(ratios(picks))); }, &iqm));
     out.improvement =
         estimate([&](const Picks& picks) { return better(ratios(picks)); }, &improvement);
+    Interval& share = out.improvement.interval;
+    share = {std::max(share.lo, 0.0), std::min(share.hi, 1.0)};
     return out;
   }
 
  private:
+  static Estimate exp_of(const Estimate& log) {
+    return {std::exp(log.value), {std::exp(log.interval.lo), std::exp(log.interval.hi)}};
+  }
+
   static double ratio(const PooledCell& cell, const Picks& picks) {
     return cell.sums.ratio_at(picks[0], picks[static_cast<size_t>(cell.window) + 1]);
   }

@@ -78,11 +78,13 @@ fs::path parent_of(const fs::path& path) {
   return parent.empty() ? fs::path(".") : parent;
 }
 
+const std::string kHidden = ".yard-", kTemporary = ".tmp";
+
 // Returns a name beside `path` that no other call of this process gets.
 fs::path beside(const fs::path& path) {
   static std::atomic<uint64_t> count{0};
   return parent_of(path) /
-         (".yard-" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp");
+         (kHidden + std::to_string(::getpid()) + "-" + std::to_string(count++) + kTemporary);
 }
 
 // Calls make(name) with fresh names beside `path` until none lies there from a process that was
@@ -203,6 +205,21 @@ void AtomicFiles::commit() {
   for (const auto& file : files_) file->seal();
   for (const auto& file : files_) file->commit();
   files_.clear();
+}
+
+void check_writable(const fs::path& target) { const AtomicFile probe(target); }
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  const std::string own = kHidden + std::to_string(::getpid()) + "-";
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kHidden) && name.ends_with(kTemporary) && !name.starts_with(own)) {
+      found.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : found) fs::remove_all(path, error);
 }
 
 AtomicDirectory::AtomicDirectory(const fs::path& target)

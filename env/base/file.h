@@ -47,6 +47,13 @@ class AtomicFile {
   std::string waiting_;  // not yet written
 };
 
+// Makes sure, before long work, that a file of that name can be written. Throws InputError.
+void check_writable(const std::filesystem::path& target);
+
+// Removes from a folder what processes that were killed left there of files and folders that were
+// to appear at once. Requires: no other process writes there.
+void remove_leftovers(const std::filesystem::path& folder);
+
 // Files that appear together, or none where the disk is full before all are written.
 class AtomicFiles {
  public:

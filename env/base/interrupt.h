@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace yard {
 
@@ -9,6 +10,9 @@ namespace yard {
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
+  // `command`: that goes on with the work.
+  explicit Interrupted(const std::string& command)
+      : std::runtime_error("interrupted; go on with: " + command) {}
 };
 
 inline constexpr int kInterruptedExit = 130;

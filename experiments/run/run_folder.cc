@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/interrupt.h"
+#include "env/base/settings.h"
 #include "env/base/version.h"
 #include "experiments/run/append_file.h"
 #include "experiments/run/machine.h"
@@ -175,6 +177,7 @@ RunFolder RunFolder::open(const fs::path& path) {
   if (!log.lock()) {
     throw InputError(path.string(), "a run that no other process writes", "one that runs");
   }
+  for (const fs::path& folder : {path, path / "checkpoints"}) remove_leftovers(folder);
   run["state"] = name_of(RunState::kRunning);
   run["ended"] = nullptr;
   RunFolder opened(
@@ -205,6 +208,20 @@ void RunFolder::add_trace(const TraceSeen& trace) {
   impl_->info.traces.push_back(trace);
   impl_->run["traces"].push_back(trace_json(trace));
   impl_->save();
+}
+
+void RunFolder::change_config(const Config& config) {
+  const Settings kept = Settings::from_yaml(config_file().string());
+  std::map<std::string, std::string> before;
+  for (const Setting& s : kept.entries()) before[s.key] = s.value;
+  bool changed = false;
+  for (const auto& [key, value] : config) {
+    const std::string was = before.contains(key) ? before[key] : "nothing";
+    if (was == value) continue;
+    log(key + " is " + value + " from here on, was " + was);
+    changed = true;
+  }
+  if (changed) write_file_atomic(config_file(), yaml_of(config));
 }
 
 void RunFolder::set_state(RunState state) {

@@ -71,6 +71,9 @@ class RunFolder {
 
   void add_trace(const TraceSeen& trace);
 
+  // Writes the settings anew where they are others than before, and logs which.
+  void change_config(const Config& config);
+
   // Any state but running sets the time of the end.
   void set_state(RunState state);
 

@@ -146,6 +146,12 @@ class Learner {
                          "a job that does not");
       }
     }
+    if (state.snes.generation > options_.generations) {
+      throw InputError(
+          "--generations",
+          "at least " + std::to_string(state.snes.generation) + ", as many as the search has had",
+          std::to_string(options_.generations));
+    }
     while (state.snes.generation < options_.generations) {
       played_ = 0;
       state.snes.step(options_.candidates, options_.seed, [&](const auto& points) {

@@ -123,7 +123,7 @@ std::vector<Field> numbers_of(const std::string& policy, const Settings& given) 
     if (number && given.find(field.key) == nullptr) numbers.push_back(std::move(field));
   }
   if (numbers.empty()) {
-    throw InputError("tune", "a policy that declares numbers", "'" + policy + "'");
+    throw InputError("--policy", "one that declares numbers", "'" + policy + "'");
   }
   return numbers;
 }

@@ -40,6 +40,17 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
   return bytes;
 }
 
+// What lies in the folder beside a checkpoint's files would be lost.
+void refuse_others(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == kManifest || name == kModel || name == kGolden || name == kCost) continue;
+    throw InputError(folder.string(), "a new or empty folder, or a checkpoint",
+                     "one with '" + name + "' in it");
+  }
+}
+
 // 0 where it is not told.
 double cost_of(const fs::path& folder) {
   if (!fs::exists(folder / kCost)) return 0;
@@ -53,6 +64,11 @@ double cost_of(const fs::path& folder) {
 
 }  // namespace
 
+void check_checkpoint_place(const fs::path& folder) {
+  refuse_others(folder);
+  const AtomicDirectory probe(folder);
+}
+
 void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden);
   Json manifest = {{"format_version", kCheckpointVersion},
@@ -65,6 +81,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
   manifest["use_sha256"] = use_hash(manifest);
+  refuse_others(folder);
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);

@@ -29,7 +29,11 @@ struct Checkpoint {
   std::string digest;  // sha256 of the manifest, which holds those of all other files; set by load
 };
 
-// Throws RunError when the disk refuses.
+// Makes sure, before long work, that a checkpoint can be put there: where nothing is, in an empty
+// folder or in the place of another checkpoint. Throws InputError.
+void check_checkpoint_place(const std::filesystem::path& folder);
+
+// Throws InputError where the folder has anything else in it, RunError when the disk refuses.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
 // Says anew what training took, once that is known.

@@ -239,6 +239,24 @@ TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
   EXPECT_THROW(AtomicFile(at("no") / "out"), InputError);
 }
 
+TEST_F(FileTest, WhatKilledProcessesLeftCanBeRemoved) {
+  write_file_atomic(at("kept"), "1");
+  write_file_atomic(at(".yard-1-0.tmp"), "half");
+  fs::create_directory(at(".yard-1-1.tmp"));
+  write_file_atomic(at(".yard-1-1.tmp/part"), "half");
+  AtomicFile own(at("own"));  // of this process, under way
+  remove_leftovers(at("kept").parent_path());
+  own.write("2");
+  own.commit();
+  EXPECT_EQ(listing(), (std::set<std::string>{"kept", "own"}));
+}
+
+TEST_F(FileTest, WhereNothingCanLieIsSaidBeforeTheWork) {
+  check_writable(at("fine"));
+  EXPECT_TRUE(listing().empty());
+  EXPECT_THROW(check_writable(at("no/such/folder")), InputError);
+}
+
 TEST_F(FileTest, AFolderAppearsAtCommit) {
   AtomicDirectory out(at("run"));
   fs::create_directory(out.path() / "sub");

@@ -247,11 +247,17 @@ TEST(Evaluate, AnOpenedTestSplitIsWrittenDownAndCounted) {
 }
 
 TEST(Evaluate, RefusesWhatContradictsItself) {
+  const std::string root = std::filesystem::current_path().string();
+  const Folder folder;
   const std::string base = "yardmaster evaluate --trace synthetic:habits --cluster 2x8 ";
+  const std::string pilot = root + "/checkpoints/pilot";
   for (const std::string& wrong :
        {std::string(), std::string("--candidate las,las"), std::string("--checkpoint x,x"),
-        std::string("--candidate nobody"), std::string("--candidate las --against srtf"),
-        std::string("--candidate las --replicas 0"), std::string("--checkpoint no-such-folder"),
+        "--checkpoint " + pilot + "," + pilot + "/",
+        "--candidate checkpoint:" + pilot + " --checkpoint " + pilot,
+        std::string("--candidate las --json-out nowhere/x.json"), std::string("--candidate nobody"),
+        std::string("--candidate las --against srtf"), std::string("--candidate las --replicas 0"),
+        std::string("--checkpoint no-such-folder"),
         std::string("--candidate las --validate-from 10%")}) {
     const Result result = shell(base + wrong);
     EXPECT_EQ(result.code, 2) << wrong << result.err;

@@ -80,6 +80,26 @@ TEST_F(Evolve, TakesOneWorkloadWithoutAFileOfCells) {
   EXPECT_THAT(none.err, HasSubstr("--validate-from: expected a window of the trace"));
 }
 
+TEST_F(Evolve, ASearchIsNotOverwrittenNorCutShort) {
+  const std::string on =
+      "--trace a.csv --cluster 4x8 --to 60% --validate-from 60% --validate-to 80% --out x.yaml ";
+  ASSERT_EQ(evolve(on).code, 0);
+  const std::string found = read_file("x.yaml");
+  const Result again = evolve(on);
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.err, HasSubstr("--resume"));
+  std::string fewer = kShort;
+  fewer.replace(fewer.find("--generations 3"), 15, "--generations 1");
+  const Result less = shell("yardmaster evolve --policy las " + fewer + on + "--resume");
+  EXPECT_EQ(less.code, 2);
+  EXPECT_THAT(less.err, HasSubstr("--generations: expected at least"));
+  EXPECT_EQ(read_file("x.yaml"), found);
+  const Result nowhere = evolve(
+      "--trace a.csv --cluster 4x8 --to 60% --validate-from 60% --validate-to 80% --out no/x.yaml");
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("no/x.yaml"));
+}
+
 TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
   const std::string on = "--cells cells.yaml --only train --validate-on validate --out x.yaml ";
   const std::pair<const char*, const char*> cases[] = {
@@ -91,7 +111,7 @@ TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
       {"--validate-from 60%", "--validate-from: expected no --cells beside it"},
       {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1 "
        "--set las.cost_weight=0",
-       "a policy that declares numbers"},
+       "--policy: expected one that declares numbers"},
   };
   for (const auto& [options, message] : cases) {
     const Result result = shell("yardmaster evolve --policy las " + on + options);

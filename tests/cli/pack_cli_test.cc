@@ -80,6 +80,21 @@ TEST_F(Pack, KeepsWhatTheSearchTook) {
   EXPECT_GT(Json::parse(read_file("made/cost.json"))["training_core_s"], one);
 }
 
+TEST_F(Pack, AFolderWithAnythingElseInItIsLeftAlone) {
+  std::filesystem::create_directory("mine");
+  folder_.write("mine/notes.txt", "of years");
+  const Result packed = shell("yardmaster pack --policy rule.yaml --checkpoint mine");
+  EXPECT_EQ(packed.code, 2);
+  EXPECT_THAT(packed.err, HasSubstr("'notes.txt'"));
+  const Result searched = shell(
+      "yardmaster evolve --policy joint --trace synthetic:mixed --generate-jobs 600 --cluster "
+      "mixed-9 --to 60% --validate-from 60% --validate-to 80% --out found.yaml --checkpoint mine");
+  EXPECT_EQ(searched.code, 2);
+  EXPECT_FALSE(folder_.has("found.yaml")) << "said before the search";
+  EXPECT_EQ(read_file("mine/notes.txt"), "of years");
+  EXPECT_EQ(folder_.leftovers(), 0);
+}
+
 TEST_F(Pack, RefusesWhatIsNoRule) {
   folder_.write("las.yaml", "policy: las\nsettings: {}\n");
   for (const auto& [options, message] : std::initializer_list<std::pair<const char*, const char*>>{

@@ -235,6 +235,36 @@ TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
+TEST_F(Train, StoppedAsAskedBetweenValidationsItIsSavedThere) {
+  ASSERT_EQ(
+      shell("yardmaster train tiny.yaml --set updates=4 validate_every=2 --until 3 --out run").code,
+      0);
+  ASSERT_EQ(shell("yardmaster train --resume run").code, 0);
+  EXPECT_THAT(read_file("run/log.txt"), HasSubstr("resumed after update 3"));
+}
+
+// The advice of an interrupted run is to go on without them.
+TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=2 --out run").code, 0);
+  ASSERT_EQ(shell("yardmaster train --resume run --set updates=4 --until 3").code, 0);
+  EXPECT_THAT(read_file("run/log.txt"), HasSubstr("updates is 4 from here on, was 2"));
+  ASSERT_EQ(shell("yardmaster train --resume run").code, 0);
+  EXPECT_EQ(
+      Json::parse(read_file("run/checkpoints/training_state/counters.json"))["counters"]["update"],
+      4);
+  const std::string kept = read_file("run/config.yaml");
+  EXPECT_EQ(shell("yardmaster train --resume run --set seed=77 --set updates=6").code, 2);
+  EXPECT_EQ(read_file("run/config.yaml"), kept) << "refused, and not kept";
+}
+
+TEST_F(Train, WhatAKilledProcessLeftIsRemoved) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=2 --until 1 --out run").code, 0);
+  fs::create_directory("run/checkpoints/.yard-1-2.tmp");
+  folder_.write("run/.yard-1-3.tmp", "half");
+  ASSERT_EQ(shell("yardmaster train --resume run").code, 0);
+  EXPECT_EQ(folder_.leftovers(), 0);
+}
+
 TEST_F(Train, RefusesAStateThatIsDamagedOrAnothers) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=3 --until 1 --out run").code, 0);
   const auto refused = [&](const std::string& arguments, const char* named) {

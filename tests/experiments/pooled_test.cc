@@ -57,6 +57,17 @@ TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
   EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, (0.25 * 0.1 + 0.9 + 0.25 * 1.0) / 1.5, 1e-12);
 }
 
+TEST(Pooled, WhatCannotBeBelowZeroOrAboveOneIsNot) {
+  // Two blocks of which one is ten times as good: Student's t over so few is wide.
+  PooledCell cell = flat(0, 1, 1, 0, 2);
+  cell.sums.ours = {{0.1, 1}};
+  const Pooled pooled = pool({cell}, Rng(1));
+  EXPECT_GT(pooled.iqm.interval.lo, 0);
+  EXPECT_LT(pooled.iqm.interval.lo, pooled.iqm.value);
+  EXPECT_GE(pooled.improvement.interval.lo, 0);
+  EXPECT_LE(pooled.improvement.interval.hi, 1);
+}
+
 TEST(Pooled, OneBlockTellsNoInterval) {
   const Pooled pooled = pool({flat(0, 9, 10, 8), flat(1, 9, 10, 8, 1)}, Rng(1));
   EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/text.h"
 #include "experiments/programs/sim/cell_options.h"
 #include "experiments/programs/sim/command.h"
@@ -62,20 +64,19 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
   }
 }
 
-// Who is there twice would count twice.
-void check_once(const std::vector<std::string>& names, const char* option) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (!seen.insert(name).second) throw InputError(option, "each once", "'" + name + "' twice");
-  }
-}
-
 Candidate seeds_of(const std::string& checkpoints) {
   Candidate seeds;
+  std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
   for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
+    const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
+    const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
+    const auto [other, fresh] = seen.emplace(what, folder);
+    if (!fresh) {
+      throw InputError("--checkpoint", "each seed once",
+                       "'" + other->second + "' and '" + folder + "', which are the same");
+    }
     seeds.policies.push_back("checkpoint:" + folder);
   }
-  check_once(seeds.policies, "--checkpoint");
   seeds.name = seeds.policies.front();
   const size_t more = seeds.policies.size() - 1;
   if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
@@ -86,15 +87,19 @@ std::vector<Candidate> candidates_of(const Options& options) {
   if (options.checkpoints.empty() && options.candidate.empty()) {
     throw InputError("evaluate", "--checkpoint or --candidate", "neither");
   }
-  std::vector<std::string> names;
-  if (!options.candidate.empty()) names = list_of(options.candidate, "--candidate");
   std::vector<Candidate> out;
-  for (const std::string& name : names) out.push_back({name, {name}});
-  if (!options.checkpoints.empty()) {
-    out.push_back(seeds_of(options.checkpoints));
-    names.push_back(out.back().name);
+  if (!options.candidate.empty()) {
+    for (const std::string& name : list_of(options.candidate, "--candidate")) {
+      out.push_back({name, {name}});
+    }
   }
-  check_once(names, "--candidate, --checkpoint");
+  if (options.checkpoints.empty()) return out;
+  const Candidate seeds = seeds_of(options.checkpoints);
+  for (const Candidate& other : out) {
+    if (other.name != seeds.name) continue;
+    throw InputError("--candidate, --checkpoint", "each once", "'" + seeds.name + "' in both");
+  }
+  out.push_back(seeds);
   return out;
 }
 

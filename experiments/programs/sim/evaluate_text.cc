@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string>
 
 #include "experiments/programs/sim/options.h"
 
@@ -21,6 +22,17 @@ void print_score(const char* mark, const Score& score) {
   std::printf("%s %-28s %-13s %12.1f %12.1f %12.1f %9.1f %10lld", mark, score.name.c_str(),
               level_name(score.level), score.mean_jct_s, score.p99_jct_s, score.max_wait_s,
               score.preemptions, static_cast<long long>(score.unfinished));
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", value);
+  return text;
+}
+
+std::string mean_and_worst(const Spread& of) {
+  return number_text(of.mean) + " (" + number_text(of.worst) + ")";
 }
 
 }  // namespace
@@ -62,11 +74,12 @@ void print_cell(const CellResult& cell) {
       cell.rivals.size(), cell.ratio_hindsight(), 100 * cell.headroom(),
       100 * cell.headroom_hindsight(), cell.captured());
   const std::optional<int> largest = cell.largest_class();
-  std::printf(
-      "p99 x %.3f, JCT of the jobs of %s GPUs x %.3f, longest wait x %.3f, preemptions x %.3f\n",
-      cell.over_yardstick(&Score::p99_jct_s), largest ? size_class_name(*largest) : "(no class)",
-      cell.largest_class_jct_ratio(), cell.over_yardstick(&Score::max_wait_s),
-      cell.over_yardstick(&Score::preemptions));
+  std::printf("p99 x %s, JCT of the jobs of %s GPUs x %s, longest wait x %s, preemptions x %s\n",
+              number_text(cell.over_yardstick(&Score::p99_jct_s)).c_str(),
+              largest ? size_class_name(*largest) : "(no class)",
+              number_text(cell.largest_class_jct_ratio()).c_str(),
+              number_text(cell.over_yardstick(&Score::max_wait_s)).c_str(),
+              number_text(cell.over_yardstick(&Score::preemptions)).c_str());
   std::printf("%.2f preemptions a job, of them %.2f moves; %.0f within 10 minutes of another\n",
               cell.per_job(&Score::preemptions), cell.per_job(&Score::moves),
               cell.mean(&Score::soon_again));
@@ -106,11 +119,9 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     line("probability of improvement", row.pooled.improvement);
     std::printf("  %d better, %d worse, the worst cell %.3f; to the best in hindsight %.3f\n",
                 row.better, row.worse, row.ratio.worst, row.ratio_hindsight);
-    std::printf(
-        "  mean (worst): p99 %.3f (%.3f), largest class %.3f (%.3f), longest wait %.3f "
-        "(%.3f), preemptions %.3f (%.3f)\n",
-        row.p99.mean, row.p99.worst, row.largest_class.mean, row.largest_class.worst,
-        row.max_wait.mean, row.max_wait.worst, row.preemptions.mean, row.preemptions.worst);
+    std::printf("  mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",
+                mean_and_worst(row.p99).c_str(), mean_and_worst(row.largest_class).c_str(),
+                mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
     std::printf("  %.2f preemptions a job, %.0f in all within 10 minutes of another of the job\n",
                 row.preemptions_per_job, row.soon_again);
     if (std::isfinite(row.decisions_per_s)) {

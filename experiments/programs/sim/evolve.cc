@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "env/base/error.h"
@@ -180,6 +181,16 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   if (!options.checkpoint.empty() && (options.policy != "joint" || options.out.empty())) {
     throw InputError("--checkpoint", "--policy joint and --out", "--policy " + options.policy);
   }
+  if (!options.checkpoint.empty()) check_checkpoint_place(options.checkpoint);
+  if (!options.out.empty()) {
+    for (const std::filesystem::path& there :
+         {std::filesystem::path(options.out), search_state_path(options.out)}) {
+      if (options.resume || !std::filesystem::exists(there)) continue;
+      throw InputError(there.string(), "a new file, or --resume to go on with a search",
+                       "one that is there");
+    }
+    check_writable(options.out);
+  }
   if (!options.learn.empty()) options.evolution.learn = list_of(options.learn, "--learn");
   if (!options.drop.empty()) options.evolution.drop = list_of(options.drop, "--drop");
   options.evolution.seed = options.scenario.seed;
@@ -212,12 +223,21 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                      later, options.episodes, options.episode_jobs, options.drop,
                      options.validation_episodes, options.episode_warmup, options.drain,
                      deciding_options(app), sources.hashes()});
-  const Evolved evolved =
-      evolve(episodes, validation, options.policy, run, options.evolution, start,
-             options.resume ? files.earlier() : EvolutionState{}, [&](const EvolutionState& state) {
-               files.keep(state);
-               throw_if_interrupted();
-             });
+  const auto search = [&] {
+    return evolve(episodes, validation, options.policy, run, options.evolution, start,
+                  options.resume ? files.earlier() : EvolutionState{},
+                  [&](const EvolutionState& state) {
+                    files.keep(state);
+                    throw_if_interrupted();
+                  });
+  };
+  Evolved evolved;
+  try {
+    evolved = search();
+  } catch (const Interrupted&) {
+    if (options.out.empty()) throw;
+    throw Interrupted("the same command, with --resume");
+  }
   if (!options.checkpoint.empty()) {
     save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
   }

@@ -75,13 +75,12 @@ std::string hash_of(const EvolveFiles::Search& search) {
 
 EvolveFiles::EvolveFiles(Search search) : search_(std::move(search)), inputs_(hash_of(search_)) {}
 
-std::filesystem::path EvolveFiles::state_path() const {
-  std::filesystem::path out = search_.out;
+std::filesystem::path search_state_path(std::filesystem::path out) {
   return out.replace_extension(".search.json");
 }
 
 EvolutionState EvolveFiles::earlier() {
-  const std::string where = state_path().string();
+  const std::string where = search_state_path(search_.out).string();
   const std::string text = read_file(where);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("inputs_sha256") || !json.contains("state")) {
@@ -101,7 +100,7 @@ void EvolveFiles::keep(const EvolutionState& state) const {
   nlohmann::json json = {{"inputs_sha256", inputs_},
                          {"state", nlohmann::json::parse(to_json(state))}};
   if (earlier_core_s_ >= 0) json["core_s"] = earlier_core_s_ + process_cpu_s();
-  files.add(state_path(), json.dump() + "\n");
+  files.add(search_state_path(search_.out), json.dump() + "\n");
   files.commit();
 }
 

@@ -11,6 +11,9 @@
 
 namespace yard::sim {
 
+// Where the state of the search lies that writes `out`.
+std::filesystem::path search_state_path(std::filesystem::path out);
+
 class EvolveFiles {
  public:
   struct Search {
@@ -38,7 +41,6 @@ class EvolveFiles {
   void keep(const EvolutionState& state) const;
 
  private:
-  std::filesystem::path state_path() const;
   std::string policy_yaml(const EvolutionState& state) const;
 
   Search search_;

@@ -101,6 +101,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
 
 void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
+  if (!json_out.empty()) check_writable(json_out);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
   Variation& variation = scenario.variation;

@@ -15,6 +15,7 @@ int run_pack(CLI::App& app, int argc, char** argv) {
   app.add_option("--checkpoint", folder, "the folder to make")->required();
   app.add_option("--set", assignments, "key=value in the place of the file's");
   if (!parse_arguments(app, argc, argv)) return 0;
+  check_checkpoint_place(folder);
   Settings set;
   for (const std::string& assignment : assignments) set.overlay(assignment, "--set");
   const Checkpoint made = pilot_checkpoint(file, set);

@@ -101,6 +101,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   if (!options.out.empty() && extension != ".yaml" && extension != ".yml") {
     throw InputError("--out", "a name that ends in .yaml", "'" + options.out + "'");
   }
+  if (!options.out.empty()) check_writable(options.out);
   options.tune.seed = options.scenario.seed;
   options.tune.progress = progress_log();
   for (const std::string& policy : policies) PolicyRegistry::info(policy);

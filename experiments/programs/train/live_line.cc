@@ -15,12 +15,17 @@ std::string clock_text(double seconds) {
                    : fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
+LiveLine::~LiveLine() {
+  if (open_) std::fputs("\n", stderr);
+}
+
 void LiveLine::show(const TrainStats& s, double validation) {
   const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
   const double eta = spent * (to_ - s.update) / std::max(1, s.update - from_);
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (!terminal && s.update != to_ && Clock::now() - shown_ < std::chrono::seconds(10)) return;
   shown_ = Clock::now();
+  open_ = terminal && s.update != to_;
   double kl = 0;
   for (const auto& [name, value] : s.figures) {
     if (name == "approx_kl") kl = value;
@@ -29,7 +34,7 @@ void LiveLine::show(const TrainStats& s, double validation) {
   std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
                          "kl {:.4f}  ETA {}{}",
                          terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, judged,
-                         s.agreement, kl, clock_text(eta), terminal && s.update != to_ ? "" : "\n")
+                         s.agreement, kl, clock_text(eta), open_ ? "" : "\n")
                  .c_str(),
              stderr);
   std::fflush(stderr);

@@ -16,12 +16,15 @@ class LiveLine {
  public:
   LiveLine(int from, int to) : from_(from), to_(to) {}
 
+  ~LiveLine();  // what is printed next begins a line
+
   // `validation`: the latest, 0 before the first.
   void show(const TrainStats& stats, double validation);
 
  private:
   using Clock = std::chrono::steady_clock;
-  int from_, to_;  // updates
+  int from_, to_;      // updates
+  bool open_ = false;  // the line on a terminal
   Clock::time_point begin_ = Clock::now(), shown_ = begin_ - std::chrono::hours(1);
 };
 

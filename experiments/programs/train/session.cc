@@ -120,8 +120,9 @@ class Session {
     } catch (const Interrupted&) {
       const HoldInterrupts hold;
       trainer_->save(state_folder());
-      if (leads_) tell_interrupted();
-      throw;
+      if (!leads_) throw;
+      run_->log(fmt::format("interrupted after update {}", trainer_->update()));
+      throw Interrupted("yardmaster train --resume " + run_->path().string());
     }
     if (!leads_) return {};
     if (options_.profile) write_profile();
@@ -145,6 +146,7 @@ class Session {
     if (!leads_) return;
     run_->drop_metrics_after(trainer_->update());
     run_->log(fmt::format("resumed after update {}", trainer_->update()));
+    run_->change_config(setup_.resolved);
   }
 
   Checkpoint scored(const Trained& trained, int update, double score) const {
@@ -186,14 +188,6 @@ class Session {
           stderr);
     }
     write_file_atomic(folder() / "profile.json", json.dump(2) + "\n");
-  }
-
-  void tell_interrupted() {
-    run_->log(fmt::format("interrupted after update {}", trainer_->update()));
-    std::fputs(fmt::format("\ninterrupted; go on with: yardmaster train --resume {}\n",
-                           run_->path().string())
-                   .c_str(),
-               stderr);
   }
 
   void finish() {

@@ -234,11 +234,7 @@ class Sweep {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     write_result(false);
-    std::fputs(
-        fmt::format("\ninterrupted; go on with: yardmaster sweep --resume {}\n", folder_.string())
-            .c_str(),
-        stderr);
-    throw Interrupted();
+    throw Interrupted("yardmaster sweep --resume " + folder_.string());
   }
 
   void write_result(bool complete) const {
