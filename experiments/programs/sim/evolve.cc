@@ -235,7 +235,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   try {
     evolved = search();
   } catch (const Interrupted&) {
-    if (options.out.empty()) throw;
+    if (options.out.empty() || !std::filesystem::exists(search_state_path(options.out))) throw;
     throw Interrupted("the same command, with --resume");
   }
   if (!options.checkpoint.empty()) {
