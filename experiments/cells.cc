@@ -209,11 +209,34 @@ std::string cluster_sha256(const std::string& cluster) {
 
 CellFile read_cells(const std::string& path) { return Reader(path).read(); }
 
+namespace {
+
+// What there is by the parts of `name` (GROUP/TRACE/xCONGESTION), as far as these are right.
+std::vector<std::string> nearest(const CellFile& file, const std::string& name) {
+  std::string right;  // "", "GROUP/" or "GROUP/TRACE/"
+  std::set<std::string> next;
+  for (;;) {
+    next.clear();
+    for (const CellSpec& cell : file.cells) {
+      if (!cell.name.starts_with(right)) continue;
+      next.insert(cell.name.substr(0, cell.name.find('/', right.size())));
+    }
+    const size_t end = name.find('/', right.size());
+    const std::string longer = name.substr(0, end) + "/";
+    const bool goes_on =
+        std::any_of(file.cells.begin(), file.cells.end(),
+                    [&](const CellSpec& cell) { return cell.name.starts_with(longer); });
+    if (end == name.npos || !goes_on) return {next.begin(), next.end()};
+    right = longer;
+  }
+}
+
+}  // namespace
+
 std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only) {
-  std::set<std::string> used, groups;
+  std::set<std::string> used;
   std::vector<CellSpec> out;
   for (const CellSpec& cell : file.cells) {
-    groups.insert(cell.name.substr(0, cell.name.find('/')));
     bool wanted = only.empty();
     for (const std::string& name : only) {
       if (cell.name != name && !cell.name.starts_with(name + "/")) continue;
@@ -224,9 +247,7 @@ std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::
   }
   for (const std::string& name : only) {
     if (used.contains(name)) continue;
-    throw InputError("--only",
-                     "groups of " + file.path + " (" + join({groups.begin(), groups.end()}) +
-                         "), GROUP/TRACE or GROUP/TRACE/xCONGESTION",
+    throw InputError("--only", "of " + file.path + " one of " + join(nearest(file, name)),
                      "'" + name + "'");
   }
   return out;

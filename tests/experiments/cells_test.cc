@@ -121,6 +121,29 @@ TEST(Cells, AreSelectedByGroupTraceOrName) {
   }
 }
 
+TEST(Cells, WhatIsNotThereIsToldByItsRightPart) {
+  CellFile file;
+  file.path = "f.yaml";
+  for (const char* name : {"early/a/x1", "early/a/x3", "early/b/x1", "late/a/x1"}) {
+    file.cells.emplace_back().name = name;
+  }
+  const auto told = [&](const std::string& name) -> std::string {
+    try {
+      select_cells(file, {name});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(told("earl"), "--only: expected of f.yaml one of early, late, got 'earl'");
+  EXPECT_EQ(told("early/c/x1"),
+            "--only: expected of f.yaml one of early/a, early/b, got 'early/c/x1'");
+  EXPECT_EQ(told("early/a/x2"),
+            "--only: expected of f.yaml one of early/a/x1, early/a/x3, got 'early/a/x2'");
+  EXPECT_EQ(told("late/a/x1/z"), "--only: expected of f.yaml one of late/a/x1, got 'late/a/x1/z'");
+  EXPECT_EQ(told("early/a"), "");
+}
+
 TEST(Cells, RefuseWhatContradictsItself) {
   const std::string traces = kTraces, groups = kGroups;
   const std::vector<std::pair<std::string, std::string>> wrong = {
