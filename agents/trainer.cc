@@ -94,7 +94,7 @@ class Trainer::Impl {
       }
     }
     // Stopped as asked, between two validations.
-    if (!done() && counters_.update != saved_update_ && events.save) events.save();
+    if (!done() && !judged() && events.save) events.save();
   }
 
   void save(const std::filesystem::path& folder) const {
@@ -200,6 +200,11 @@ class Trainer::Impl {
     }
   }
 
+  // Whether the latest update is one that is validated, and saved.
+  bool judged() const {
+    return counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
+  }
+
   void make_update(const TrainEvents& events) {
     const auto begin = Profile::Clock::now();
     if (counters_.update == 0) begin_training();
@@ -210,15 +215,13 @@ class Trainer::Impl {
     TrainStats report = report_of(stats);
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(Profile::Clock::now() - begin).count();
-    const bool judges =
-        counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
+    const bool judges = judged();
     if (judges) report.validation = judge(events);
     count_core_s();
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
     if (judges && events.save) {
       const auto timed = profile_.enter(Stage::kSaving);
       events.save();
-      saved_update_ = counters_.update;
     }
   }
 
@@ -364,7 +367,6 @@ class Trainer::Impl {
   std::vector<GoldenState> golden_;
   Counters counters_;
   int64_t update_samples_ = 0;  // of the latest update
-  int saved_update_ = 0;        // after which update the state was saved last, in this process
   double core_s_ = 0;           // of all ranks
   double counted_core_s_ = 0;   // of this process, reading the data included
 };

@@ -205,12 +205,6 @@ std::string cluster_sha256(const std::string& cluster) {
   return std::filesystem::is_regular_file(path) ? sha256_hex(read_file(path)) : "";
 }
 
-}  // namespace
-
-CellFile read_cells(const std::string& path) { return Reader(path).read(); }
-
-namespace {
-
 // What there is by the parts of `name` (GROUP/TRACE/xCONGESTION), as far as these are right.
 std::vector<std::string> nearest(const CellFile& file, const std::string& name) {
   std::string right;  // "", "GROUP/" or "GROUP/TRACE/"
@@ -232,6 +226,8 @@ std::vector<std::string> nearest(const CellFile& file, const std::string& name) 
 }
 
 }  // namespace
+
+CellFile read_cells(const std::string& path) { return Reader(path).read(); }
 
 std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only) {
   std::set<std::string> used;

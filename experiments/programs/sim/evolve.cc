@@ -223,17 +223,14 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                      later, options.episodes, options.episode_jobs, options.drop,
                      options.validation_episodes, options.episode_warmup, options.drain,
                      deciding_options(app), sources.hashes()});
-  const auto search = [&] {
-    return evolve(episodes, validation, options.policy, run, options.evolution, start,
-                  options.resume ? files.earlier() : EvolutionState{},
-                  [&](const EvolutionState& state) {
-                    files.keep(state);
-                    throw_if_interrupted();
-                  });
-  };
   Evolved evolved;
   try {
-    evolved = search();
+    evolved = evolve(episodes, validation, options.policy, run, options.evolution, start,
+                     options.resume ? files.earlier() : EvolutionState{},
+                     [&](const EvolutionState& state) {
+                       files.keep(state);
+                       throw_if_interrupted();
+                     });
   } catch (const Interrupted&) {
     if (options.out.empty() || !std::filesystem::exists(search_state_path(options.out))) throw;
     throw Interrupted("the same command, with --resume");
