@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kActStream = 1;
 constexpr size_t kGoldenStates = 64;
+constexpr int64_t kRowsAtOnce = 3072;  // of a thread
 
 // Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal
 // one.
@@ -37,16 +38,45 @@ void append(std::vector<float>& to, const torch::Tensor& values) {
 }  // namespace
 
 Collector::Collector(Worlds& worlds, Network& network, const Learner::Wants& wants,
-                     const CollectorConfig& config, Profile& profile)
+                     const CollectorConfig& config, ThreadPool& threads, Profile& profile)
     : worlds_(worlds),
       network_(network),
       wants_(wants),
       config_(config),
+      threads_(threads),
       profile_(profile),
       rollout_(worlds.shape()) {}
 
 bool Collector::teacher_decides(int world) const {
   return wants_.teacher_acts || (wants_.teacher_leads && world % config_.group == 0);
+}
+
+// What the network makes of what worlds see now, one after the other.
+struct Collector::Outlook {
+  std::vector<float> log_prob, value;  // (R + B) of choices, (B) where there is a critic
+};
+
+Collector::Outlook Collector::judge(std::span<const int32_t> worlds) {
+  const WorldsSight sight = worlds_.sight();
+  std::vector<int32_t> rows;
+  for (const int32_t n : worlds) rows.push_back(sight.rows[static_cast<size_t>(n)]);
+  const std::vector<size_t> ends = part_ends(rows, kRowsAtOnce);
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> parts(ends.size());
+  threads_.each(static_cast<int>(ends.size()), [&](int part) {
+    const torch::NoGradGuard no_grad;  // of this thread
+    const auto i = static_cast<size_t>(part);
+    const size_t from = i == 0 ? 0 : ends[i - 1];
+    const RaggedBatch batch = present_batch(worlds_, worlds.subspan(from, ends[i] - from));
+    const auto [logits, value] =
+        network_.judge(batch, wants_.critic ? Heads::kBoth : Heads::kPolicy);
+    parts[i] = {log_probs(logits, batch.offset), value};
+  });
+  Outlook out;
+  for (const auto& [log_prob, value] : parts) {
+    append(out.log_prob, log_prob);
+    if (wants_.critic) append(out.value, value);
+  }
+  return out;
 }
 
 void Collector::collect(int number, std::vector<GoldenState>* golden) {
@@ -67,11 +97,8 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
     {
       const auto timed = profile_.enter(Stage::kInference);
       rollout_.add_observations(worlds_, active);
-      const RaggedBatch batch = present_batch(worlds_, active);
-      const auto [logits, value] =
-          network_.judge(batch, wants_.critic ? Heads::kBoth : Heads::kPolicy);
-      const auto all = log_probs(logits, batch.offset);
-      const float* log_prob = all.data_ptr<float>();
+      const Outlook outlook = judge(active);
+      const float* log_prob = outlook.log_prob.data();
       const WorldsSight sight = worlds_.sight();
       for (const int32_t world : active) {
         const auto n = static_cast<size_t>(world);
@@ -88,7 +115,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
         rollout_.log_prob.push_back(log_prob[std::min(action[n], rows)]);
         log_prob += rows + 1;
       }
-      if (wants_.critic) append(rollout_.value, value);
+      rollout_.value.insert(rollout_.value.end(), outlook.value.begin(), outlook.value.end());
     }
     if (golden != nullptr && golden->size() < kGoldenStates) record_golden(*golden);
     {

@@ -5,6 +5,7 @@
 #include "agents/learner.h"
 #include "agents/profile.h"
 #include "agents/trained.h"
+#include "env/batch/pool.h"
 
 namespace yard {
 
@@ -17,9 +18,9 @@ struct CollectorConfig {
 
 class Collector {
  public:
-  // Requires: worlds and network outlive it.
+  // Requires: worlds, network and threads outlive it.
   Collector(Worlds& worlds, Network& network, const Learner::Wants& wants,
-            const CollectorConfig& config, Profile& profile);
+            const CollectorConfig& config, ThreadPool& threads, Profile& profile);
 
   // Plays the experience of update `number`. Throws Interrupted, the worlds then stand somewhere in
   // it. Where `golden` is given, it takes some of the states that are seen.
@@ -32,6 +33,8 @@ class Collector {
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:
+  struct Outlook;
+  Outlook judge(std::span<const int32_t> worlds);
   bool teacher_decides(int world) const;
   void add_final_values(std::span<const int32_t> active);
   void record_golden(std::vector<GoldenState>& golden) const;
@@ -40,6 +43,7 @@ class Collector {
   Network& network_;
   Learner::Wants wants_;
   CollectorConfig config_;
+  ThreadPool& threads_;
   Profile& profile_;
   Rollout rollout_;
   std::vector<double> mean_jcts_s_;

@@ -6,8 +6,8 @@
 namespace yard {
 namespace {
 
-// Rows of a piece of a minibatch: more take memory for nothing; with fewer, what LibTorch takes for
-// each operation counts.
+// Rows of a piece of a minibatch: more take memory for nothing, and leave threads nothing to do;
+// with fewer, what LibTorch takes for each operation counts.
 constexpr int64_t kRowsAtOnce = 12288;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
@@ -26,6 +26,12 @@ torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t
 
 }  // namespace
 
+// What some samples of a minibatch come to.
+struct Descent::Slope {
+  torch::Tensor numbers;  // (weights + 2 + figures) the gradient, the loss, the divergence, figures
+  std::vector<const char*> figures;
+};
+
 // What the steps of an update add up to, over all ranks.
 struct Descent::Sums {
   double samples = 0, kl = 0, largest_norm = 0, last_kl = 0;
@@ -34,13 +40,14 @@ struct Descent::Sums {
 };
 
 // Adam's epsilon: Huang et al. 2022, detail 3.
-Descent::Descent(Network& network, const DescentConfig& config, Communicator& ranks)
+Descent::Descent(Network& network, const DescentConfig& config, ThreadPool& threads,
+                 Communicator& ranks)
     : network_(network),
       config_(config),
+      threads_(threads),
       ranks_(ranks),
       adam_(network.parameters(), torch::optim::AdamOptions(config.lr).eps(1e-5)),
       parameters_(network.parameters()) {
-  // From here on every parameter has a gradient, so that all ranks sum vectors of one length.
   for (auto& p : parameters_) p.mutable_grad() = torch::zeros_like(p);
 }
 
@@ -61,40 +68,50 @@ Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
   return batch;
 }
 
+// Of the sum of the losses over `count`.
+Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, double count) const {
+  const Loss loss = learner.loss(network_, batch);
+  const auto sum = loss.each.sum();
+  const auto gradient =
+      torch::autograd::grad({sum / count}, parameters_, {}, /*retain_graph=*/false,
+                            /*create_graph=*/false, /*allow_unused=*/true);
+  Slope out;
+  std::vector<torch::Tensor> all;
+  // Every parameter has its numbers, so that all ranks sum vectors of one length.
+  for (size_t i = 0; i < gradient.size(); ++i) {
+    all.push_back(gradient[i].defined() ? gradient[i].flatten()
+                                        : torch::zeros({parameters_[i].numel()}));
+  }
+  all.push_back(sum.detach().view({1}));
+  all.push_back(loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1}));
+  for (const auto& [name, each] : loss.figures) {
+    out.figures.push_back(name);
+    all.push_back(each.sum().view({1}));
+  }
+  out.numbers = torch::cat(all);
+  return out;
+}
+
 // One step down the gradient of the mean loss over a minibatch of all ranks, `index` being this
 // one's part. Returns false, and makes no step, where something is not finite.
 bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns& returns,
                    std::span<const int64_t> index, const double* moment, Sums& sums) {
   const double count = moment[0];
-  for (auto& p : parameters_) p.mutable_grad().zero_();
-  // In pieces: a loss is a sum over samples.
-  std::vector<const char*> names;
-  torch::Tensor totals;  // the loss, the divergence, the figures
-  size_t taken = 0;
-  do {
-    const auto piece =
-        index.subspan(taken, rollout.samples_within(kRowsAtOnce, index.subspan(taken)));
-    const Loss loss = learner.loss(network_, minibatch(rollout, returns, piece, moment));
-    (loss.each.sum() / count).backward();
-    std::vector<torch::Tensor> here = {
-        loss.each.detach().sum().view({1}),
-        loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1})};
-    names.clear();
-    for (const auto& [name, each] : loss.figures) {
-      names.push_back(name);
-      here.push_back(each.sum().view({1}));
-    }
-    totals = totals.defined() ? totals + torch::cat(here) : torch::cat(here);
-    taken += piece.size();
-  } while (taken < index.size());
-  std::vector<torch::Tensor> pieces;
-  for (const auto& p : parameters_) pieces.push_back(p.grad().flatten());
-  pieces.push_back(totals);
-  const auto flat = torch::cat(pieces);
+  // In pieces: a loss is a sum over samples. They are added in order, whichever thread made them.
+  const std::vector<size_t> ends = part_ends(rollout.rows_of(index), kRowsAtOnce);
+  std::vector<Slope> slopes(ends.size());
+  threads_.each(static_cast<int>(ends.size()), [&](int piece) {
+    const auto i = static_cast<size_t>(piece);
+    const size_t from = i == 0 ? 0 : ends[i - 1];
+    slopes[i] = slope(
+        learner, minibatch(rollout, returns, index.subspan(from, ends[i] - from), moment), count);
+  });
+  const torch::Tensor flat = slopes[0].numbers;
+  for (size_t i = 1; i < slopes.size(); ++i) flat.add_(slopes[i].numbers);
   ranks_.sum({flat.data_ptr<float>(), static_cast<size_t>(flat.numel())});
 
-  const auto figures = static_cast<int64_t>(names.size());
-  const int64_t gradients = flat.numel() - 2 - figures;
+  const std::vector<const char*>& names = slopes[0].figures;
+  const int64_t gradients = flat.numel() - 2 - static_cast<int64_t>(names.size());
   const float* tail = flat.data_ptr<float>() + gradients;
   const double norm = flat.slice(0, 0, gradients).to(torch::kFloat64).norm().item<double>();
   sums.last_kl = tail[1] / count;

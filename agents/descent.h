@@ -6,6 +6,7 @@
 #include "agents/learner.h"
 #include "agents/train_config.h"
 #include "env/base/rng.h"
+#include "env/batch/pool.h"
 
 namespace yard {
 
@@ -18,8 +19,8 @@ struct UpdateStats {
 
 class Descent {
  public:
-  // Requires: the network outlives it.
-  Descent(Network& network, const DescentConfig& config, Communicator& ranks);
+  // Requires: the network, the threads and the ranks outlive it.
+  Descent(Network& network, const DescentConfig& config, ThreadPool& threads, Communicator& ranks);
 
   // Learns from the samples `order` of a rollout. `progress` in [0, 1] lowers the step size; `rng`
   // shuffles.
@@ -32,6 +33,8 @@ class Descent {
   struct Sums;
   Minibatch minibatch(const Rollout& rollout, const Returns& returns,
                       std::span<const int64_t> index, const double* moment) const;
+  struct Slope;
+  Slope slope(const Learner& learner, const Minibatch& batch, double count) const;
   bool step(const Learner& learner, const Rollout& rollout, const Returns& returns,
             std::span<const int64_t> index, const double* moment, Sums& sums);
   std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,
@@ -39,6 +42,7 @@ class Descent {
 
   Network& network_;
   DescentConfig config_;
+  ThreadPool& threads_;
   Communicator& ranks_;
   torch::optim::Adam adam_;
   std::vector<torch::Tensor> parameters_;

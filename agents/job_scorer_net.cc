@@ -71,10 +71,9 @@ Judged JobScorerNet::judge(const RaggedBatch& batch, Heads heads) {
 torch::Tensor JobScorerNet::logits_of(const RaggedBatch& batch, const torch::Tensor& x,
                                       const torch::Tensor& c) {
   const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
-  const auto pool = rows.sum / batch.count;                                       // (B, H)
-  const auto n = torch::relu(w4_pool_->forward(pool) + w4_cluster_->forward(c));  // (B, H)
-  const auto nothing = w5_->forward(n);                                           // (B, 1)
-  return choice_logits(batch.prior, rows.score, nothing, batch.offset);           // (R + B)
+  const auto pool = rows.sum / batch.count;                                      // (B, H)
+  const auto nothing = w5_->forward(cut_lines(pool, w4_pool_, c, w4_cluster_));  // (B, 1)
+  return choice_logits(batch.prior, rows.score, nothing, batch.offset);          // (R + B)
 }
 
 torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tensor& x,
@@ -82,7 +81,7 @@ torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tens
   // A sum, since the cost to come grows with the number of jobs.
   const auto sum =
       sum_rows(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
-  return v3_->forward(torch::relu(v2_pool_->forward(sum) + v2_cluster_->forward(c))).squeeze(-1);
+  return v3_->forward(cut_lines(sum, v2_pool_, c, v2_cluster_)).squeeze(-1);
 }
 
 // Layers with one output are vectors: flatten() is the weight itself, seen so.

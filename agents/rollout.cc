@@ -1,6 +1,7 @@
 #include "agents/rollout.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace yard {
 namespace {
@@ -85,13 +86,10 @@ RaggedBatch Rollout::batch(std::span<const int64_t> index) const {
   return packer.take();
 }
 
-size_t Rollout::samples_within(int64_t rows, std::span<const int64_t> index) const {
-  size_t n = 0;
-  for (int64_t sum = 0; n < index.size(); ++n) {
-    sum += rows_[static_cast<size_t>(index[n])];
-    if (sum > rows && n > 0) break;
-  }
-  return n;
+std::vector<int32_t> Rollout::rows_of(std::span<const int64_t> index) const {
+  std::vector<int32_t> out;
+  for (const int64_t i : index) out.push_back(rows_[static_cast<size_t>(i)]);
+  return out;
 }
 
 std::vector<std::vector<int64_t>> Rollout::chains(int worlds) const {
@@ -99,6 +97,19 @@ std::vector<std::vector<int64_t>> Rollout::chains(int worlds) const {
   for (size_t i = 0; i < world.size(); ++i) {
     out[static_cast<size_t>(world[i])].push_back(static_cast<int64_t>(i));
   }
+  return out;
+}
+
+std::vector<size_t> part_ends(std::span<const int32_t> rows, int64_t most) {
+  const int64_t all = std::accumulate(rows.begin(), rows.end(), int64_t{0});
+  const int64_t parts = all <= most ? 1 : 2 * ((all + 2 * most - 1) / (2 * most));
+  std::vector<size_t> out;
+  size_t i = 0;
+  for (int64_t p = 1, sum = 0; p < parts; ++p) {
+    for (; i < rows.size() && sum < all * p / parts; ++i) sum += rows[i];
+    out.push_back(i);
+  }
+  out.push_back(rows.size());
   return out;
 }
 

@@ -34,9 +34,8 @@ class Rollout {
   // The samples `index` as one batch. Its tensors own their memory.
   RaggedBatch batch(std::span<const int64_t> index) const;
 
-  // How many of `index`, from its first on, have so many rows together at most; one at least, where
-  // there is one.
-  size_t samples_within(int64_t rows, std::span<const int64_t> index) const;
+  // Rows of each of the samples `index`.
+  std::vector<int32_t> rows_of(std::span<const int64_t> index) const;
 
   int64_t rows() const { return static_cast<int64_t>(jobs_.size()) / shape_.row_features; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
@@ -56,5 +55,10 @@ class Rollout {
 // What `worlds` see now, or all worlds saw last before they were cut off, as one batch.
 RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds);
 RaggedBatch final_batch(const Worlds& from);
+
+// Cuts samples of so many rows each (I) into parts that may be worked on at the same time: of about
+// as many rows each, some `most` of them; one part, or an even number. Returns where each ends, the
+// last at I; whatever the number of threads, so that results do not depend on it.
+std::vector<size_t> part_ends(std::span<const int32_t> rows, int64_t most);
 
 }  // namespace yard

@@ -125,6 +125,35 @@ struct SumRows : torch::autograd::Function<SumRows> {
   }
 };
 
+struct CutLines : torch::autograd::Function<CutLines> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& w, const torch::Tensor& b,
+                               const torch::Tensor& c, const torch::Tensor& u) {
+    const auto in = dense(x), given = dense(c);
+    const auto out = torch::empty({in.size(0), w.size(0)}), no_line = torch::zeros_like(b);
+    multiply(matrix(in), matrix(w).transpose(), at(out));
+    multiply(matrix(given), matrix(u).transpose(), at(out), Into::kSum);
+    const int64_t all[] = {0, in.size(0)};
+    add_and_cut({all, 1, w.size(0)}, at(b), at(no_line), at(out));
+    context->save_for_backward({in, w, given, out});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const auto &x = saved[0], &w = saved[1], &c = saved[2], &out = saved[3];
+    const auto d = grads[0].contiguous().clone(), d_b = torch::zeros({w.size(0)});
+    const auto d_x = torch::empty_like(x), d_w = torch::empty_like(w),
+               d_u = torch::empty({c.size(1), w.size(0)});
+    const int64_t all[] = {0, x.size(0)};
+    cut_gradient({all, 1, w.size(0)}, at(out), at(d), at(d_b));
+    multiply(matrix(d), matrix(w), at(d_x));
+    multiply(matrix(d).transpose(), matrix(x), at(d_w));
+    multiply(matrix(c).transpose(), matrix(d), at(d_u));
+    return {d_x, d_w, d_b, {}, d_u.t()};
+  }
+};
+
 }  // namespace
 
 RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
@@ -138,6 +167,11 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
 torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset) {
   return SumRows::apply(x, layer->weight, layer->bias, context, offset);
+}
+
+torch::Tensor cut_lines(const torch::Tensor& x, const torch::nn::Linear& layer,
+                        const torch::Tensor& c, const torch::nn::Linear& given) {
+  return CutLines::apply(x, layer->weight, layer->bias, c, given->weight);
 }
 
 }  // namespace yard

@@ -25,4 +25,9 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
 torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset);
 
+// A line of each sample by two layers at once, of what was learned and of what is given:
+//   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C), which has no gradient
+torch::Tensor cut_lines(const torch::Tensor& x, const torch::nn::Linear& layer,
+                        const torch::Tensor& c, const torch::nn::Linear& given);
+
 }  // namespace yard

@@ -60,20 +60,20 @@ class Trainer::Impl {
         worlds_(make_worlds(worlds_options(config, learner_->wants(), ranks))),
         network_(make_network(config.network, network, worlds_->shape(), config.seed)),
         mean_network_(make_network(config.network, network, worlds_->shape(), config.seed)),
-        descent_(*network_, config.descent, ranks),
+        threads_(config.threads),
+        descent_(*network_, config.descent, threads_, ranks),
         collector_(*worlds_, *network_, learner_->wants(),
                    {.seed = config.seed,
                     .group = config.group,
                     .first_world = config.worlds / ranks.size() * ranks.rank(),
                     .all_worlds = config.worlds,
                     .may_be_interrupted = ranks.size() == 1},
-                   profile_),
+                   threads_, profile_),
         provenance_(std::move(provenance)) {
-    // Small products are not worth a second thread: while it waits for work it spins, and on a busy
-    // machine that costs twenty times what it gains.
-    int64_t weights = 0;
-    for (const auto& p : network_->parameters()) weights += p.numel();
-    torch::set_num_threads(weights > 100'000 ? config.threads : 1);
+    // Whole pieces are dealt out to threads of our own. Those of LibTorch would share out single
+    // products, too small for it: while one waits for work it spins, and on a busy machine that
+    // costs twenty times what it gains.
+    torch::set_num_threads(1);
     worlds_->reset();
   }
 
@@ -360,6 +360,7 @@ class Trainer::Impl {
   Communicator& ranks_;
   std::unique_ptr<Worlds> worlds_;
   std::unique_ptr<Network> network_, mean_network_;
+  ThreadPool threads_;
   mutable Descent descent_;  // LibTorch's optimisers cannot be saved as const
   Profile profile_;
   Collector collector_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -32,7 +33,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   // `work` must not throw.
-  void run(int n, const std::function<void(int, int)>& work) {
+  void run(int n, const std::function<void(int, int)>& work, int chunk = kChunk) {
+    chunk_ = chunk;
     if (parts_.size() == 1) {
       work(0, n);
       return;
@@ -50,6 +52,25 @@ class ThreadPool {
     for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
          busy = busy_.load(std::memory_order_acquire)) {
       wait_while(busy_, busy);
+    }
+  }
+
+  // Calls work(i) for each i of [0, n), which are few and take long; what the first of them throws
+  // is thrown on when all are done.
+  void each(int n, const std::function<void(int)>& work) {
+    std::vector<std::exception_ptr> thrown(static_cast<size_t>(n));
+    const auto some = [&](int from, int to) {
+      for (int i = from; i < to; ++i) {
+        try {
+          work(i);
+        } catch (...) {
+          thrown[static_cast<size_t>(i)] = std::current_exception();
+        }
+      }
+    };
+    run(n, some, 1);
+    for (const std::exception_ptr& e : thrown) {
+      if (e) std::rethrow_exception(e);
     }
   }
 
@@ -93,8 +114,8 @@ class ThreadPool {
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[(static_cast<size_t>(t) + i) % parts_.size()];
       while (part.next.load(std::memory_order_relaxed) < part.end) {
-        const int32_t from = part.next.fetch_add(kChunk, std::memory_order_relaxed);
-        if (from < part.end) (*work_)(from, std::min(from + kChunk, part.end));
+        const int32_t from = part.next.fetch_add(chunk_, std::memory_order_relaxed);
+        if (from < part.end) (*work_)(from, std::min(from + chunk_, part.end));
       }
     }
   }
@@ -104,6 +125,7 @@ class ThreadPool {
   std::atomic<uint32_t> round_ = 0;  // rises with every run
   std::atomic<uint32_t> busy_ = 0;   // threads that are still at it
   const std::function<void(int, int)>* work_ = nullptr;
+  int chunk_ = kChunk;
   bool quit_ = false;
 };
 

@@ -45,7 +45,7 @@ class Bandit : public ::testing::Test {
 
   // One update by learner `name` on a network of its own.
   UpdateStats update(const char* name, double progress = 0) {
-    Descent descent(*net_, config_, *ranks_);
+    Descent descent(*net_, config_, threads_, *ranks_);
     return descent.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_, progress,
                           Rng{1});
   }
@@ -63,6 +63,7 @@ class Bandit : public ::testing::Test {
   Scene scene_{"2x8", busy_jobs(60)};
   TaskWorlds<Dispatch> env_{{{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, {}};
   std::unique_ptr<Communicator> ranks_ = alone();
+  ThreadPool threads_{1};
   std::unique_ptr<Network> net_ = bandit_net();
   int32_t better_ = -1, worse_ = -1;
   Rollout rollout_{env_.shape()};

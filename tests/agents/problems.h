@@ -174,9 +174,9 @@ class Lesson {
         network_(make_network(network,
                               network == "kernel" ? Settings() : settings_of({"hidden=16"}),
                               worlds_.shape(), 3)),
-        descent_(*network_, descent, *ranks_),
+        descent_(*network_, descent, threads_, *ranks_),
         collector_(worlds_, *network_, learner_->wants(),
-                   {.group = options_.group, .all_worlds = options_.worlds}, profile_),
+                   {.group = options_.group, .all_worlds = options_.worlds}, threads_, profile_),
         horizon_s_(horizon_s) {
     worlds_.reset();
   }
@@ -235,6 +235,7 @@ class Lesson {
   WorldsOptions options_;
   TableWorlds worlds_;
   std::unique_ptr<Network> network_;
+  ThreadPool threads_{1};
   Descent descent_;
   Profile profile_;
   Collector collector_;

@@ -117,6 +117,25 @@ TEST(RowLayers, SumAsLibTorchDoes) {
   }
 }
 
+TEST(RowLayers, CutLinesAsLibTorchDoes) {
+  torch::manual_seed(3);
+  for (const int64_t samples : {0, 1, 7, 300}) {
+    for (const auto& [h, g] : kWidths) {
+      torch::nn::Linear layer(h, g);
+      torch::nn::Linear given(torch::nn::LinearOptions(6, g).bias(false));
+      const auto x = torch::randn({samples, h}).requires_grad_(true);
+      const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not in one piece
+      const auto to_out = torch::randn({samples, g});
+      const Tensors learned = {x, layer->weight, layer->bias, given->weight};
+      const auto fast = cut_lines(x, layer, c, given);
+      const auto slow = torch::relu(layer->forward(x) + given->forward(c));
+      expect_same({fast}, {slow});
+      expect_same(gradients((fast * to_out).sum(), learned),
+                  gradients((slow * to_out).sum(), learned));
+    }
+  }
+}
+
 TEST(RowLayers, HaveNoNeedOfGradients) {
   torch::NoGradGuard no_grad;
   Layers net(4, 8, 8, 2);

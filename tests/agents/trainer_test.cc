@@ -127,6 +127,27 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
 INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),
                          [](const auto& info) { return info.param; });
 
+// Enough worlds that what they see, and every minibatch, is cut into parts.
+TEST(Trainer, ThreadsChangeNoWeight) {
+  const Scene scene("4x8", busy_jobs(400));
+  for (const char* learner : {"ppo", "group"}) {
+    Plan plan = tiny(learner);
+    plan.loop.worlds = 256;
+    plan.loop.updates = 2;
+    plan.loop.episode_jobs = 100;
+    plan.loop.descent.minibatch = 1'000'000;
+    plan.loop.max_decisions = 60;
+    plan.loop.threads = 1;
+    const Tensors of_one = train(plan, scene).weights;
+    for (const int threads : {2, 3}) {
+      plan.loop.threads = threads;
+      for (const auto& [name, tensor] : train(plan, scene).weights) {
+        EXPECT_EQ(tensor.data, of_one.at(name).data) << learner << ' ' << threads << ' ' << name;
+      }
+    }
+  }
+}
+
 // What episodes are paid is minus what their jobs waited and ran, whatever was done in them.
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));

@@ -54,7 +54,7 @@ struct Measured {
   Json seconds = Json::object();
 };
 
-// Trained by so many ranks, each a thread of this process.
+// Trained by so many ranks, each by itself in this process.
 Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingData& data,
                int ranks) {
   const WorldsShape shape = agent.worlds(data.courses(), {})->shape();
@@ -103,10 +103,20 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
   return best;
 }
 
-Json bench(const std::string& name, const std::vector<std::string>& assignments, int ranks = 1) {
+// Who shares an update: threads of one rank, or ranks of one thread each.
+struct Shared {
+  int threads = 1, ranks = 1;
+  int all() const { return threads * ranks; }
+  std::string suffix() const { return all() == 1 ? "" : ranks == 1 ? "_2_threads" : "_2_ranks"; }
+};
+
+Json bench(const std::string& name, const std::vector<std::string>& assignments,
+           const Shared& shared = {}) {
+  const int ranks = shared.ranks;
   Settings settings;
-  for (const char* assignment :
-       {"trace_jobs=4000", "validate_windows=1", "validate_every=1000", "threads=1"}) {
+  for (const std::string& assignment :
+       {std::string("trace_jobs=4000"), std::string("validate_windows=1"),
+        std::string("validate_every=1000"), "threads=" + std::to_string(shared.threads)}) {
     settings.overlay(assignment, "bench");
   }
   for (const std::string& assignment : assignments) settings.overlay(assignment, "bench");
@@ -114,8 +124,9 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
   const auto agent = AgentRegistry::make(setup.data.agent, setup.agent);
   const TrainingData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
   const Measured measured = train(setup, *agent, data, ranks);
-  const double sgemm = matrix_product_flop_per_s(ranks);
-  const std::string threads = ranks == 1 ? "one thread" : std::to_string(ranks) + " threads";
+  const double sgemm = matrix_product_flop_per_s(shared.all());
+  const std::string threads =
+      shared.all() == 1 ? "one thread" : std::to_string(shared.all()) + " threads";
   return {{"name", name},
           {"value", measured.samples_per_s},
           {"unit", "samples/s"},
@@ -133,26 +144,27 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
             {"flop_done_a_sample", measured.flop_done},
             {"sgemm_flop_per_s", sgemm},
             {"seconds", measured.seconds},
-            {"threads", ranks}}}};
+            {"ranks", ranks},
+            {"threads", shared.all()}}}};
 }
 
 }  // namespace
 
 int run_bench_ppo(int, char**) {
-  // As many worlds and samples of a step on each rank.
-  const auto ppo = [](const std::string& name, const std::string& network, int ranks) {
-    return bench(name,
+  // As many worlds and samples of a step for each thread.
+  const auto ppo = [](const std::string& network, const Shared& shared) {
+    const std::string name = network == "flat" ? "ppo_flat_samples" : "ppo_samples";
+    return bench(name + shared.suffix(),
                  {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64",
-                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * ranks),
-                  "minibatch=" + std::to_string(2048 * ranks)},
-                 ranks);
+                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * shared.all()),
+                  "minibatch=" + std::to_string(2048 * shared.all())},
+                 shared);
   };
   Json results = {bench("group_samples", {"learner=group", "updates=6"})};
-  for (int ranks = 1; ranks <= 2; ++ranks) {
-    if (ranks > 1 && std::thread::hardware_concurrency() < 2) break;
-    const std::string suffix = ranks > 1 ? "_2_ranks" : "";
-    results.push_back(ppo("ppo_samples" + suffix, "job-scorer", ranks));
-    results.push_back(ppo("ppo_flat_samples" + suffix, "flat", ranks));
+  for (const Shared& shared : {Shared{}, Shared{.threads = 2}, Shared{.ranks = 2}}) {
+    if (shared.all() > 1 && std::thread::hardware_concurrency() < 2) break;
+    results.push_back(ppo("job-scorer", shared));
+    results.push_back(ppo("flat", shared));
   }
   std::puts(Json{{"results", results}}.dump(2).c_str());
   return 0;
