@@ -173,18 +173,20 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   for (const auto& [cell, reason] : result.left_out) {
     out["left_out"].push_back({{"cell", cell}, {"reason", reason}});
   }
+  options.show(out, [&] {
+    for (const auto& [cell, reason] : result.left_out) {
+      std::printf("left out: %s (%s)\n", cell.c_str(), reason.c_str());
+    }
+    if (file) {
+      print_cells(result.cells);
+    } else {
+      for (const CellResult& cell : result.cells) print_cell(cell);
+    }
+    if (result.cells.size() > 1) print_summary(summary);
+    print_openings(result);
+  });
   AtomicFiles files;
-  if (options.hand_out(out, files)) return 0;
-  for (const auto& [cell, reason] : result.left_out) {
-    std::printf("left out: %s (%s)\n", cell.c_str(), reason.c_str());
-  }
-  if (file) {
-    print_cells(result.cells);
-  } else {
-    for (const CellResult& cell : result.cells) print_cell(cell);
-  }
-  if (result.cells.size() > 1) print_summary(summary);
-  print_openings(result);
+  options.keep(out, files);
   return 0;
 }
 

@@ -247,14 +247,16 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"episodes", episodes.size()},
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
-  AtomicFiles none;  // they are there already
-  if (options.hand_out(out, none)) return 0;
-  std::printf("%s: validation x %.4f of the start's (generation %d, %lld episodes played)\n",
-              options.policy.c_str(), evolved.ratio, evolved.generation,
-              static_cast<long long>(evolved.played));
-  for (const auto& [key, value] : evolved.settings) {
-    std::printf("  %s: %s\n", key.c_str(), value.c_str());
-  }
+  options.show(out, [&] {
+    std::printf("%s: validation x %.4f of the start's (generation %d, %lld episodes played)\n",
+                options.policy.c_str(), evolved.ratio, evolved.generation,
+                static_cast<long long>(evolved.played));
+    for (const auto& [key, value] : evolved.settings) {
+      std::printf("  %s: %s\n", key.c_str(), value.c_str());
+    }
+  });
+  AtomicFiles document;  // the search's own are there already
+  options.keep(out, document);
   return 0;
 }
 

@@ -135,10 +135,11 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   const Explained explained =
       explain(cells, is_file ? options.checkpoint : "checkpoint:" + options.checkpoint, "joint",
               numbers, options.explain);
+  const Json out = json_of(explained);
+  options.show(out, [&] { print(explained); });
   AtomicFiles files;
   if (!options.out.empty()) files.add(options.out, policy_yaml(options, explained));
-  if (options.hand_out(json_of(explained), files)) return 0;
-  print(explained);
+  options.keep(out, files);
   return 0;
 }
 

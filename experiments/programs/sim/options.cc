@@ -30,6 +30,10 @@ void check(const char* option, double value, double most, bool zero) {
                    shortest(value));
 }
 
+std::string text_of(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
@@ -173,14 +177,19 @@ RunOptions CommonOptions::run_of(const std::string& policy) const {
   return options;
 }
 
-bool CommonOptions::hand_out(const nlohmann::ordered_json& document, AtomicFiles& files) const {
-  using Handler = nlohmann::ordered_json::error_handler_t;
-  std::string text;
-  if (json || !json_out.empty()) text = document.dump(2, ' ', false, Handler::replace) + "\n";
-  if (!json_out.empty()) files.add(json_out, text);
+void CommonOptions::show(const nlohmann::ordered_json& document,
+                         const std::function<void()>& table) const {
+  if (json) {
+    std::fputs(text_of(document).c_str(), stdout);
+  } else {
+    table();
+  }
+  std::fflush(stdout);
+}
+
+void CommonOptions::keep(const nlohmann::ordered_json& document, AtomicFiles& files) const {
+  if (!json_out.empty()) files.add(json_out, text_of(document));
   files.commit();
-  if (json) std::fputs(text.c_str(), stdout);
-  return json;
 }
 
 std::vector<std::string> list_of(const std::string& text, const std::string& option) {

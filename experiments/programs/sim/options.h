@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -31,9 +32,11 @@ struct CommonOptions {
   // The settings of one policy among those that finish() was told.
   RunOptions run_of(const std::string& policy) const;
 
-  // Puts `files` in their places, and with them the document where --json-out says. Returns whether
-  // --json had it printed, too.
-  bool hand_out(const nlohmann::ordered_json& document, AtomicFiles& files) const;
+  // Prints a result: as a document where --json says so, else by `table`. To be called before files
+  // are written, so that who finds the disk full has seen it at least.
+  void show(const nlohmann::ordered_json& document, const std::function<void()>& table) const;
+  // Puts `files` in their places, and with them the document where --json-out says.
+  void keep(const nlohmann::ordered_json& document, AtomicFiles& files) const;
 
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;

@@ -79,13 +79,15 @@ int run_predict(CLI::App& app, int argc, char** argv) {
               {"every_s", every_s},
               {"cluster", cluster_json(scenario.cluster)},
               {"trace", trace_json(scenario)}};
+  options.show(out, [&] {
+    std::printf("%-10s %9s %8s %8s %8s %14s\n", "jobs", "asked", "in 50 %", "in 80 %", "in 90 %",
+                "|error| log2");
+    print_group("all", found.all);
+    print_group("waiting", found.waiting);
+    print_group("begun", found.begun);
+  });
   AtomicFiles files;
-  if (options.hand_out(out, files)) return 0;
-  std::printf("%-10s %9s %8s %8s %8s %14s\n", "jobs", "asked", "in 50 %", "in 80 %", "in 90 %",
-              "|error| log2");
-  print_group("all", found.all);
-  print_group("waiting", found.waiting);
-  print_group("begun", found.begun);
+  options.keep(out, files);
   return 0;
 }
 

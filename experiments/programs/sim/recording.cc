@@ -133,6 +133,10 @@ void Recording::dump(const Contestant& contestant, RunOptions how, const Run& ru
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
 }
 
+void Recording::check() const {
+  if (moments_) moments_->check("--dump-at");
+}
+
 AtomicFiles& Recording::finish() {
   using Handler = nlohmann::ordered_json::error_handler_t;
   if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, rows_);
@@ -142,7 +146,6 @@ AtomicFiles& Recording::finish() {
                csv ? series_.csv() : series_.json().dump(-1, ' ', false, Handler::replace));
   }
   if (moments_) {
-    moments_->check("--dump-at");
     const nlohmann::ordered_json all = {{"dumps", dumps_}};
     files_.add(options_.dump_out, all.dump(1, ' ', false, Handler::replace) + "\n");
   }

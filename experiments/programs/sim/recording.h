@@ -44,7 +44,10 @@ class Recording {
   const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
-  // All files, written and not yet in their places.
+  // Throws InputError where a moment that was asked for never came.
+  void check() const;
+
+  // All files, written and not yet in their places. Requires: check().
   AtomicFiles& finish();
 
  private:

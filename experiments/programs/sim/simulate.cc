@@ -73,9 +73,12 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   }
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
-  if (options.hand_out(out, recording.finish())) return 0;
-  print_table(scenario, runs);
-  if (recorded.all_metrics()) print_more(out["runs"]);
+  recording.check();
+  options.show(out, [&] {
+    print_table(scenario, runs);
+    if (recorded.all_metrics()) print_more(out["runs"]);
+  });
+  options.keep(out, recording.finish());
   return 0;
 }
 

@@ -121,13 +121,8 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   }
   const Tuned& best = all[best_of(all)];
   std::vector<std::string> paths(all.size());
-  AtomicFiles files;
-  if (!options.out.empty()) {
-    for (size_t i = 0; i < all.size(); ++i) {
-      paths[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
-      files.add(paths[i], tuned_yaml(all[i], cells, options.tune));
-    }
-    if (all.size() > 1) files.add(options.out, tuned_yaml(best, cells, options.tune));
+  for (size_t i = 0; i < all.size() && !options.out.empty(); ++i) {
+    paths[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
   }
   Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
@@ -139,8 +134,17 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     row.update(trace_json(cell.scenario));
     out["cells"].push_back(row);
   }
-  if (options.hand_out(out, files)) return 0;
-  for (const Tuned& tuned : all) print_tuned(tuned);
+  options.show(out, [&] {
+    for (const Tuned& tuned : all) print_tuned(tuned);
+  });
+  AtomicFiles files;
+  if (!options.out.empty()) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      files.add(paths[i], tuned_yaml(all[i], cells, options.tune));
+    }
+    if (all.size() > 1) files.add(options.out, tuned_yaml(best, cells, options.tune));
+  }
+  options.keep(out, files);
   return 0;
 }
 
