@@ -10,6 +10,7 @@
 #include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "env/base/json_flaw.h"
 
 namespace yard {
 namespace {
@@ -185,7 +186,7 @@ class Trainer::Impl {
       const auto cost = files.find(kCostFile);
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
-      throw InputError(where("counters.json"), "a training's counters", e.what());
+      throw InputError(where("counters.json"), "a training's counters", json_flaw(e));
     }
   }
 

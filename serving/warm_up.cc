@@ -5,6 +5,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/json_flaw.h"
 #include "env/base/text.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_agent.h"
@@ -74,7 +75,7 @@ std::string why_damaged(const std::filesystem::path& folder) {
     }
     return "";
   } catch (const nlohmann::json::exception& error) {
-    return (folder / "manifest.json").string() + ": " + error.what();
+    return (folder / "manifest.json").string() + ": " + json_flaw(error);
   } catch (const std::exception& error) {
     return error.what();
   }

@@ -14,6 +14,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/interrupt.h"
+#include "env/base/json_flaw.h"
 #include "env/base/settings.h"
 #include "env/base/version.h"
 #include "experiments/run/append_file.h"
@@ -171,7 +172,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     }
     run.at("resumed").push_back({{"at", utc_now()}, {"commit", commit()}});
   } catch (const Json::exception& error) {
-    throw InputError(file.string(), "what a run writes into it", error.what());
+    throw InputError(file.string(), "what a run writes into it", json_flaw(error));
   }
   AppendFile log(path / "log.txt");
   if (!log.lock()) {

@@ -9,6 +9,7 @@
 #include "env/base/check.h"
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "env/base/json_flaw.h"
 #include "env/base/rng.h"
 #include "env/base/text.h"
 #include "experiments/parallel.h"
@@ -385,7 +386,7 @@ EvolutionState evolution_state(const std::string& json, const std::string& where
     state.start_on_validation = scores(all.at("start_on_validation"));
     return state;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "the state of a search", error.what());
+    throw InputError(where, "the state of a search", json_flaw(error));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/json_flaw.h"
 #include "policies/learned/learned_agent.h"
 
 namespace yard {
@@ -58,7 +59,7 @@ double cost_of(const fs::path& folder) {
   try {
     return Json::parse(read_file(where)).at("training_core_s").get<double>();
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "training_core_s, a number", e.what());
+    throw InputError(where, "training_core_s, a number", json_flaw(e));
   }
 }
 
@@ -133,7 +134,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     c.golden = from_safetensors(read_part(folder, kGolden, hashes), (folder / kGolden).string());
     return c;
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "a checkpoint's manifest", e.what());
+    throw InputError(where, "a checkpoint's manifest", json_flaw(e));
   }
 }
 

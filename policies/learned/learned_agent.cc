@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/base/error.h"
+#include "env/base/json_flaw.h"
 
 namespace yard {
 
@@ -11,7 +12,7 @@ std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::strin
   try {
     return LearnedRegistry::make(checkpoint.agent, {})->policy(checkpoint, where, settings);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", error.what());
+    throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", json_flaw(error));
   }
 }
 

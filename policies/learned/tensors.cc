@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "env/base/error.h"
+#include "env/base/json_flaw.h"
 
 namespace yard {
 
@@ -75,7 +76,7 @@ Tensors from_safetensors(std::string_view bytes, const std::string& where) {
       }
     }
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "a safetensors header", e.what());
+    throw InputError(where, "a safetensors header", json_flaw(e));
   }
   return tensors;
 }

@@ -10,6 +10,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/json_flaw.h"
 #include "env/trace/own.h"
 #include "experiments/by_time.h"
 #include "policies/learned/dispatcher.h"
@@ -39,7 +40,7 @@ DispatchConfig read_task(const std::string& path) {
     const Json json = Json::parse(read_file(path));
     return dispatch_from(json);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path, "the task of a dispatcher's checkpoint", error.what());
+    throw InputError(path, "the task of a dispatcher's checkpoint", json_flaw(error));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/json_flaw.h"
 #include "experiments/programs/train/child.h"
 
 namespace yard {
@@ -21,7 +22,7 @@ Json read_json(const fs::path& path) {
   try {
     return Json::parse(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path.string(), "what `yardmaster log` wrote", error.what());
+    throw InputError(path.string(), "what `yardmaster log` wrote", json_flaw(error));
   }
 }
 

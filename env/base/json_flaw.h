@@ -1,0 +1,16 @@
+// What is wrong with a JSON document, from what nlohmann-json throws: in its words, but without the
+// mark and number of the kind of exception, "[json.exception.out_of_range.403] ".
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace yard {
+
+inline std::string json_flaw(const std::exception& error) {
+  const std::string text = error.what();
+  const size_t mark = text.starts_with("[json.exception.") ? text.find("] ") : std::string::npos;
+  return mark == std::string::npos ? text : text.substr(mark + 2);
+}
+
+}  // namespace yard
