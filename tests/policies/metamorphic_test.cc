@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,13 +71,18 @@ bool knows_what_a_second_is(const std::string& policy) {
 TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
   if (knows_what_a_second_is(policy_)) return;
   // Limits that all numbers of GPUs divide: else a job sinks between two microseconds.
-  const bool las = policy_ == "las";
-  const std::string limits = las ? " limit_1_gpu_s=2520 limit_2_gpu_s=7560" : "";
-  const std::string twice = las ? " limit_1_gpu_s=5040 limit_2_gpu_s=15120" : "";
+  const std::map<std::string, std::pair<std::string, std::string>> settings = {
+      {"las",
+       {" limit_1_gpu_s=2520 limit_2_gpu_s=7560", " limit_1_gpu_s=5040 limit_2_gpu_s=15120"}},
+      {"gandiva", {" slice_s=600", " slice_s=1200"}},
+      {"fair-share", {" hold_s=600", " hold_s=1200"}}};
+  const auto own = settings.find(policy_);
+  const auto [once, twice] =
+      own == settings.end() ? std::pair<std::string, std::string>() : own->second;
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomWorld world = even_world(seed);
-    const auto before = play(world, policy_ + limits);
+    const auto before = play(world, policy_ + once);
     for (Job& job : world.jobs) {
       job.submit_us *= 2, job.run_us *= 2;
       if (job.save_us > 0) job.save_us *= 2;

@@ -7,8 +7,8 @@
 //   id submit gpus run = start end wait preemptions
 //   a  0      4    100 = 0     100 0    0
 //
-// Times are seconds; wait is the time in the system beyond the run time; lines from # on are
-// comments.
+// An id of the form a@u is a job of user u. Times are seconds; wait is the time in the system
+// beyond the run time; lines from # on are comments.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,6 +67,8 @@ Scenario read_scenario(const std::string& path) {
     } else if (words.size() == 9 && words[4] == "=") {
       Job job;
       job.id = words[0];
+      if (const size_t at = job.id.find('@'); at != std::string::npos)
+        job.user = job.id.substr(at + 1);
       job.submit_us = seconds(where, words[1]);
       job.gpus = static_cast<int32_t>(parse_int(words[2]).value_or(0));
       job.run_us = seconds(where, words[3]);

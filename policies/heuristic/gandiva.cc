@@ -1,0 +1,81 @@
+// Time-slicing as Gandiva does it (Xiao et al., OSDI 2018): jobs run in turn, first come first
+// served. Every slice of time ends for all at once: those who ran for most of it, the longest
+// first, then stop for those who wait, and go to the end of the queue. Gandiva slices by the
+// minute, since it stops a job in under a second; where a stop costs more, the slice is worth a
+// search.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "policies/order.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+// Beyond any place in the queue: who has had its slice comes after all who wait.
+constexpr double kAfterTheQueue = 1e15;
+
+struct Config {
+  std::string placement = "best-fit";
+  double slice_s = 600;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("slice_s", slice_s, 10.0, 1e6, "how often jobs may be stopped for those who wait");
+  }
+};
+
+class Gandiva final : public Policy {
+ public:
+  explicit Gandiva(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    rule_.placement = parse_placement(config.placement);
+    slice_us_ = static_cast<int64_t>(config.slice_s * 1e6);
+  }
+
+  Level level() const override { return Level::kBlind; }
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    if (view.num_waiting() == 0) return;
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    // Who has just been stopped stops nobody in turn.
+    const auto place_in_queue = [&](int32_t slot) {
+      const bool stopped_now = view.started(slot) > 0 && view.since_us(slot) == view.now_us();
+      return stopped_now ? 2 * kAfterTheQueue : static_cast<double>(view.queue_rank(slot));
+    };
+    rank_waiting(view, ranked, place_in_queue);
+    std::vector<Claim> had_slice;  // who has run longest is the last in order
+    for (int32_t i = 0; i < view.num_held() && view.now_us() % slice_us_ == 0; ++i) {
+      const int32_t slot = view.held(i);
+      const int64_t ran_us = view.now_us() - view.since_us(slot);
+      if (!view.preemptible(slot) || view.phase(slot) != Phase::kRunning) continue;
+      if (ran_us < slice_us_ / 2) continue;
+      had_slice.push_back(
+          {{kAfterTheQueue + static_cast<double>(ran_us), view.serial(slot)}, slot});
+    }
+    ListedHolders holders(std::move(had_slice));
+    run_first_in_order(view, ranked, holders, rule_, place_in_queue, draft);
+    if (view.num_waiting() > 0 && view.num_held() > 0) {
+      draft.wake_at((view.now_us() / slice_us_ + 1) * slice_us_);
+    }
+  }
+
+ private:
+  PreemptionRule rule_;
+  int64_t slice_us_ = 0;
+};
+
+const PolicyRegistry::Add<Gandiva> kGandiva{
+    "gandiva",
+    {.about = "time-slicing: jobs run in turn",
+     .source = "Gandiva, OSDI 2018",
+     .fidelity = "its slices; jobs share no GPU, nor do they move or grow",
+     .level = Level::kBlind,
+     .preemptive = true,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard
