@@ -95,7 +95,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
     }
     if (active.empty()) break;
     {
-      const auto timed = profile_.enter(Stage::kInference);
+      const auto timed = profile_.enter(Profile::Stage::kInference);
       rollout_.add_observations(worlds_, active);
       const Outlook outlook = judge(active);
       const float* log_prob = outlook.log_prob.data();
@@ -119,7 +119,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
     }
     if (golden != nullptr && golden->size() < kGoldenStates) record_golden(*golden);
     {
-      const auto timed = profile_.enter(Stage::kEnvironment);
+      const auto timed = profile_.enter(Profile::Stage::kEnvironment);
       worlds_.step(action);
     }
     const WorldsSight sight = worlds_.sight();

@@ -9,6 +9,7 @@ namespace {
 // Rows of a piece of a minibatch: more take memory for nothing, and leave threads nothing to do;
 // with fewer, what LibTorch takes for each operation counts.
 constexpr int64_t kRowsAtOnce = 12288;
+constexpr size_t kPiecesAtOnce = 64;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
   torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
@@ -99,18 +100,28 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
   const double count = moment[0];
   // In pieces: a loss is a sum over samples. They are added in order, whichever thread made them.
   const std::vector<size_t> ends = part_ends(rollout.rows_of(index), kRowsAtOnce);
-  std::vector<Slope> slopes(ends.size());
-  threads_.each(static_cast<int>(ends.size()), [&](int piece) {
-    const auto i = static_cast<size_t>(piece);
-    const size_t from = i == 0 ? 0 : ends[i - 1];
-    slopes[i] = slope(
-        learner, minibatch(rollout, returns, index.subspan(from, ends[i] - from), moment), count);
-  });
-  const torch::Tensor flat = slopes[0].numbers;
-  for (size_t i = 1; i < slopes.size(); ++i) flat.add_(slopes[i].numbers);
+  torch::Tensor flat;
+  std::vector<const char*> names;
+  // As many at a time as keep threads at work, so that memory does not grow with the minibatch.
+  for (size_t first = 0; first < ends.size(); first += kPiecesAtOnce) {
+    std::vector<Slope> slopes(std::min(kPiecesAtOnce, ends.size() - first));
+    threads_.each(static_cast<int>(slopes.size()), [&](int piece) {
+      const size_t i = first + static_cast<size_t>(piece);
+      const size_t from = i == 0 ? 0 : ends[i - 1];
+      slopes[i - first] = slope(
+          learner, minibatch(rollout, returns, index.subspan(from, ends[i] - from), moment), count);
+    });
+    for (Slope& one : slopes) {
+      if (flat.defined()) {
+        flat.add_(one.numbers);
+      } else {
+        flat = one.numbers;
+        names = std::move(one.figures);
+      }
+    }
+  }
   ranks_.sum({flat.data_ptr<float>(), static_cast<size_t>(flat.numel())});
 
-  const std::vector<const char*>& names = slopes[0].figures;
   const int64_t gradients = flat.numel() - 2 - static_cast<int64_t>(names.size());
   const float* tail = flat.data_ptr<float>() + gradients;
   const double norm = flat.slice(0, 0, gradients).to(torch::kFloat64).norm().item<double>();

@@ -1,6 +1,6 @@
 // Where a training's time goes. One thread enters one stage at a time; what no stage claims is
 // "other".
-//   const auto timed = profile.enter(Stage::kUpdate);
+//   const auto timed = profile.enter(Profile::Stage::kUpdate);
 #pragma once
 
 #include <array>
@@ -11,10 +11,9 @@
 
 namespace yard {
 
-enum class Stage { kEnvironment, kInference, kAdvantages, kUpdate, kValidation, kSaving };
-
 class Profile {
  public:
+  enum class Stage { kEnvironment, kInference, kAdvantages, kUpdate, kValidation, kSaving };
   using Clock = std::chrono::steady_clock;
 
   class Timed {

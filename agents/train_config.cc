@@ -26,7 +26,10 @@ void TrainConfig::fields(FieldList& f) {
   f("stop_explained_variance", stop_explained_variance, -1e300, 1.0,
     "likewise when explained_variance is below it");
   f("worlds", worlds, 1, 65'536, "worlds that play at once, of all ranks together");
-  f("threads", threads, 1, 256, "threads of a rank; results do not depend on them");
+  f("threads", threads, 1, 256,
+    "threads of a rank: they move worlds, and share minibatches of more than 12,288 rows; no "
+    "result "
+    "depends on their number");
   f("group", group, 1, 65'536,
     "neighbouring worlds that play the same jobs, where the learner compares them");
   f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs an episode");

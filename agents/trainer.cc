@@ -43,6 +43,11 @@ WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
   return o;
 }
 
+// Whole pieces are dealt out to threads of our own. Those of LibTorch would share out single
+// products, too small for it: while one waits for work it spins, and on a busy machine that costs
+// twenty times what it gains. Every thread has to say so for itself.
+void use_one_thread() { torch::set_num_threads(1); }
+
 const TrainConfig& checked(const TrainConfig& config, const Learner& learner,
                            const Communicator& ranks) {
   config.check(ranks.size(), learner.wants().groups);
@@ -61,7 +66,7 @@ class Trainer::Impl {
         worlds_(make_worlds(worlds_options(config, learner_->wants(), ranks))),
         network_(make_network(config.network, network, worlds_->shape(), config.seed)),
         mean_network_(make_network(config.network, network, worlds_->shape(), config.seed)),
-        threads_(config.threads),
+        threads_(config.threads, use_one_thread),
         descent_(*network_, config.descent, threads_, ranks),
         collector_(*worlds_, *network_, learner_->wants(),
                    {.seed = config.seed,
@@ -71,10 +76,7 @@ class Trainer::Impl {
                     .may_be_interrupted = ranks.size() == 1},
                    threads_, profile_),
         provenance_(std::move(provenance)) {
-    // Whole pieces are dealt out to threads of our own. Those of LibTorch would share out single
-    // products, too small for it: while one waits for work it spins, and on a busy machine that
-    // costs twenty times what it gains.
-    torch::set_num_threads(1);
+    use_one_thread();
     worlds_->reset();
   }
 
@@ -221,7 +223,7 @@ class Trainer::Impl {
     count_core_s();
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
     if (judges && events.save) {
-      const auto timed = profile_.enter(Stage::kSaving);
+      const auto timed = profile_.enter(Profile::Stage::kSaving);
       events.save();
     }
   }
@@ -271,13 +273,13 @@ class Trainer::Impl {
     const std::vector<int64_t> samples = collector_.samples_to_learn();
     Returns returns;
     {
-      const auto timed = profile_.enter(Stage::kAdvantages);
+      const auto timed = profile_.enter(Profile::Stage::kAdvantages);
       std::vector<float> last;
       if (critic) last = collector_.last_values();
       returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
                                  counters_.reward_scale, ranks_});
     }
-    const auto timed = profile_.enter(Stage::kUpdate);
+    const auto timed = profile_.enter(Profile::Stage::kUpdate);
     const double progress = static_cast<double>(counters_.update) / config_.updates;
     UpdateStats stats = descent_.update(
         *learner_, rollout, returns, samples, progress,
@@ -335,10 +337,10 @@ class Trainer::Impl {
       const Trained now = trained();
       try {
         {
-          const auto timed = profile_.enter(Stage::kValidation);
+          const auto timed = profile_.enter(Profile::Stage::kValidation);
           score[0] = events.validate(now, counters_.update);
         }
-        const auto timed = profile_.enter(Stage::kSaving);
+        const auto timed = profile_.enter(Profile::Stage::kSaving);
         if (events.validated)
           events.validated(now, counters_.update, score[0], score[0] < counters_.best_score);
       } catch (const Interrupted&) {

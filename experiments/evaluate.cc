@@ -88,7 +88,7 @@ class Evaluator {
     Level most = Level::kBlind;
     // A policy by itself, and as one of several seeds, plays once.
     std::map<std::string, size_t> entered;
-    for (const Candidate& candidate : options_.candidates) {
+    for (const Challenger& candidate : options_.candidates) {
       std::vector<size_t>& who = field_.candidates.emplace_back();
       for (const std::string& name : candidate.policies) {
         const auto [known, fresh] = entered.emplace(name, candidates.size());

@@ -13,7 +13,7 @@
 namespace yard {
 
 // The same agent from several training seeds, or one policy.
-struct Candidate {
+struct Challenger {
   std::string name;
   std::vector<std::string> policies;
 };
@@ -21,7 +21,7 @@ struct Candidate {
 struct EvaluateOptions {
   std::vector<CellSpec> cells;
   std::vector<CellSpec> choosing;  // those that their `chosen_on` names
-  std::vector<Candidate> candidates;
+  std::vector<Challenger> candidates;
   std::vector<std::string> against;  // empty: every servable heuristic that knows no more
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty

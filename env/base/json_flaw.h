@@ -1,5 +1,5 @@
-// What is wrong with a JSON document, from what nlohmann-json throws: in its words, but without the
-// mark and number of the kind of exception, "[json.exception.out_of_range.403] ".
+// What is wrong with a JSON document: what nlohmann-json throws, without the mark and number of the
+// kind of exception, "[json.exception.out_of_range.403] ".
 #pragma once
 
 #include <exception>

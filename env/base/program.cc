@@ -24,6 +24,7 @@ int report(const std::exception& error, int code) {
 int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   install_interrupt_handler();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a disk that is full: a failed write
+  std::signal(SIGPIPE, SIG_IGN);  // nor is a reader who has gone a reason to write no files
   try {
     const int code = fn(argc, argv);
     // A table that a full disk cut short must not look like a success.

@@ -410,7 +410,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   std::span<const std::byte> rest = saved.subspan(kHashBytes);
   const auto take = [&](void* to, size_t n) {
     YARD_CHECK(n <= rest.size(), "saved worlds end early");
-    std::memcpy(to, rest.data(), n);
+    if (n > 0) std::memcpy(to, rest.data(), n);  // nowhere to go: null
     rest = rest.subspan(n);
   };
   for (Course& course : courses_) take(&course.weight, sizeof course.weight);

@@ -17,9 +17,15 @@ namespace yard {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads) : parts_(static_cast<size_t>(threads)) {
+  // `begin` is called on each thread but the caller's before anything else.
+  explicit ThreadPool(
+      int threads, const std::function<void()>& begin = [] {})
+      : parts_(static_cast<size_t>(threads)) {
     for (int t = 1; t < threads; ++t) {
-      threads_.emplace_back([this, t] { serve(t); });
+      threads_.emplace_back([this, t, begin] {
+        begin();
+        serve(t);
+      });
     }
   }
 

@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-class ExactPlacer final : public Placer {
+class ExactPlacer final : public GangPlacer {
  public:
   explicit ExactPlacer(int32_t num_nodes) : num_nodes_(num_nodes) {}
 

@@ -9,9 +9,9 @@
 namespace yard {
 
 struct LineRules {
-  const Placer* placer = nullptr;  // null: GPUs come from wherever they are free
-  bool skips = false;              // who does not fit is passed over
-  bool shortest_first = false;     // the line is sorted by run time, then by arrival
+  const GangPlacer* placer = nullptr;  // null: GPUs come from wherever they are free
+  bool skips = false;                  // who does not fit is passed over
+  bool shortest_first = false;         // the line is sorted by run time, then by arrival
   // Things happen at multiples of `tick_s`; a run lasts whole ticks, and so many at least.
   int64_t tick_s = 1;
   int64_t least_ticks = 0;

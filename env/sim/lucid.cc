@@ -30,7 +30,7 @@ constexpr int32_t kNodeGpus = 8;
 // Up to 8 GPUs: the node with the fewest free ones that suffice. More: idle nodes, the first in
 // node order; for what remains the next of all nodes sorted by free GPUs, most first, if it has
 // enough.
-class Consolidate final : public Placer {
+class Consolidate final : public GangPlacer {
  public:
   explicit Consolidate(const SpecColumns& spec) : num_nodes_(spec.num_nodes) {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
@@ -83,7 +83,7 @@ class Lucid final : public Pacing {
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
-    std::unique_ptr<Placer> placer;
+    std::unique_ptr<GangPlacer> placer;
     if (check_play("lucid", replay.policy, replay.placement) == "consolidate") {
       placer = std::make_unique<Consolidate>(replay.fixed.spec);
     }

@@ -26,6 +26,6 @@ enum class LucidOrder { kLeft, kTwoLevels };  // srtf, tiresias
 
 // `placer` null: GPUs come from wherever they are free.
 Outcome replay_preemptive(Stage& stage, LucidOrder order, const LucidConfig& config,
-                          const Placer* placer);
+                          const GangPlacer* placer);
 
 }  // namespace yard

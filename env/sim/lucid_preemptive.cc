@@ -31,7 +31,7 @@ constexpr int32_t kLargeGpus = 8;  // a job of more costs more to preempt
 
 class Preemptive {
  public:
-  Preemptive(Stage& stage, LucidOrder order, const LucidConfig& config, const Placer* placer,
+  Preemptive(Stage& stage, LucidOrder order, const LucidConfig& config, const GangPlacer* placer,
              int32_t total_gpus)
       : stage_(stage),
         s_(stage.state()),
@@ -174,7 +174,7 @@ class Preemptive {
   const ClusterState& s_;
   const bool by_left_;
   const LucidConfig config_;
-  const Placer* placer_;
+  const GangPlacer* placer_;
   const int32_t total_gpus_;
   ServiceList<Entry> list_;
   std::vector<Entry*> chosen_;
@@ -187,7 +187,7 @@ class Preemptive {
 }  // namespace
 
 Outcome replay_preemptive(Stage& stage, LucidOrder order, const LucidConfig& config,
-                          const Placer* placer) {
+                          const GangPlacer* placer) {
   Preemptive(stage, order, config, placer, stage.state().head->free_gpus).run();
   return stage.take_outcome();
 }

@@ -84,7 +84,7 @@ void Stage::start_anywhere(int32_t slot) {
   start(slot, pieces_.data(), n);
 }
 
-bool Stage::try_start(int32_t slot, const Placer* placer) {
+bool Stage::try_start(int32_t slot, const GangPlacer* placer) {
   if (s_.gpus[slot] > s_.head->free_gpus) return false;
   if (placer == nullptr) {
     start_anywhere(slot);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "env/sim/gang_placer.h"
 #include "env/sim/pacing.h"
-#include "env/sim/placer.h"
 
 namespace yard {
 
@@ -46,7 +46,7 @@ class Stage {
   // On free GPUs wherever they are, in node order.
   void start_anywhere(int32_t slot);
   // Where `placer` says, anywhere if it is null. Returns whether there was room.
-  bool try_start(int32_t slot, const Placer* placer);
+  bool try_start(int32_t slot, const GangPlacer* placer);
   void preempt(int32_t slot);
   // Ends a running job, or one that waits.
   void finish(int32_t slot);

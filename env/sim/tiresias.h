@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/sim/placer.h"
+#include "env/sim/gang_placer.h"
 #include "env/sim/stage.h"
 
 namespace yard {
 
 // "yarn": a job that fits a node goes to the first with room; a larger one takes idle nodes of one
 // switch, the first in node order, and one more node there for what remains.
-class YarnPlacer final : public Placer {
+class YarnPlacer final : public GangPlacer {
  public:
   // Throws InputError unless all nodes have as many GPUs.
   explicit YarnPlacer(const SpecColumns& spec);

@@ -190,7 +190,7 @@ void fit_kinds(const FitData& data, LikeModel& model) {
   }
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size
-  std::vector<Choice> choices;
+  std::vector<HabitChoice> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const Needs needs = needs_of(data.jobs[static_cast<size_t>(batch.jobs.front())]);
     const Count& count = counts.at(needs);

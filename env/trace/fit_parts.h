@@ -42,12 +42,12 @@ void fit_extras(const FitData& data, LikeModel& model);
 const SizeClass& class_of(const LikeModel& model, int32_t gpus);
 
 // What somebody chose, in order of time.
-struct Choice {
+struct HabitChoice {
   int32_t who, what;
   double share;  // of `what` among the choices of all
 };
 
 // How the next choice follows from earlier ones, by expectation-maximisation.
-Habit fit_habit(std::span<const Choice> choices);
+Habit fit_habit(std::span<const HabitChoice> choices);
 
 }  // namespace yard

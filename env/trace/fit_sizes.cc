@@ -132,7 +132,7 @@ const SizeClass& class_of(const LikeModel& model, int32_t gpus) {
   return it == model.classes.end() ? model.classes.back() : *it;
 }
 
-Habit fit_habit(std::span<const Choice> choices) {
+Habit fit_habit(std::span<const HabitChoice> choices) {
   constexpr int kRounds = 100;
   struct Likely {
     double last, own, any;
@@ -144,7 +144,7 @@ Habit fit_habit(std::span<const Choice> choices) {
   };
   std::map<int32_t, Record> records;
   std::vector<Likely> likely;
-  for (const Choice& choice : choices) {
+  for (const HabitChoice& choice : choices) {
     Record& record = records[choice.who];
     double& before = record.of[choice.what];
     if (record.count > 0) {
@@ -177,7 +177,7 @@ void fit_sizes(FitData& data, LikeModel& model) {
   fit_run_quantiles(data, model);
   fit_numbers(data, model);
   fit_gaps(data, model);
-  std::vector<Choice> choices;
+  std::vector<HabitChoice> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const auto size = std::ranges::find(model.sizes, batch.gpus, &SizeShare::gpus);
     choices.push_back({batch.owner, batch.gpus, size->share});

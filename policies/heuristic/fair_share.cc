@@ -1,7 +1,8 @@
 // Every user has the same right to GPUs (max-min fairness, as the fair schedulers of Borg, YARN and
-// Slurm have it): a job's place in order is what its user holds before it. Of a user's jobs those
-// that run come first, then those that wait in the order in which they came; a job stops another
-// only where its user has less than the other's has besides it.
+// Slurm have it): a job's place in order is what its user holds before it, the older of equals
+// first. Of a user's jobs those that run come first, then those that wait in the order in which
+// they came. A job stops those that come after it: of users who hold more besides the job that
+// stops, or as much where it is younger, so that a large job need not wait for ever.
 
 #include <algorithm>
 #include <unordered_map>
@@ -53,7 +54,8 @@ class FairShare final : public Policy {
     int64_t next_us = kNever;
     for (const Claim& claim : held) {
       if (!view.preemptible(claim.slot)) continue;
-      const int64_t let_be_us = held_since_us(view, claim.slot) + hold_us();
+      // From when it began to run, whatever its rate became since.
+      const int64_t let_be_us = view.until_us(claim.slot) + hold_us();
       if (let_be_us <= view.now_us()) {
         may_stop.push_back(claim);
       } else {
@@ -69,19 +71,17 @@ class FairShare final : public Policy {
  private:
   int64_t hold_us() const { return static_cast<int64_t>(config_.hold_s * 1e6); }
 
-  static int64_t held_since_us(const View& view, int32_t slot) {
-    return view.phase(slot) == Phase::kStarting ? view.until_us(slot) : view.since_us(slot);
-  }
-
+  // A job that nobody is named for is by itself.
   int32_t owner(const View& view, int32_t slot) const {
-    return config_.share == "user" ? view.user(slot) : view.tenant(slot);
+    const int32_t named = config_.share == "user" ? view.user(slot) : view.tenant(slot);
+    return named != kNone ? named : -2 - view.serial(slot);
   }
 
   // What the job's user holds, or wants, before it.
   double next_place(const View& view, int32_t slot,
                     std::unordered_map<int32_t, double>& taken) const {
     double& before = taken[owner(view, slot)];
-    return std::exchange(before, before + view.weight_gpus(slot));
+    return std::exchange(before, before + static_cast<double>(view.gpu_milli(slot)) / kWholeGpu);
   }
 
   // In the order of submission.

@@ -1,7 +1,7 @@
 // Time-slicing as Gandiva does it (Xiao et al., OSDI 2018): jobs run in turn, first come first
-// served. Every slice of time ends for all at once: those who ran for most of it, the longest
-// first, then stop for those who wait, and go to the end of the queue. Gandiva slices by the
-// minute, since it stops a job in under a second; where a stop costs more, the slice is worth a
+// served. Who waited when a slice of time began may stop who ran then, and has run for most of a
+// slice by now, the longest first; who was stopped goes to the end of the queue. Gandiva slices by
+// the minute, since it stops a job in under a second; where a stop costs more, the slice is worth a
 // search.
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Config {
   double slice_s = 600;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
-    f("slice_s", slice_s, 10.0, 1e6, "how often jobs may be stopped for those who wait");
+    f("slice_s", slice_s, 10.0, 1e6, "a slice: how often jobs may be stopped for those who wait");
   }
 };
 
@@ -39,31 +39,36 @@ class Gandiva final : public Policy {
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    // Who has just been stopped stops nobody in turn.
-    const auto place_in_queue = [&](int32_t slot) {
-      const bool stopped_now = view.started(slot) > 0 && view.since_us(slot) == view.now_us();
-      return stopped_now ? 2 * kAfterTheQueue : static_cast<double>(view.queue_rank(slot));
-    };
-    rank_waiting(view, ranked, place_in_queue);
+    const int64_t slice_began_us = view.now_us() / slice_us_ * slice_us_;
     std::vector<Claim> had_slice;  // who has run longest is the last in order
-    for (int32_t i = 0; i < view.num_held() && view.now_us() % slice_us_ == 0; ++i) {
+    for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
-      const int64_t ran_us = view.now_us() - view.since_us(slot);
-      if (!view.preemptible(slot) || view.phase(slot) != Phase::kRunning) continue;
-      if (ran_us < slice_us_ / 2) continue;
+      const int64_t began_us = view.until_us(slot);  // of running: rates may have changed since
+      const int64_t ran_us = view.now_us() - began_us;
+      if (!view.preemptible(slot) || began_us >= slice_began_us || ran_us < slice_us_ / 2) continue;
       had_slice.push_back(
           {{kAfterTheQueue + static_cast<double>(ran_us), view.serial(slot)}, slot});
     }
-    ListedHolders holders(std::move(had_slice));
-    run_first_in_order(view, ranked, holders, rule_, place_in_queue, draft);
-    if (view.num_waiting() > 0 && view.num_held() > 0) {
-      draft.wake_at((view.now_us() / slice_us_ + 1) * slice_us_);
+    if (!had_slice.empty() || view.free_gpus() >= view.least_gpus_waited_for()) {
+      give_turns(view, memory, slice_began_us, std::move(had_slice), draft);
     }
+    if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us_);
   }
 
  private:
+  void give_turns(const View& view, Memory& memory, int64_t slice_began_us,
+                  std::vector<Claim> had_slice, Draft& draft) const {
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    const auto place_in_queue = [&](int32_t slot) {
+      const bool may_stop = view.since_us(slot) < slice_began_us;
+      return static_cast<double>(view.queue_rank(slot)) + (may_stop ? 0 : 2 * kAfterTheQueue);
+    };
+    rank_waiting(view, ranked, place_in_queue);
+    ListedHolders holders(std::move(had_slice));
+    run_first_in_order(view, ranked, holders, rule_, place_in_queue, draft);
+  }
+
   PreemptionRule rule_;
   int64_t slice_us_ = 0;
 };
@@ -72,7 +77,8 @@ const PolicyRegistry::Add<Gandiva> kGandiva{
     "gandiva",
     {.about = "time-slicing: jobs run in turn",
      .source = "Gandiva, OSDI 2018",
-     .fidelity = "its slices; jobs share no GPU, nor do they move or grow",
+     .fidelity = "its slices; jobs share no GPU, nor do they move or grow; large ones wait for one "
+                 "slice of all",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};

@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 #include <vector>
-
-#include "env/batch/pool.h"
 
 namespace yard {
 namespace {
@@ -34,24 +30,6 @@ TEST(PartEnds, AreOneOrAnEvenNumberOfAboutAsManyRows) {
 }
 
 TEST(PartEnds, OfNothingIsOnePart) { EXPECT_EQ(part_ends({}, 10), std::vector<size_t>{0}); }
-
-TEST(ThreadPool, ThrowsWhatTheFirstOfThemThrew) {
-  for (const int threads : {1, 3}) {
-    ThreadPool pool(threads);
-    std::vector<int> done(8, 0);
-    const auto work = [&](int i) {
-      if (i == 2 || i == 6) throw std::runtime_error(std::to_string(i));
-      done[static_cast<size_t>(i)] = 1;
-    };
-    try {
-      pool.each(8, work);
-      ADD_FAILURE();
-    } catch (const std::runtime_error& e) {
-      EXPECT_STREQ(e.what(), "2");
-    }
-    EXPECT_EQ(std::accumulate(done.begin(), done.end(), 0), 6);
-  }
-}
 
 }  // namespace
 }  // namespace yard

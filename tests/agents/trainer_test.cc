@@ -130,19 +130,30 @@ INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo")
 // Enough worlds that what they see, and every minibatch, is cut into parts.
 TEST(Trainer, ThreadsChangeNoWeight) {
   const Scene scene("4x8", busy_jobs(400));
-  for (const char* learner : {"ppo", "group"}) {
+  for (const auto& [learner, network] :
+       {std::pair("ppo", "job-scorer"), {"ppo", "flat"}, {"group", "job-scorer"}}) {
     Plan plan = tiny(learner);
-    plan.loop.worlds = 256;
+    plan.loop.network = network;
+    plan.loop.worlds = 512;
     plan.loop.updates = 2;
     plan.loop.episode_jobs = 100;
     plan.loop.descent.minibatch = 1'000'000;
-    plan.loop.max_decisions = 60;
-    plan.loop.threads = 1;
-    const Tensors of_one = train(plan, scene).weights;
-    for (const int threads : {2, 3}) {
+    plan.loop.max_decisions = 40;
+    const auto weights = [&](int threads) {
       plan.loop.threads = threads;
-      for (const auto& [name, tensor] : train(plan, scene).weights) {
-        EXPECT_EQ(tensor.data, of_one.at(name).data) << learner << ' ' << threads << ' ' << name;
+      Training training(plan, scene);
+      double rows = 0;
+      TrainEvents events;
+      events.on_update = [&](const TrainStats& s) { rows = s.rows; };
+      training->run(events);
+      EXPECT_GT(rows * plan.loop.worlds, 3072) << "seen in one part";
+      return training.checkpoint().weights;
+    };
+    const Tensors of_one = weights(1);
+    for (const int threads : {2, 3}) {
+      for (const auto& [name, tensor] : weights(threads)) {
+        EXPECT_EQ(tensor.data, of_one.at(name).data)
+            << learner << ' ' << network << ' ' << threads << ' ' << name;
       }
     }
   }

@@ -1,4 +1,4 @@
-// What a JSON library throws, in words of ours.
+// What a JSON library throws, without its mark.
 #include "env/base/json_flaw.h"
 
 #include <gmock/gmock.h>

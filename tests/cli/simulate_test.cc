@@ -299,6 +299,17 @@ TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
+TEST(Simulate, AReaderWhoHasGoneKeepsNoFileFromBeingWritten) {
+  const Folder folder;
+  const Result gone = shell(
+      "(yardmaster simulate --trace synthetic:xv --cluster 8x8 --policy fifo --jobs-out out.csv; "
+      "echo $? > code) | true");
+  EXPECT_EQ(read_file("code"), "1\n") << gone.err;
+  EXPECT_THAT(gone.err, HasSubstr("standard output"));
+  EXPECT_TRUE(folder.has("out.csv"));
+  EXPECT_EQ(folder.leftovers(), 0);
+}
+
 TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
   const Folder folder;
   for (const std::string placement : {"yarn", "count"}) {

@@ -88,11 +88,12 @@ TEST(Mutator, LeavesConstantsMessagesAndTypesAlone) {
 
 TEST(Mutator, NumbersWhatItPlantsAndKeepsTheLines) {
   const std::string source = "void f() {\n  x = a +\n      b;\n}\n";
-  EXPECT_EQ(planted(source, 7),
-            "void f() {\n"
-            "  { if (!::yard::mutation::is(7)) { x = a + ::yard::mutation::Point<8, std::plus<>, "
-            "std::minus<>>{} +\n"
-            "      b; } }\n}\n");
+  EXPECT_EQ(
+      planted(source, 7),
+      "void f() {\n"
+      "  { if (!::yard::mutation::is(7)) { x = a + ::yard::mutation::Operator<8, std::plus<>, "
+      "std::minus<>>{} +\n"
+      "      b; } }\n}\n");
 }
 
 TEST(Mutator, NestsWhatBeginsOrEndsAtOnePlace) {

@@ -62,24 +62,24 @@ struct ShiftRight {
   }
 };
 
-// `a + b` becomes `a + Point<id, std::plus<>, std::minus<>>{} + b`: operands keep their extent and
-// types. In between stands a `Side`, which holds the first of them.
+// `a + b` becomes `a + Operator<id, std::plus<>, std::minus<>>{} + b`: operands keep their extent
+// and types. In between stands a `Side`, which holds the first of them.
 template <int kId, class Was, class Now>
-struct Point {};
+struct Operator {};
 
 template <int kId, class Was, class Now, class T>
 struct Side {
   const T& operand;
 };
 
-#define YARD_MUTATION_OPERATOR(op)                                       \
-  template <int kId, class Was, class Now, class A>                      \
-  Side<kId, Was, Now, A> operator op(const A& a, Point<kId, Was, Now>) { \
-    return {a};                                                          \
-  }                                                                      \
-  template <int kId, class Was, class Now, class A, class B>             \
-  auto operator op(const Side<kId, Was, Now, A>& a, const B& b) {        \
-    return is(kId) ? Now{}(a.operand, b) : Was{}(a.operand, b);          \
+#define YARD_MUTATION_OPERATOR(op)                                          \
+  template <int kId, class Was, class Now, class A>                         \
+  Side<kId, Was, Now, A> operator op(const A& a, Operator<kId, Was, Now>) { \
+    return {a};                                                             \
+  }                                                                         \
+  template <int kId, class Was, class Now, class A, class B>                \
+  auto operator op(const Side<kId, Was, Now, A>& a, const B& b) {           \
+    return is(kId) ? Now{}(a.operand, b) : Was{}(a.operand, b);             \
   }
 YARD_MUTATION_OPERATOR(<)
 YARD_MUTATION_OPERATOR(<=)
@@ -98,10 +98,10 @@ YARD_MUTATION_OPERATOR(<<)
 YARD_MUTATION_OPERATOR(>>)
 #undef YARD_MUTATION_OPERATOR
 
-// Assignments bind from the right: `a += Point{} += b`.
+// Assignments bind from the right: `a += Operator{} += b`.
 #define YARD_MUTATION_ASSIGNMENT(op)                                         \
   template <int kId, class Was, class Now, class B>                          \
-  Side<kId, Was, Now, B> operator op(Point<kId, Was, Now>, const B& b) {     \
+  Side<kId, Was, Now, B> operator op(Operator<kId, Was, Now>, const B& b) {  \
     return {b};                                                              \
   }                                                                          \
   template <int kId, class Was, class Now, class A, class B>                 \

@@ -209,7 +209,7 @@ class Finder {
         return between(first, i - 1) + " " + std::string(mark) + " " + between(i + 1, last);
       };
       add(i, i, shown(swap.was), shown(swap.now),
-          op + " ::yard::mutation::Point<@, " + std::string(swap.was_type) + ", " +
+          op + " ::yard::mutation::Operator<@, " + std::string(swap.was_type) + ", " +
               std::string(swap.now_type) + ">{} " + op,
           "", true);
     }

@@ -64,8 +64,8 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
   }
 }
 
-Candidate seeds_of(const std::string& checkpoints) {
-  Candidate seeds;
+Challenger seeds_of(const std::string& checkpoints) {
+  Challenger seeds;
   std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
   for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
@@ -83,19 +83,19 @@ Candidate seeds_of(const std::string& checkpoints) {
   return seeds;
 }
 
-std::vector<Candidate> candidates_of(const Options& options) {
+std::vector<Challenger> candidates_of(const Options& options) {
   if (options.checkpoints.empty() && options.candidate.empty()) {
     throw InputError("evaluate", "--checkpoint or --candidate", "neither");
   }
-  std::vector<Candidate> out;
+  std::vector<Challenger> out;
   if (!options.candidate.empty()) {
     for (const std::string& name : list_of(options.candidate, "--candidate")) {
       out.push_back({name, {name}});
     }
   }
   if (options.checkpoints.empty()) return out;
-  const Candidate seeds = seeds_of(options.checkpoints);
-  for (const Candidate& other : out) {
+  const Challenger seeds = seeds_of(options.checkpoints);
+  for (const Challenger& other : out) {
     if (other.name != seeds.name) continue;
     throw InputError("--candidate, --checkpoint", "each once", "'" + seeds.name + "' in both");
   }
@@ -144,7 +144,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     how.against = file->against;
   }
   std::vector<std::string> named = how.against;
-  for (const Candidate& candidate : how.candidates) {
+  for (const Challenger& candidate : how.candidates) {
     named.insert(named.end(), candidate.policies.begin(), candidate.policies.end());
   }
   std::sort(named.begin(), named.end());

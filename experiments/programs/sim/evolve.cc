@@ -235,9 +235,6 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     if (options.out.empty() || !std::filesystem::exists(search_state_path(options.out))) throw;
     throw Interrupted("the same command, with --resume");
   }
-  if (!options.checkpoint.empty()) {
-    save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
-  }
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);
   const Json out = {{"policy", options.policy},
@@ -255,6 +252,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       std::printf("  %s: %s\n", key.c_str(), value.c_str());
     }
   });
+  if (!options.checkpoint.empty()) {
+    save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
+  }
   AtomicFiles document;  // the search's own are there already
   options.keep(out, document);
   return 0;

@@ -7,9 +7,9 @@
 
 namespace yard {
 
-class Placer {
+class GangPlacer {
  public:
-  virtual ~Placer() = default;
+  virtual ~GangPlacer() = default;
   // Returns the number of pieces, 0 where the job has to wait. `free` (M): free GPUs by node; `out`
   // has room for a piece a node.
   virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
