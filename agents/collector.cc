@@ -60,19 +60,18 @@ Collector::Outlook Collector::judge(std::span<const int32_t> worlds) {
   const WorldsSight sight = worlds_.sight();
   std::vector<int32_t> rows;
   for (const int32_t n : worlds) rows.push_back(sight.rows[static_cast<size_t>(n)]);
-  const std::vector<size_t> ends = part_ends(rows, kRowsAtOnce);
-  std::vector<std::pair<torch::Tensor, torch::Tensor>> parts(ends.size());
-  threads_.each(static_cast<int>(ends.size()), [&](int part) {
+  const std::vector<Part> parts = parts_of(rows, kRowsAtOnce);
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> judged(parts.size());
+  threads_.each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // of this thread
     const auto i = static_cast<size_t>(part);
-    const size_t from = i == 0 ? 0 : ends[i - 1];
-    const RaggedBatch batch = present_batch(worlds_, worlds.subspan(from, ends[i] - from));
+    const RaggedBatch batch = present_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
     const auto [logits, value] =
         network_.judge(batch, wants_.critic ? Heads::kBoth : Heads::kPolicy);
-    parts[i] = {log_probs(logits, batch.offset), value};
+    judged[i] = {log_probs(logits, batch.offset), value};
   });
   Outlook out;
-  for (const auto& [log_prob, value] : parts) {
+  for (const auto& [log_prob, value] : judged) {
     append(out.log_prob, log_prob);
     if (wants_.critic) append(out.value, value);
   }

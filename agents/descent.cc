@@ -99,17 +99,18 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
                    std::span<const int64_t> index, const double* moment, Sums& sums) {
   const double count = moment[0];
   // In pieces: a loss is a sum over samples. They are added in order, whichever thread made them.
-  const std::vector<size_t> ends = part_ends(rollout.rows_of(index), kRowsAtOnce);
+  const std::vector<Part> parts = parts_of(rollout.rows_of(index), kRowsAtOnce);
   torch::Tensor flat;
   std::vector<const char*> names;
   // As many at a time as keep threads at work, so that memory does not grow with the minibatch.
-  for (size_t first = 0; first < ends.size(); first += kPiecesAtOnce) {
-    std::vector<Slope> slopes(std::min(kPiecesAtOnce, ends.size() - first));
+  for (size_t first = 0; first < parts.size(); first += kPiecesAtOnce) {
+    std::vector<Slope> slopes(std::min(kPiecesAtOnce, parts.size() - first));
     threads_.each(static_cast<int>(slopes.size()), [&](int piece) {
-      const size_t i = first + static_cast<size_t>(piece);
-      const size_t from = i == 0 ? 0 : ends[i - 1];
-      slopes[i - first] = slope(
-          learner, minibatch(rollout, returns, index.subspan(from, ends[i] - from), moment), count);
+      const auto i = static_cast<size_t>(piece);
+      const Part& part = parts[first + i];
+      slopes[i] =
+          slope(learner, minibatch(rollout, returns, index.subspan(part.from, part.count), moment),
+                count);
     });
     for (Slope& one : slopes) {
       if (flat.defined()) {

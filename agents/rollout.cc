@@ -100,16 +100,18 @@ std::vector<std::vector<int64_t>> Rollout::chains(int worlds) const {
   return out;
 }
 
-std::vector<size_t> part_ends(std::span<const int32_t> rows, int64_t most) {
+std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most) {
   const int64_t all = std::accumulate(rows.begin(), rows.end(), int64_t{0});
   const int64_t parts = all <= most ? 1 : 2 * ((all + 2 * most - 1) / (2 * most));
-  std::vector<size_t> out;
-  size_t i = 0;
+  std::vector<Part> out;
+  size_t from = 0;
   for (int64_t p = 1, sum = 0; p < parts; ++p) {
-    for (; i < rows.size() && sum < all * p / parts; ++i) sum += rows[i];
-    out.push_back(i);
+    size_t to = from;
+    for (; to < rows.size() && sum < all * p / parts; ++to) sum += rows[to];
+    out.push_back({from, to - from});
+    from = to;
   }
-  out.push_back(rows.size());
+  out.push_back({from, rows.size() - from});
   return out;
 }
 

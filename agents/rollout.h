@@ -57,8 +57,11 @@ RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds);
 RaggedBatch final_batch(const Worlds& from);
 
 // Cuts samples of so many rows each (I) into parts that may be worked on at the same time: of about
-// as many rows each, some `most` of them; one part, or an even number. Returns where each ends, the
-// last at I; whatever the number of threads, so that results do not depend on it.
-std::vector<size_t> part_ends(std::span<const int32_t> rows, int64_t most);
+// as many rows each, some `most` of them; one part, or an even number, whatever the number of
+// threads, so that results do not depend on it.
+struct Part {
+  size_t from, count;  // samples
+};
+std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most);
 
 }  // namespace yard

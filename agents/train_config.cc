@@ -27,9 +27,7 @@ void TrainConfig::fields(FieldList& f) {
     "likewise when explained_variance is below it");
   f("worlds", worlds, 1, 65'536, "worlds that play at once, of all ranks together");
   f("threads", threads, 1, 256,
-    "threads of a rank: they move worlds, and share minibatches of more than 12,288 rows; no "
-    "result "
-    "depends on their number");
+    "threads of a rank: they move worlds and share large minibatches; they change no result");
   f("group", group, 1, 65'536,
     "neighbouring worlds that play the same jobs, where the learner compares them");
   f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs an episode");

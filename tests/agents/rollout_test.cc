@@ -3,33 +3,36 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 #include <vector>
 
 namespace yard {
 namespace {
 
-TEST(PartEnds, AreOneOrAnEvenNumberOfAboutAsManyRows) {
+TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
   const std::vector<int32_t> rows = {5, 0, 9, 1, 30, 2, 2, 2, 7, 11, 3, 0, 8, 20};  // 100
-  EXPECT_EQ(part_ends(rows, 100), std::vector<size_t>{14});
-  EXPECT_EQ(part_ends(rows, 50), (std::vector<size_t>{8, 14}));  // 51 and 49
-  for (const int64_t most : {40, 33, 20, 10, 1}) {
-    const std::vector<size_t> ends = part_ends(rows, most);
-    EXPECT_EQ(ends.size() % 2, 0u);
-    EXPECT_EQ(ends.back(), rows.size());
-    EXPECT_TRUE(std::is_sorted(ends.begin(), ends.end()));
-    size_t from = 0;
-    for (const size_t end : ends) {
-      const auto sum = std::accumulate(rows.begin() + static_cast<int64_t>(from),
-                                       rows.begin() + static_cast<int64_t>(end), int64_t{0});
+  EXPECT_EQ(parts_of(rows, 100).size(), 1u);
+  EXPECT_EQ(parts_of(rows, 50).size(), 2u);
+  EXPECT_EQ(parts_of(rows, 50)[0].count, 8u);  // 51 and 49
+  for (const int64_t most : {100, 50, 40, 33, 20, 10, 1}) {
+    const std::vector<Part> parts = parts_of(rows, most);
+    EXPECT_TRUE(parts.size() == 1 || parts.size() % 2 == 0);
+    size_t next = 0;
+    for (const Part& part : parts) {
+      EXPECT_EQ(part.from, next);
+      next += part.count;
+      const auto first = rows.begin() + static_cast<int64_t>(part.from);
+      const auto sum = std::accumulate(first, first + static_cast<int64_t>(part.count), int64_t{0});
       EXPECT_LE(sum, most + 30);  // by one sample more at most
-      from = end;
     }
+    EXPECT_EQ(next, rows.size());
   }
 }
 
-TEST(PartEnds, OfNothingIsOnePart) { EXPECT_EQ(part_ends({}, 10), std::vector<size_t>{0}); }
+TEST(PartsOf, OfNothingIsOnePart) {
+  ASSERT_EQ(parts_of({}, 10).size(), 1u);
+  EXPECT_EQ(parts_of({}, 10)[0].count, 0u);
+}
 
 }  // namespace
 }  // namespace yard
