@@ -15,8 +15,41 @@
 namespace yard {
 namespace {
 
+// How many calls the library's threads have not let go of.
+class UnderWay {
+ public:
+  void enter() {
+    const std::lock_guard lock(mutex_);
+    ++calls_;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--calls_ == 0) none_.notify_all();
+  }
+  void wait_for_none() {
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [&] { return calls_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  int calls_ = 0;
+};
+
 // A call on its way. The library's thread may finish it after we have stopped to wait.
 struct Pending {
+  explicit Pending(std::shared_ptr<UnderWay> calls) : under_way(std::move(calls)) {
+    under_way.calls->enter();
+  }
+
+  // Destroyed last, when the context has let go of the channel.
+  struct Leaves {
+    explicit Leaves(std::shared_ptr<UnderWay> all) : calls(std::move(all)) {}
+    ~Leaves() { calls->leave(); }
+    const std::shared_ptr<UnderWay> calls;
+  } under_way;
+
   grpc::ClientContext context;
   pb::DecideRequest request;
   pb::DecideResponse response;
@@ -66,10 +99,13 @@ struct Client::Impl {
   const ClientOptions options;
   const std::unique_ptr<const Policy> fallback;
   std::unique_ptr<pb::PolicyService::Stub> stub;
+  const std::shared_ptr<UnderWay> calls = std::make_shared<UnderWay>();
 };
 
 Client::Client(const ClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
-Client::~Client() = default;
+
+// Who holds the channel last ends the library's threads; one of them would wait for itself.
+Client::~Client() { impl_->calls->wait_for_none(); }
 
 pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                   std::chrono::milliseconds deadline) {
@@ -80,7 +116,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
   const auto until = std::chrono::steady_clock::now() + wait;
   const Snapshot snapshot(request);
 
-  const auto call = std::make_shared<Pending>();
+  const auto call = std::make_shared<Pending>(impl_->calls);
   call->request = request;
   call->context.set_deadline(std::chrono::system_clock::now() + wait);
   impl_->stub->async()->Decide(&call->context, &call->request, &call->response,

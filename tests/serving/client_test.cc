@@ -2,8 +2,11 @@
 // not.
 #include "serving/client.h"
 
+#include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -59,6 +62,40 @@ void expect_own(const pb::DecideResponse& answer, pb::Reason reason) {
   EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART fresh n0x8\n");
   EXPECT_EQ(answer.decided_by(), "las");
   EXPECT_EQ(answer.request_id(), "full");
+}
+
+// A port where somebody listens who never says a word. A server of this process would not do: its
+// library's threads would be the client's, too.
+class Mute {
+ public:
+  Mute() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* address = reinterpret_cast<sockaddr*>(&at);
+    const bool listens = ::bind(socket_, address, size) == 0 && ::listen(socket_, 64) == 0 &&
+                         ::getsockname(socket_, address, &size) == 0;
+    EXPECT_TRUE(listens);
+    port_ = ntohs(at.sin_port);
+  }
+  ~Mute() { ::close(socket_); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int socket_;
+  int port_ = 0;
+};
+
+// The library's thread lets go of a call, and with it of the channel, after we were answered: were
+// it the last to hold that, it would take itself down.
+TEST(Client, MayGoAsSoonAsItWasAnswered) {
+  const Mute mute;
+  const pb::DecideRequest request = full_cluster();
+  for (int i = 0; i < 50; ++i) {
+    Client client({.server = mute.address()});
+    expect_own(client.decide(request, milliseconds(20)), pb::DEADLINE);
+  }
 }
 
 TEST(Client, PassesTheServersAnswerOn) {
