@@ -42,7 +42,7 @@ class BestSchedule {
   struct State {
     int8_t at;
     std::array<int8_t, kMostTinyJobs> left;
-    auto operator<=>(const State&) const = default;
+    auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
   };
 
   // Every job in the system pays one for each step.

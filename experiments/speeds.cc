@@ -35,6 +35,19 @@ int32_t servers_of(const Job& job) {
   return servers;
 }
 
+// The most parameter servers that it may have; 0 where it has what it asks for.
+int32_t most_servers(const Job& job) {
+  int32_t most = 0;
+  bool elastic = false;
+  for (const RoleGroup& g : job.groups) {
+    if (g.role != "ps") continue;
+    if (g.task.gpus + g.task.gpu_milli > 0) return 0;  // rules know servers by what they lack
+    most += std::max(g.count, g.max_count);
+    elastic = elastic || g.max_count > 0;
+  }
+  return elastic ? most : 0;
+}
+
 SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
   SpeedOptions options;
   options.types = cluster.types;
@@ -74,6 +87,8 @@ std::vector<int32_t> Speeds::classes(const Trace& trace) {
     const int32_t servers = modelled ? servers_of(job) : 0;
     if (servers > 0) {
       job_class = table_->class_of_servers(job.model, job.batch_size, servers, job.gpus);
+      const int32_t most = most_servers(job);
+      if (job_class > 0 && most > 0) table_->vary_servers(job_class, most);
     }
     if (modelled && job_class == 0) {
       job_class = table_->class_of(job.model, job.batch_size, job.gpus, job.pattern);

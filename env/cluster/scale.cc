@@ -28,6 +28,7 @@ ClusterSpec scaled(ClusterSpec cluster, double scale) {
   const std::vector<Node> all = std::move(cluster.nodes);
   cluster.nodes.clear();
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    end = begin + 1;
     while (end < all.size() && alike(all[begin], all[end])) ++end;
     const auto count = static_cast<double>(end - begin);
     const auto wanted = static_cast<size_t>(std::max(1.0, std::round(count * scale)));

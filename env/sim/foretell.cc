@@ -131,6 +131,24 @@ double Foretell::there(int32_t slot, std::span<const Piece> pieces,
   return rate;
 }
 
+double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const {
+  const auto& nodes = nodes_[static_cast<size_t>(type)];
+  if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
+  int32_t gpus = 0, servers = 0;
+  for (size_t g = 0; g < tasks.size(); ++g) {
+    const TaskNeed need = view_.task_need(slot, static_cast<int32_t>(g));
+    gpus += tasks[g] * need.gpus;
+    if (need.gpus + need.gpu_milli == 0) servers += tasks[g];
+  }
+  if (!named(slot) || gpus < 1 || gpus > fixed().speed.max_gpus) {
+    const double share = static_cast<double>(tasks[0]) / view_.asked_tasks(slot, 0);
+    return fixed().speed_on(view_.state_->job[slot], nodes.front()) * share;
+  }
+  const int32_t most = fixed().spec.max_node_gpus, needed = (gpus + most - 1) / most;
+  const Tier tier = needed > 1 ? Tier::kRack : tier_on_node(fixed().spec, nodes.front(), gpus);
+  return speed_of(fixed().speed, job_class(slot), type, gpus, tier, needed, servers);
+}
+
 double Foretell::now(int32_t slot) const {
   std::vector<Piece> pieces;
   for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {

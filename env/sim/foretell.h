@@ -48,6 +48,9 @@ class Foretell {
   // The speed of the job on `pieces`, of one type, beside those who hold GPUs there but `slot`
   // itself and `leaving`.
   double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
+  // On as few nodes of the type as hold so many tasks of each of its groups (groups), and with
+  // nobody beside it. Requires: shaped().
+  double sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;
   // Where it lies now.
   double now(int32_t slot) const;
 

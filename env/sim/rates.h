@@ -18,6 +18,7 @@ struct Footing {
   int32_t gpus = 0;  // each share counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
+  int32_t servers = 0;  // tasks on CPUs alone
 };
 
 // Whether an earlier part of the job has GPUs on the same node.
@@ -33,7 +34,10 @@ YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t
   int32_t first_node = kNone;
   uint64_t mask = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (s.part_mask[p] == 0) continue;  // CPUs alone
+    if (s.part_mask[p] == 0) {
+      at.servers += s.part_tasks[p];
+      continue;
+    }
     const int32_t node = s.part_node[p];
     at.gpus += count_bits(s.part_mask[p]);
     if (first_node == kNone) first_node = node;
@@ -72,8 +76,9 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (s.part_mask[p] == 0) continue;
     const int32_t node = s.part_node[p], type = f.spec.node_type[node];
-    const double speed = modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes)
-                                  : f.speed_on(s.job[slot], node);
+    const double speed =
+        modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes, at.servers)
+                 : f.speed_on(s.job[slot], node);
     const bool slower = speed < out.rate || (speed == out.rate && type < out.type);
     if (!any || slower) out = {speed, type};
     any = true;
@@ -145,7 +150,7 @@ YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
   s.tier[slot] = static_cast<uint8_t>(at.tier);
   if (f.speed.num_classes > 0 && at.gpus <= f.speed.max_gpus) {
     s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
-                                       at.gpus, at.tier, at.nodes);
+                                       at.gpus, at.tier, at.nodes, at.servers);
   }
   s.span_nodes[slot] = at.nodes;
   if (s.traffic[slot] > 0) load_links(f, s, slot, 1);
@@ -216,7 +221,7 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
       const Footing at = footing_of(f, s, slot);
       const int32_t type = rate_alone(f, s, slot, at).type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
-                                          at.tier, at.nodes);
+                                          at.tier, at.nodes, at.servers);
       rate *= contention_factor(share, worst);
     }
   }

@@ -112,6 +112,20 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.min_tasks[h.first_group[shape_of(slot)] + group];
   }
+  // How many tasks of a group it asks for, what each needs, and how many of them it holds.
+  YARD_HD int32_t asked_tasks(int32_t slot, int32_t group) const {
+    return tasks_of(fixed_->jobs.shapes, shape_of(slot), group);
+  }
+  YARD_HD TaskNeed task_need(int32_t slot, int32_t group) const {
+    return need_of(fixed_->jobs.shapes, shape_of(slot), group);
+  }
+  YARD_HD int32_t held_tasks(int32_t slot, int32_t group) const {
+    int32_t sum = 0;
+    for (int32_t p = first_part(slot); p != kNone; p = next_part(p)) {
+      if (part_group(p) == group) sum += part_tasks(p);
+    }
+    return sum;
+  }
   YARD_HD int32_t max_tasks(int32_t slot, int32_t group) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.max_tasks[h.first_group[shape_of(slot)] + group];
@@ -177,6 +191,9 @@ class View {
   YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
+  // Of a job with a shape: whose tasks it holds there, and how many.
+  YARD_HD int32_t part_group(int32_t part) const { return state_->part_group[part]; }
+  YARD_HD int32_t part_tasks(int32_t part) const { return state_->part_tasks[part]; }
 
   // Who is charged for the job: index of the spec's tenants, kNone for none that it knows.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
@@ -235,6 +252,7 @@ class View {
   friend class RoomIndex;
   friend class RoomMaker;
   friend class RollingEstimate;
+  friend class TaskPlacer;
   friend class Survival;
   friend class UserHistory;
   friend struct Select;

@@ -411,6 +411,17 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
     EXPECT_NEAR(f.rate(c, kV100, w, Tier::kRack, 3), wanted, 1e-4);
     EXPECT_NEAR(f.rate(c, kK80, w, Tier::kNode, 1), wanted / 4, 1e-4) << "by the types' speeds";
   }
+  // Where servers are elastic, with as many as it has; the largest number stands for all beyond it.
+  f.table.vary_servers(c, 4);
+  const auto with = [&](int32_t servers, int32_t workers) {
+    return speed_of(f.table.columns(), c, kV100, workers, Tier::kNode, 1, servers);
+  };
+  for (const int32_t p : {1, 2, 3, 4}) {
+    const double wanted = made.steps_per_s(p, 4) / made.steps_per_s(2, 4);
+    EXPECT_NEAR(with(p, 4), wanted, 1e-4);
+  }
+  EXPECT_EQ(with(0, 4), 1) << "as asked for";
+  EXPECT_EQ(with(9, 4), with(4, 4));
   // w / p stands for 0.05 4 / 2 of a step of 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2.
   EXPECT_NEAR(exchange_share(f.table.columns(), c, kV100, 4, Tier::kRack, 2), 0.1 / 0.59, 1e-4);
 }

@@ -45,7 +45,18 @@ struct SpeedColumns {
   const double* gradient_bytes = nullptr;    // (K)  of a replica; 0: not known
   const uint8_t* worker_steps = nullptr;     // (K)  an iteration is a step of every GPU, not one
   const uint8_t* server_exchange = nullptr;  // (K)  each GPU sends its gradients, not their sum
+  int32_t max_servers = 0;                   // that any job may get
+  // (C, max_servers + 1) what a class becomes with so many parameter servers; null where no job may
+  // get other numbers of them than it asks for.
+  const int32_t* kind_with = nullptr;
 };
+
+// The kind of a class, where its jobs have that many parameter servers; 0: as many as they ask for.
+YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers) {
+  if (s.kind_with == nullptr || servers < 1) return s.class_kind[job_class];
+  const int32_t n = servers < s.max_servers ? servers : s.max_servers;
+  return s.kind_with[job_class * (s.max_servers + 1) + n];
+}
 
 YARD_HD inline int64_t speed_cell(const SpeedColumns& s, int32_t kind, int32_t type, int32_t gpus,
                                   Tier tier, int32_t nodes) {
@@ -56,16 +67,16 @@ YARD_HD inline int64_t speed_cell(const SpeedColumns& s, int32_t kind, int32_t t
 // Returns work per unit of time; 1 on what the class asked for, consolidated, on its reference
 // type. 0: the model does not fit there. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
-                               Tier tier, int32_t nodes) {
-  const int32_t kind = s.class_kind[job_class];
+                               Tier tier, int32_t nodes, int32_t servers = 0) {
+  const int32_t kind = kind_of(s, job_class, servers);
   if (kind < 0) return s.type_speed[type];
   return s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / s.class_reference[job_class];
 }
 
 // Returns by how much an iteration grows, in parts of it, when its exchange takes twice as long.
 YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, int32_t type,
-                                     int32_t gpus, Tier tier, int32_t nodes) {
-  const int32_t kind = s.class_kind[job_class];
+                                     int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0) {
+  const int32_t kind = kind_of(s, job_class, servers);
   return kind < 0 ? 0 : s.exchange_share[speed_cell(s, kind, type, gpus, tier, nodes)];
 }
 
@@ -82,8 +93,9 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
 // average over links; times `nodes`: all that it moves between nodes. 0 where the model's size is
 // not known. Requires: as speed_of().
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
-                                        int32_t gpus, Tier tier, int32_t nodes) {
-  const int32_t kind = s.class_kind[job_class];
+                                        int32_t gpus, Tier tier, int32_t nodes,
+                                        int32_t servers = 0) {
+  const int32_t kind = kind_of(s, job_class, servers);
   if (kind < 0 || nodes < 2) return 0;
   const double steps = s.worker_steps[kind] != 0 ? gpus : 1;
   const double iterations_per_s =

@@ -263,6 +263,35 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
   return it->second = enter_class(kind, curve.steps_per_s(servers, workers));
 }
 
+void SpeedTable::vary_servers(int32_t job_class, int32_t most) {
+  int32_t& known = most_servers_[job_class];
+  known = std::max(known, most);
+  const Kind kind = kinds_[static_cast<size_t>(class_kind_[static_cast<size_t>(job_class)])];
+  YARD_CHECK(kind.servers > 0, "a class without servers");
+  for (int32_t n = 1; n <= known; ++n) kind_of(*kind.profile, kind.batch, kind.pattern, n);
+}
+
+// A class with fewer servers to choose from than the most of all has its last kind with more.
+void SpeedTable::fill_servers() {
+  kind_with_.clear();
+  if (most_servers_.empty()) return;
+  int32_t most = 0;
+  for (const auto& [job_class, servers] : most_servers_) most = std::max(most, servers);
+  for (int32_t c = 0; c < static_cast<int32_t>(class_kind_.size()); ++c) {
+    const int32_t asked = class_kind_[static_cast<size_t>(c)];
+    const auto varies = most_servers_.find(c);
+    for (int32_t n = 0; n <= most; ++n) {
+      if (varies == most_servers_.end() || n == 0) {
+        kind_with_.push_back(asked);
+        continue;
+      }
+      const Kind kind = kinds_[static_cast<size_t>(asked)];
+      kind_with_.push_back(
+          kind_of(*kind.profile, kind.batch, kind.pattern, std::min(n, varies->second)));
+    }
+  }
+}
+
 void SpeedTable::fill_pairs() {
   const size_t kinds = kinds_.size();
   pair_rate_.assign(options_.types.size() * kinds * kinds, options_.unmeasured_pair);
@@ -285,6 +314,8 @@ void SpeedTable::fill_pairs() {
 }
 
 SpeedColumns SpeedTable::columns() {
+  fill_servers();
+  const auto classes = class_kind_.size();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
   return {static_cast<int32_t>(class_kind_.size()),
           static_cast<int32_t>(kinds_.size()),
@@ -299,7 +330,9 @@ SpeedColumns SpeedTable::columns() {
           pair_rate_.data(),
           gradient_bytes_.data(),
           worker_steps_.data(),
-          server_exchange_.data()};
+          server_exchange_.data(),
+          kind_with_.empty() ? 0 : static_cast<int32_t>(kind_with_.size() / classes) - 1,
+          kind_with_.empty() ? nullptr : kind_with_.data()};
 }
 
 }  // namespace yard

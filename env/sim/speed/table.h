@@ -51,7 +51,10 @@ class SpeedTable {
   int32_t class_of_servers(const std::string& model, int32_t batch, int32_t servers,
                            int32_t workers);
 
-  // Holds until the next class_of().
+  // Lets jobs of a class of class_of_servers() have from 1 to `most` servers.
+  void vary_servers(int32_t job_class, int32_t most);
+
+  // Holds until the next call of what stands above.
   SpeedColumns columns();
 
  private:
@@ -84,6 +87,7 @@ class SpeedTable {
   int32_t enter_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;
   double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
+  void fill_servers();
   void fill_pairs();
 
   const Profiles* profiles_;
@@ -96,6 +100,8 @@ class SpeedTable {
       gradient_bytes_;
   std::vector<uint8_t> worker_steps_, server_exchange_;
   std::vector<int32_t> class_kind_;
+  std::map<int32_t, int32_t> most_servers_;  // by class
+  std::vector<int32_t> kind_with_;           // (C, the most of them + 1)
 };
 
 }  // namespace yard

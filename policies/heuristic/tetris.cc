@@ -1,0 +1,63 @@
+// Packing by alignment (Grandl et al., SIGCOMM 2014, section 3.2): of all tasks and nodes where
+// they fit, the pair goes first whose demand and room point the same way,
+//   a = sum over resources r of demand_r room_r,   both as shares of what the node has.
+// A gang is as well aligned as its tasks on average.
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "env/sim/task_placer.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+double alignment(const TaskPlacer::Seat& at) {
+  return at.need.gpus * at.room.gpus + at.need.cpus * at.room.cpus + at.need.mem * at.room.mem;
+}
+
+class Tetris final : public Policy {
+ public:
+  explicit Tetris(const Settings& settings) { parse<NoConfig>(settings); }
+
+  Level level() const override { return Level::kBlind; }
+
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    std::vector<Piece> pieces(static_cast<size_t>(view.spec().num_nodes * view.max_groups()));
+    while (const std::optional<Pick> pick = best(view, pieces.data())) {
+      const int32_t n = TaskPlacer(view).place(pick->slot, {}, alignment, pieces.data());
+      if (!draft.start(pick->slot, pieces.data(), n)) return;
+    }
+  }
+
+ private:
+  struct Pick {
+    int32_t slot;
+    double score;
+  };
+
+  // Of jobs that ask for the same the first counts, and of equally well aligned ones.
+  static std::optional<Pick> best(const View& view, Piece* pieces) {
+    const TaskPlacer placer(view);
+    std::optional<Pick> out;
+    std::set<int32_t> seen;  // classes
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      if (!seen.insert(view.size_class(slot)).second) continue;
+      double score = 0;
+      if (placer.place(slot, {}, alignment, pieces, &score) == 0) continue;
+      if (!out || score > out->score) out = {slot, score};
+    }
+    return out;
+  }
+};
+
+const PolicyRegistry::Add<Tetris> kTetris{
+    "tetris",
+    {.about = "packs by alignment: demand and room that point the same way go first",
+     .source = "Tetris, SIGCOMM 2014",
+     .fidelity = "its alignment over GPUs, CPUs and memory; without its terms for the work left, "
+                 "which nobody tells, and for fairness",
+     .level = Level::kBlind}};
+
+}  // namespace
+}  // namespace yard

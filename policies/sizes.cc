@@ -1,0 +1,174 @@
+#include "policies/sizes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace yard {
+namespace {
+
+using Shares = TaskPlacer::Shares;
+
+constexpr double kAll = 1 + 1e-9;  // sums of shares are not exact
+
+Shares times(const Shares& one, double n) { return {one.gpus * n, one.cpus * n, one.mem * n}; }
+Shares sum(const Shares& a, const Shares& b) {
+  return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
+}
+
+// Near its other tasks, else where most is free: few nodes (Optimus, EuroSys 2018, section 4.2).
+double few_nodes(const TaskPlacer::Seat& at) {
+  return (at.others ? 0 : 3) + at.room.gpus + at.room.cpus;
+}
+
+}  // namespace
+
+ClusterShares::ClusterShares(const View& view) : view_(view) {
+  const SpecColumns& spec = view.spec();
+  gpus_ = view.usable_gpus();
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    if (spec.node_cpu_milli[m] < kUnlimited)
+      cpu_milli_ += static_cast<double>(spec.node_cpu_milli[m]);
+    if (spec.node_mem_mib[m] < kUnlimited) mem_mib_ += static_cast<double>(spec.node_mem_mib[m]);
+  }
+}
+
+Shares ClusterShares::of_task(int32_t slot, int32_t group) const {
+  const TaskNeed need = view_.task_need(slot, group);
+  const auto part = [](double of, double all) { return all > 0 ? of / all : 0; };
+  return {part(need.gpus + need.gpu_milli / double{kWholeGpu}, gpus_),
+          part(static_cast<double>(need.cpu_milli), cpu_milli_),
+          part(static_cast<double>(need.mem_mib), mem_mib_)};
+}
+
+Shares ClusterShares::of(const JobSize& size) const {
+  if (!view_.shaped(size.slot)) {
+    return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
+  }
+  Shares out;
+  for (size_t g = 0; g < size.tasks.size(); ++g) {
+    out = sum(out, times(of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]));
+  }
+  return out;
+}
+
+Sizes::Sizes(const View& view, int64_t slot_us) : view_(view), slot_us_(slot_us), shares_(view) {}
+
+bool Sizes::elastic(int32_t slot) const {
+  if (!view_.shaped(slot)) return false;
+  for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
+    if (view_.min_tasks(slot, g) < view_.max_tasks(slot, g)) return true;
+  }
+  return false;
+}
+
+bool Sizes::fits(const Shares& more) const {
+  const Shares all = sum(used_, more);
+  return ClusterShares::dominant(all) <= kAll;
+}
+
+void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
+
+// Who keeps its size takes it first; then the others, first come first served, the least with which
+// they run.
+void Sizes::give_least() {
+  std::vector<int32_t> slots;
+  for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
+    slots.push_back(slot);
+  }
+  for (int32_t i = 0; i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    if (slot_ends() && view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) &&
+        elastic(slot)) {
+      slots.push_back(slot);
+      continue;
+    }
+    JobSize kept{slot, {}};
+    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+      kept.tasks.push_back(view_.held_tasks(slot, g));
+    }
+    take(shares_.of(kept));
+  }
+  std::sort(slots.begin(), slots.end(),
+            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
+  for (const int32_t slot : slots) {
+    JobSize least{slot, {}};
+    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+      least.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
+    }
+    const Shares wants = shares_.of(least);
+    if (!fits(wants)) continue;
+    take(wants);
+    open_.push_back(std::move(least));
+  }
+}
+
+void Sizes::give_more(const Worth& worth) {
+  for (;;) {
+    JobSize* best = nullptr;
+    int32_t group = kNone;
+    double most = 0;
+    for (JobSize& size : open_) {
+      for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+        if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) continue;
+        if (!fits(shares_.of_task(size.slot, g))) continue;
+        const double value = worth(size, g);
+        if (value > most) best = &size, group = g, most = value;
+      }
+    }
+    if (best == nullptr) return;
+    take(shares_.of_task(best->slot, group));
+    ++best->tasks[static_cast<size_t>(group)];
+  }
+}
+
+// With fewer tasks, where not all find a place.
+bool Sizes::start(const JobSize& size, Draft& draft) const {
+  const TaskPlacer placer(view_);
+  JobSize less = size;
+  for (;;) {
+    const int32_t n = placer.place(less.slot, less.tasks, few_nodes, draft.scratch());
+    if (n > 0 && draft.start(less.slot, draft.scratch(), n)) return true;
+    int32_t largest = kNone;  // group that has most to give
+    for (int32_t g = 0; g < static_cast<int32_t>(less.tasks.size()); ++g) {
+      const auto at = static_cast<size_t>(g);
+      if (less.tasks[at] <= view_.min_tasks(less.slot, g)) continue;
+      if (largest == kNone || less.tasks[at] > less.tasks[static_cast<size_t>(largest)])
+        largest = g;
+    }
+    if (largest == kNone) return false;
+    --less.tasks[static_cast<size_t>(largest)];
+  }
+}
+
+void Sizes::carry_out(Draft& draft) {
+  std::vector<JobSize> starts;
+  size_t stopped = 0;
+  const size_t begun = draft.mark();
+  for (JobSize& size : open_) {
+    bool same = view_.holds(size.slot);
+    for (int32_t g = 0; same && g < static_cast<int32_t>(size.tasks.size()); ++g) {
+      same = view_.held_tasks(size.slot, g) == size.tasks[static_cast<size_t>(g)];
+    }
+    if (same) continue;
+    if (view_.holds(size.slot)) {
+      if (!draft.preempt(size.slot)) continue;
+      ++stopped;
+    }
+    starts.push_back(size);
+  }
+  size_t started = 0;
+  for (const JobSize& size : starts) started += start(size, draft);
+  // Nobody stops for nothing.
+  if (stopped > 0 && started == 0) draft.undo_to(begun);
+}
+
+void Sizes::hand_out(const Worth& worth, Draft& draft) {
+  give_least();
+  give_more(worth);
+  carry_out(draft);
+  bool again = false;
+  for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
+  if (again) draft.wake_at((view_.now_us() / slot_us_ + 1) * slot_us_);
+}
+
+}  // namespace yard

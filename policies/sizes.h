@@ -1,0 +1,68 @@
+// Schedulers that say how large elastic jobs are: tasks are handed out one by one, to the job and
+// role group that gains most by the next, until none fits. Who runs is given another size at the
+// ends of slots of time; in between those that wait get what is left.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "env/sim/plan.h"
+#include "env/sim/task_placer.h"
+
+namespace yard {
+
+// What a job gets. A plain job has no groups: it gets all that it asks for.
+struct JobSize {
+  int32_t slot = kNone;
+  std::vector<int32_t> tasks;  // (groups)
+};
+
+// Shares of a cluster: what a job's tasks take of all GPUs, CPUs and memory that there are.
+class ClusterShares {
+ public:
+  explicit ClusterShares(const View& view);
+  TaskPlacer::Shares of(const JobSize& size) const;
+  TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
+  // Dominant share: of what it takes most of (Ghodsi et al., NSDI 2011).
+  static double dominant(const TaskPlacer::Shares& shares) {
+    return std::max({shares.gpus, shares.cpus, shares.mem});
+  }
+
+ private:
+  const View& view_;
+  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: nobody tells
+};
+
+class Sizes {
+ public:
+  // What one more task of the group is worth to the job; it is not handed out at 0 or less.
+  using Worth = std::function<double(const JobSize& now, int32_t group)>;
+
+  // Requires: the view outlives this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us);
+
+  // Whether jobs that run may get other sizes now: a slot has just ended.
+  bool slot_ends() const { return view_.now_us() % slot_us_ == 0; }
+
+  // Writes starts, and stops of those that get another size, into the draft.
+  void hand_out(const Worth& worth, Draft& draft);
+
+ private:
+  bool elastic(int32_t slot) const;
+  bool fits(const TaskPlacer::Shares& more) const;
+  void take(const TaskPlacer::Shares& more);
+  void give_least();
+  void give_more(const Worth& worth);
+  void carry_out(Draft& draft);
+  bool start(const JobSize& size, Draft& draft) const;
+
+  const View& view_;
+  int64_t slot_us_;
+  ClusterShares shares_;
+  TaskPlacer::Shares used_;
+  std::vector<JobSize> open_;  // who gets a size now, in the order of submission
+};
+
+}  // namespace yard

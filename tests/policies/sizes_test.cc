@@ -1,0 +1,109 @@
+// Policies that say how large elastic jobs are: DRF's shares, Optimus' gains against brute force.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// Plain speed: twice the tasks do twice the work. `run_s`: with `asked` tasks.
+Job elastic_job(int index, int asked, int64_t run_s, int most) {
+  Job job = jobs_of({{0, asked, static_cast<double>(run_s)}})[0];
+  job.id = "j" + std::to_string(index);
+  RoleGroup group;
+  group.count = asked;
+  group.min_count = 1;
+  group.max_count = most;
+  group.task.gpus = 1;
+  job.groups = {group};
+  job.limit_us = job.run_us;
+  return job;
+}
+
+std::vector<int> first_sizes(const Scene& scene, const std::string& policy) {
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.advance();
+  EXPECT_TRUE(player.decide());
+  std::vector<int> out(static_cast<size_t>(scene.size()), 0);
+  for (int32_t i = 0; i < player.view().num_held(); ++i) {
+    const int32_t slot = player.view().held(i);
+    out[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
+  }
+  return out;
+}
+
+TEST(Drf, SharesAreAsEqualAsMostAllow) {
+  const auto sizes = [](const std::vector<Job>& jobs) {
+    return first_sizes(Scene("2x4", jobs, no_costs()), "drf");
+  };
+  EXPECT_EQ(sizes({elastic_job(0, 2, 900, 8), elastic_job(1, 2, 100, 8)}),
+            (std::vector<int>{4, 4}));
+  EXPECT_EQ(sizes({elastic_job(0, 1, 900, 1), elastic_job(1, 2, 100, 3), elastic_job(2, 1, 5, 8)}),
+            (std::vector<int>{1, 3, 4}));
+}
+
+// A task counts by what it takes most of: with 4 of 16 cores it is worth two of the other job's,
+// that are 1 of 8 GPUs each. From shares of 1/2 and 1/2 both go on while there is room.
+TEST(Drf, TheScarcestResourceCounts) {
+  Job cores = elastic_job(0, 1, 900, 8), gpus = elastic_job(1, 1, 900, 8);
+  cores.groups[0].task.cpu_milli = 4000;
+  ClusterSpec cluster = load_cluster("2x4");
+  for (Node& node : cluster.nodes) node.cpus = 8;
+  EXPECT_EQ(first_sizes(Scene(cluster, {cores, gpus}, no_costs()), "drf"),
+            (std::vector<int>{3, 5}));
+}
+
+// Greedy gains are best where gains fall: the sum of what is left to wait is that of brute force.
+TEST(Optimus, GainsComeToTheBestSizes) {
+  for (const std::vector<int64_t>& run_s : std::vector<std::vector<int64_t>>{
+           {4000, 1000}, {9000, 1000}, {500, 500, 8000}, {100, 1600, 6400}, {7, 700, 70}}) {
+    std::vector<Job> jobs;
+    for (size_t j = 0; j < run_s.size(); ++j) {
+      jobs.push_back(elastic_job(static_cast<int>(j), 2, run_s[j], 8));
+    }
+    const auto sum_s = [&](const std::vector<int>& tasks) {
+      double sum = 0;
+      for (size_t j = 0; j < run_s.size(); ++j) {
+        sum += 2.0 * static_cast<double>(run_s[j]) / tasks[j];
+      }
+      return sum;
+    };
+    double best_s = 1e18;
+    for (int a = 1; a <= 8; ++a) {
+      for (int b = 1; a + b <= 8; ++b) {
+        if (run_s.size() == 2) best_s = std::min(best_s, sum_s({a, b}));
+        for (int c = 1; run_s.size() == 3 && a + b + c <= 8; ++c) {
+          best_s = std::min(best_s, sum_s({a, b, c}));
+        }
+      }
+    }
+    const std::vector<int> sizes = first_sizes(Scene("2x4", jobs, no_costs()), "optimus");
+    EXPECT_NEAR(sum_s(sizes), best_s, 1e-9);
+  }
+}
+
+// The second comes at 100 and waits for the slot's end at 600, when the first, with half of its
+// 4800 GPU seconds done, goes on with two of four GPUs. The second has its 1200 by 1200, and the
+// first the rest to itself.
+TEST(Drf, SizesChangeAtTheEndsOfSlots) {
+  std::vector<Job> jobs = {elastic_job(0, 4, 1200, 4), elastic_job(1, 2, 600, 4)};
+  jobs[1].submit_us = 100 * kSecond;
+  const Scene scene("1x4", jobs, no_costs());
+  const auto drf = make_policy("drf timer_s=600");
+  Player player(scene, *drf);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].start_us, 0);
+  EXPECT_EQ(player.jobs()[1].start_us, 600 * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, 1200 * kSecond);
+  EXPECT_EQ(player.jobs()[0].end_us, 1500 * kSecond);
+  EXPECT_EQ(player.jobs()[0].preemptions, 2);
+}
+
+}  // namespace
+}  // namespace yard::testing
