@@ -5,9 +5,7 @@
 
 namespace yard {
 
-void start_first_come(const View& view,
-                      const std::function<TaskPlacer::Score(int32_t slot)>& score_for,
-                      Draft& draft) {
+void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft) {
   std::vector<int32_t> queue;
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     queue.push_back(slot);
@@ -16,7 +14,7 @@ void start_first_come(const View& view,
   std::set<int32_t> hopeless;  // classes
   for (const int32_t slot : queue) {
     if (hopeless.contains(view.size_class(slot))) continue;
-    const int32_t n = placer.place(slot, {}, score_for(slot), draft.scratch());
+    const int32_t n = placer.place(slot, {}, score, draft.scratch());
     if (n == 0 || !draft.start(slot, draft.scratch(), n)) hopeless.insert(view.size_class(slot));
   }
 }

@@ -8,9 +8,6 @@ namespace yard {
 
 // Starts waiting jobs, first come first served, each task on the node that scores best then. Who
 // finds no place lets others go ahead, but not those that ask for the same.
-// `score_for(slot)`: how a job judges nodes.
-void start_first_come(const View& view,
-                      const std::function<TaskPlacer::Score(int32_t slot)>& score_for,
-                      Draft& draft);
+void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft);
 
 }  // namespace yard

@@ -1,7 +1,6 @@
 #include "policies/sizes.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace yard {
 namespace {
@@ -61,6 +60,12 @@ bool Sizes::elastic(int32_t slot) const {
   return false;
 }
 
+// Of those that run, until_us() is when they began to, whatever their rate became since.
+bool Sizes::may_change(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < slot_began_us() &&
+         view_.preemptible(slot) && elastic(slot);
+}
+
 bool Sizes::fits(const Shares& more) const {
   const Shares all = sum(used_, more);
   return ClusterShares::dominant(all) <= kAll;
@@ -77,8 +82,7 @@ void Sizes::give_least() {
   }
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
-    if (slot_ends() && view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) &&
-        elastic(slot)) {
+    if (may_change(slot)) {
       slots.push_back(slot);
       continue;
     }
@@ -168,7 +172,7 @@ void Sizes::hand_out(const Worth& worth, Draft& draft) {
   carry_out(draft);
   bool again = false;
   for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
-  if (again) draft.wake_at((view_.now_us() / slot_us_ + 1) * slot_us_);
+  if (again) draft.wake_at(slot_began_us() + slot_us_);
 }
 
 }  // namespace yard

@@ -1,6 +1,7 @@
 // Schedulers that say how large elastic jobs are: tasks are handed out one by one, to the job and
-// role group that gains most by the next, until none fits. Who runs is given another size at the
-// ends of slots of time; in between those that wait get what is left.
+// role group that gains most by the next, until none fits. Who ran before the present slot of time
+// began may get another size, at its beginning or with whatever happens in it; those that wait get
+// what is left.
 #pragma once
 
 #include <algorithm>
@@ -43,14 +44,13 @@ class Sizes {
   // Requires: the view outlives this, and has the state before the draft.
   Sizes(const View& view, int64_t slot_us);
 
-  // Whether jobs that run may get other sizes now: a slot has just ended.
-  bool slot_ends() const { return view_.now_us() % slot_us_ == 0; }
-
   // Writes starts, and stops of those that get another size, into the draft.
   void hand_out(const Worth& worth, Draft& draft);
 
  private:
   bool elastic(int32_t slot) const;
+  bool may_change(int32_t slot) const;
+  int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
   void give_least();

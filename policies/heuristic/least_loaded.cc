@@ -20,8 +20,7 @@ class LeastLoaded final : public Policy {
   Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    start_first_come(
-        view, [](int32_t) { return least_used; }, draft);
+    start_first_come(view, least_used, draft);
   }
 };
 

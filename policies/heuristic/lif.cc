@@ -11,7 +11,6 @@
 #include <array>
 
 #include "env/base/carver.h"
-#include "env/sim/foretell.h"
 #include "policies/first_come.h"
 #include "policies/policy.h"
 
@@ -88,13 +87,11 @@ class Lif final : public Policy {
     const Remembered mine(view, carver);
     Model::begin(*mine.fit);
     observe(view, mine);
-    const auto score_for = [&](int32_t) {
-      return [&](const TaskPlacer::Seat& at) {
-        return -Model::foretold(*mine.fit,
-                                Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
-      };
+    const auto least_slowed = [&](const TaskPlacer::Seat& at) {
+      return -Model::foretold(*mine.fit,
+                              Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
     };
-    start_first_come(view, score_for, draft);
+    start_first_come(view, least_slowed, draft);
     look(view, mine);
   }
 

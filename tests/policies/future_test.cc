@@ -135,8 +135,7 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   const bool by_owner = GetParam() == "fair-share";  // who asks, but not what hers took
   EXPECT_EQ(users > 0,
             by_owner || (policy->least_level() >= Level::kHistory && by_users && !by_size));
-  const bool of_elastic = GetParam() == "optimus";  // of which there are none here
-  EXPECT_EQ(limits > 0, level == Level::kEstimate && !of_elastic);
+  EXPECT_EQ(limits > 0, level == Level::kEstimate);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, Levels, ::testing::ValuesIn(PolicyRegistry::names()),
