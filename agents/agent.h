@@ -1,5 +1,6 @@
 // What can be trained: the worlds of a task, and how trained weights become a policy. An agent is
-// one file that enters itself into the registry (see pilot.cc).
+// one class that shows rows and takes choices (env/task/row_task.h); one that needs more, such as
+// actions on the device, is a file here that enters itself into the registry (see pilot.cc).
 #pragma once
 
 #include <memory>
@@ -28,6 +29,13 @@ class Agent {
   virtual std::unique_ptr<Policy> heuristic() const = 0;
 };
 
+// Of agents that come with a file here. There are others, of one class: go by the functions below.
 using AgentRegistry = Registry<Agent>;
+
+// Of both kinds, sorted.
+std::vector<std::string> agent_names();
+// Throw InputError where nothing has the name, or it refuses its settings.
+Agent::Info agent_info(const std::string& name);
+std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings);
 
 }  // namespace yard

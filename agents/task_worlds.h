@@ -11,9 +11,9 @@ class TaskWorlds final : public Worlds {
   // Requires: as BasicBatchEnv.
   TaskWorlds(std::vector<Course> courses, const WorldsOptions& options,
              const typename T::Config& task)
-      : env_(std::move(courses), config(options, task)) {}
+      : shape_(shape_of<T>(task)), env_(std::move(courses), config(options, task)) {}
 
-  WorldsShape shape() const override { return {T::kJobs, T::kJobFeatures, T::kClusterFeatures}; }
+  WorldsShape shape() const override { return shape_; }
   int count() const override { return env_.worlds(); }
   WorldsSight sight() const override {
     return {env_.jobs(),   env_.cluster(),    env_.mask(),          env_.prior(),
@@ -55,6 +55,7 @@ class TaskWorlds final : public Worlds {
     return out;
   }
 
+  WorldsShape shape_;
   BasicBatchEnv<T> env_;
 };
 

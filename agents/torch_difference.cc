@@ -10,7 +10,7 @@ namespace yard {
 
 double torch_difference(const Checkpoint& checkpoint) {
   const std::string where = "model.safetensors";
-  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   const auto network =
       make_network(checkpoint.network, network_of(checkpoint, where)->settings(), shape, 0);
   network->import_policy(checkpoint.weights, where);

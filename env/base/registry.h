@@ -40,6 +40,8 @@ class Registry {
 
   static const InfoT& info(std::string_view name) { return find(name).info; }
 
+  static bool has(std::string_view name) { return entries().contains(name); }
+
   // Sorted.
   static std::vector<std::string> names() {
     std::vector<std::string> out;

@@ -25,9 +25,6 @@ struct RuleEditor {
 
 constexpr uint64_t kCourseStream = 0x636F75727365;
 
-template <class T>
-constexpr int64_t kWindow = int64_t{T::kJobs} * T::kJobFeatures;
-
 }  // namespace
 
 // A world on one course, and what the task remembers of it.
@@ -35,8 +32,8 @@ template <Task T>
 struct BasicBatchEnv<T>::Stage {
   Stage(const Course& course, const BasicBatchConfig<T>& config, HugePages& pages)
       : world(course.fixed, config.episode_jobs, &pages),
-        view(world.fixed(), world.state(), T::kLevel),
-        memory((T::memory_bytes(view) + 7) / 8, &pages),
+        view(world.fixed(), world.state(), level_of<T>(config.task)),
+        memory((memory_bytes_of<T>(view, config.task) + 7) / 8, &pages),
         scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
                 static_cast<size_t>(course.fixed.jobs.shapes.max_groups)),
         draft(world.fixed(), world.state()) {}
@@ -78,6 +75,7 @@ template <Task T>
 BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config)
     : courses_(std::move(courses)),
       config_(config),
+      shape_(shape_of<T>(config.task)),
       pages_(std::make_unique<HugePages>()),
       jobs_(pages_.get()),
       mask_(pages_.get()),
@@ -92,14 +90,14 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
   }
   signature_ = signature_of(courses_, config_);
   const auto n = static_cast<size_t>(config.worlds);
-  jobs_.resize(n * kWindow<T>);
-  final_jobs_.resize(n * kWindow<T>);
-  cluster_.resize(n * T::kClusterFeatures);
-  final_cluster_.resize(n * T::kClusterFeatures);
-  mask_.resize(n * T::kActions);
-  if (config.prior) prior_.resize(n * T::kActions);
+  jobs_.resize(n * window());
+  final_jobs_.resize(n * window());
+  cluster_.resize(n * shape_.cluster_features);
+  final_cluster_.resize(n * shape_.cluster_features);
+  mask_.resize(n * shape_.actions());
+  if (config.prior) prior_.resize(n * shape_.actions());
   at_ = next_ = {jobs_.data(), cluster_.data(), mask_.data()};
-  slots_.resize(n * T::kJobs);
+  slots_.resize(n * shape_.rows);
   for (auto* column : {&rows_, &suggested_, &final_rows_}) column->resize(n);
   reward_.resize(n);
   dt_s_.resize(n);
@@ -185,10 +183,11 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
 
 // `filled`: how many rows there may not be zero.
 template <Task T>
-void BasicBatchEnv<T>::look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled) {
-  sight.jobs = tensors.jobs + n * kWindow<T>;
-  sight.cluster = tensors.cluster + n * T::kClusterFeatures;
-  sight.mask = tensors.mask + n * T::kActions;
+void BasicBatchEnv<T>::look_at(Observation& sight, int n, const Tensors& tensors,
+                               int32_t filled) const {
+  sight.jobs = tensors.jobs + n * window();
+  sight.cluster = tensors.cluster + n * shape_.cluster_features;
+  sight.mask = tensors.mask + n * shape_.actions();
   sight.filled = filled;
 }
 
@@ -262,7 +261,7 @@ template <Task T>
 bool BasicBatchEnv<T>::asks_on(int n) {
   if constexpr (DraftingTask<T>) {
     Stage& stage = *players_[static_cast<size_t>(n)]->stage;
-    if (T::asks(stage.view, stage.memory_bytes())) {
+    if (T::asks(stage.view, config_.task, stage.memory_bytes())) {
       observe(n);
       return true;
     }
@@ -292,8 +291,8 @@ template <Task T>
 Observation BasicBatchEnv<T>::slice(int n) {
   Observation out{};
   look_at(out, n, at_, 0);  // all is zero at first
-  if (config_.prior) out.prior = prior_.data() + n * T::kActions;
-  out.slots = slots_.data() + n * T::kJobs;
+  if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
+  out.slots = slots_.data() + n * shape_.rows;
   return out;
 }
 
@@ -316,12 +315,14 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     reward_[i] = dt_s_[i] = 0;
     return;
   }
-  const int64_t from_us = s.head->now_us, job_time_us = s.head->job_time_us;
+  const int64_t from_us = s.head->now_us;
+  const Earned before = earned<T>(stage.view, config_.task, s.head->job_time_us);
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool goes_on = true;
-  YARD_CHECK(action >= 0 && action < T::kActions && p.sight.mask[action] != 0, "illegal action");
-  if (next_ != at_) look_at(p.sight, n, next_, T::kJobs);
+  YARD_CHECK(action >= 0 && action < shape_.actions() && p.sight.mask[action] != 0,
+             "illegal action");
+  if (next_ != at_) look_at(p.sight, n, next_, shape_.rows);
   if constexpr (DraftingTask<T>) {
     T::take(stage.view, config_.task, stage.memory_bytes(), action, stage.draft);
     stage.taken.push_back(action);
@@ -336,15 +337,16 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   } else {
     goes_on = go_on(n);
   }
-  reward_[i] = static_cast<float>(T::reward(job_time_us, s.head->job_time_us));
+  reward_[i] = static_cast<float>(
+      reward_of<T>(before, earned<T>(stage.view, config_.task, s.head->job_time_us)));
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
   const bool cut = goes_on && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
   if (goes_on && !cut) return;
   ending_[i] = goes_on ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(p.sight.jobs, kWindow<T>, final_jobs_.begin() + n * kWindow<T>);
-    std::copy_n(p.sight.cluster, T::kClusterFeatures,
-                final_cluster_.begin() + n * T::kClusterFeatures);
+    std::copy_n(p.sight.jobs, window(), final_jobs_.begin() + n * window());
+    std::copy_n(p.sight.cluster, shape_.cluster_features,
+                final_cluster_.begin() + n * shape_.cluster_features);
     final_rows_[i] = rows_[i];
   }
   p.result = {n,
@@ -459,5 +461,6 @@ void BasicBatchEnv<T>::fork(int from, int to) {
 template class BasicBatchEnv<Dispatch>;
 template class BasicBatchEnv<JointTask>;
 template class BasicBatchEnv<Select>;
+template class BasicBatchEnv<RowPlay>;
 
 }  // namespace yard

@@ -16,6 +16,7 @@
 #include "env/sim/world.h"
 #include "env/task/dispatch.h"
 #include "env/task/joint_task.h"
+#include "env/task/row_task.h"
 #include "env/task/select.h"
 #include "env/task/task.h"
 
@@ -106,8 +107,10 @@ class BasicBatchEnv {
   std::span<const int32_t> suggested() const { return suggested_; }                  // (N)
 
   // Of the last step.
-  std::span<const float> reward() const { return reward_; }   // (N) minus job-seconds
-  std::span<const float> dt_s() const { return dt_s_; }       // (N) seconds that passed
+  std::span<const float> reward() const {
+    return reward_;
+  }                                                      // (N) by the task; most: minus job-seconds
+  std::span<const float> dt_s() const { return dt_s_; }  // (N) seconds that passed
   std::span<const Ending> ending() const { return ending_; }  // (N)
   // What a truncated world saw last, before its new episode. (N, J, F), (N, C), (N)
   std::span<const float> final_jobs() const { return final_jobs_; }
@@ -141,12 +144,14 @@ class BasicBatchEnv {
   void take_again(Stage& stage) const;
   void observe(int n);
   Observation slice(int n);
-  static void look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled);
+  void look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled) const;
+  int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
   void enter(Player& player, int32_t course);
   int32_t draw_course(const Rng& rng) const;
 
   std::vector<Course> courses_;
   BasicBatchConfig<T> config_;
+  TaskShape shape_;
   std::string signature_;             // of both
   std::unique_ptr<HugePages> pages_;  // of all worlds
   std::pmr::vector<float> jobs_;
@@ -162,5 +167,6 @@ class BasicBatchEnv {
 using BatchEnv = BasicBatchEnv<Dispatch>;
 using JointEnv = BasicBatchEnv<JointTask>;
 using SelectEnv = BasicBatchEnv<Select>;
+using RowEnv = BasicBatchEnv<RowPlay>;
 
 }  // namespace yard

@@ -35,7 +35,8 @@ std::string signature_of(const std::vector<Course>& courses, const BasicBatchCon
   std::string all;
   for (const int value :
        {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
-        static_cast<int>(config.wait_at_end), T::kActions, T::kClusterFeatures}) {
+        static_cast<int>(config.wait_at_end), shape_of<T>(config.task).actions(),
+        shape_of<T>(config.task).cluster_features}) {
     append(all, value);
   }
   append(all, config.seed);

@@ -133,11 +133,6 @@ struct Dispatch {
       editor.preempt(slot);
     }
   }
-
-  // Job-seconds between two moments, negative. `*_job_time_us`: the state's integral of live jobs.
-  YARD_HD static double reward(int64_t before_job_time_us, int64_t after_job_time_us) {
-    return -1e-6 * static_cast<double>(after_job_time_us - before_job_time_us);
-  }
 };
 
 namespace dispatch_detail {

@@ -93,7 +93,7 @@ void JointTask::open(const View& view, const Config& config, std::byte* memory) 
   joint.next();
 }
 
-bool JointTask::asks(const View& view, const std::byte* memory) {
+bool JointTask::asks(const View& view, const Config&, const std::byte* memory) {
   return Joint::asked(view, memory) != kNone;
 }
 

@@ -89,7 +89,7 @@ struct JointTask {
   static bool take_in(const View& view, const Config& config, std::byte* memory);
   // Lays the decision open again, as take_in() did.
   static void open(const View& view, const Config& config, std::byte* memory);
-  static bool asks(const View& view, const std::byte* memory);
+  static bool asks(const View& view, const Config& config, const std::byte* memory);
   static void observe(const View& view, const Config& config, std::byte* memory, Observation& out);
 
   // Requires: a legal action of the last observe().
@@ -101,12 +101,6 @@ struct JointTask {
   // those worth most to the rule stand there. (rows) their numbers among joint.options().
   static std::vector<int32_t> rows_of(const Joint& joint);
   static void observe(const View& view, const Config& config, const Joint& joint, Observation& out);
-
-  static bool legal(const View&, const Config&, int32_t) { return true; }
-
-  static double reward(int64_t before_job_time_us, int64_t after_job_time_us) {
-    return -1e-6 * static_cast<double>(after_job_time_us - before_job_time_us);
-  }
 };
 
 }  // namespace yard

@@ -137,10 +137,6 @@ struct Select {
   }
 
   // Job-seconds between two moments, negative.
-  YARD_HD static double reward(int64_t before_job_time_us, int64_t after_job_time_us) {
-    return -1e-6 * static_cast<double>(after_job_time_us - before_job_time_us);
-  }
-
  private:
   // Writes which rows have a place now, and returns how many.
   YARD_HD static int32_t look_for_places(const View& view, const Config& config, const Window& w,

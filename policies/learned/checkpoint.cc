@@ -28,7 +28,7 @@ std::string use_hash(const Json& manifest) {
 
 // Throws InputError for an agent that is not there.
 std::string feature_schema_of(const std::string& agent) {
-  return sha256_hex(LearnedRegistry::make(agent, {})->feature_schema());
+  return sha256_hex(learned_agent(agent)->feature_schema());
 }
 
 std::string read_part(const fs::path& folder, const char* name, const Json& hashes) {

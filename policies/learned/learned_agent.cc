@@ -4,13 +4,33 @@
 
 #include "env/base/error.h"
 #include "env/base/json_flaw.h"
+#include "policies/learned/row_agent.h"
 
 namespace yard {
+
+std::unique_ptr<LearnedAgent> learned_agent(const std::string& name) {
+  if (RowTasks::has(name)) return row_agent(name);
+  if (LearnedRegistry::has(name)) return LearnedRegistry::make(name, {});
+  std::vector<std::string> known = LearnedRegistry::names();
+  for (const std::string& row : RowTasks::names()) known.push_back(row);
+  std::ranges::sort(known);
+  throw InputError("agent", "one of: " + join(known), "'" + name + "'");
+}
+
+Settings task_settings(const nlohmann::ordered_json& task) {
+  Settings out;
+  for (const auto& [key, value] : task.items()) {
+    if (key == "name") continue;
+    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
+    out.set(key, value.get<std::string>(), "task");
+  }
+  return out;
+}
 
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
                                   const Settings& settings) {
   try {
-    return LearnedRegistry::make(checkpoint.agent, {})->policy(checkpoint, where, settings);
+    return learned_agent(checkpoint.agent)->policy(checkpoint, where, settings);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", json_flaw(error));
   }
@@ -21,7 +41,7 @@ std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const st
   if (std::ranges::find(known, checkpoint.network) == known.end()) {
     throw InputError(where, "one of the networks " + join(known), checkpoint.network);
   }
-  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   return NativeNetworkRegistry::make(checkpoint.network, {checkpoint.weights, shape, where});
 }
 

@@ -33,7 +33,15 @@ class LearnedAgent {
   virtual Policy::Info info(const Checkpoint& checkpoint) const = 0;
 };
 
+// Of agents that come with a file here; those of one class are found by learned_agent() alone.
 using LearnedRegistry = Registry<LearnedAgent>;
+
+// Throws InputError where nothing has the name.
+std::unique_ptr<LearnedAgent> learned_agent(const std::string& name);
+
+// The settings that a checkpoint keeps as its task, all but the name. Throws InputError where one
+// is no text.
+Settings task_settings(const nlohmann::ordered_json& task);
 
 // The policy of a checkpoint's agent. Throws as its policy() does.
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,

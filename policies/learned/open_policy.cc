@@ -12,9 +12,8 @@ constexpr std::string_view kSettings = "settings.";
 OpenedPolicy open_checkpoint(const std::string& folder, const Settings& settings) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
-  return {std::move(policy), checkpoint.agent,
-          LearnedRegistry::make(checkpoint.agent, {})->info(checkpoint), checkpoint.digest,
-          checkpoint.core_s};
+  return {std::move(policy), checkpoint.agent, learned_agent(checkpoint.agent)->info(checkpoint),
+          checkpoint.digest, checkpoint.core_s};
 }
 
 struct PolicyFile {

@@ -202,13 +202,7 @@ nlohmann::ordered_json pilot_json(const PilotTask& task) {
 }
 
 PilotTask pilot_from(const nlohmann::ordered_json& json) {
-  Settings settings;
-  for (const auto& [key, value] : json.items()) {
-    if (key == "name") continue;
-    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
-    settings.set(key, value.get<std::string>(), "task");
-  }
-  return parse<PilotTask>(settings);
+  return parse<PilotTask>(task_settings(json));
 }
 
 Checkpoint rule_checkpoint(const PilotTask& task) {

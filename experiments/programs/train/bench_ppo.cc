@@ -121,7 +121,7 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
   }
   for (const std::string& assignment : assignments) settings.overlay(assignment, "bench");
   const TrainingSetup setup = read_setup(settings, ranks);
-  const auto agent = AgentRegistry::make(setup.data.agent, setup.agent);
+  const auto agent = make_agent(setup.data.agent, setup.agent);
   const TrainingData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
   const Measured measured = train(setup, *agent, data, ranks);
   const double sgemm = matrix_product_flop_per_s(shared.all());

@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 
 Json agents() {
   Json rows = Json::array();
-  for (const std::string& name : AgentRegistry::names()) {
-    const Agent::Info& info = AgentRegistry::info(name);
+  for (const std::string& name : agent_names()) {
+    const Agent::Info info = agent_info(name);
     rows.push_back({{"name", name},
                     {"information", info.information},
                     {"source", info.source},

@@ -69,7 +69,7 @@ class Session {
       : setup_(setup),
         options_(options),
         leads_(ranks.rank() == 0),
-        agent_(AgentRegistry::make(setup.data.agent, setup.agent)),
+        agent_(make_agent(setup.data.agent, setup.agent)),
         log_(read_log()),
         lessons_(make_lessons()) {
     const Tensors start = read_start();

@@ -33,7 +33,7 @@ struct Parts {
       const Setting* given = settings.find(key);
       return given != nullptr ? given->value : std::ranges::find(in, key, &Field::key)->value;
     };
-    agent = AgentRegistry::info(named(data, "agent")).settings();
+    agent = agent_info(named(data, "agent")).settings();
     learner = settings_of("learner", listed_learners(), named(loop, "learner"));
     network = settings_of("network", listed_networks(), named(loop, "network"));
   }
@@ -86,8 +86,7 @@ void choose_index(Settings& settings, const std::vector<Field>& agent, const std
     Settings trial = settings;
     trial.set("index", index, "--from-log");
     if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
-    const auto task =
-        AgentRegistry::make("dispatcher", of(agent, trial))->checkpoint(Trained{}).task;
+    const auto task = make_agent("dispatcher", of(agent, trial))->checkpoint(Trained{}).task;
     try {
       const double share = suggested_share(log, task);
       if (share <= most) continue;
@@ -175,7 +174,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                        "'" + out.data.agent + "'");
     }
   }
-  AgentRegistry::make(out.data.agent, out.agent);  // its settings are looked at now, not later
+  make_agent(out.data.agent, out.agent);  // its settings are looked at now, not later
   check_training(out.loop, out.learner, out.network, ranks);
   for (const Field& field : all) {
     const Setting* given = settings.find(field.key);

@@ -27,7 +27,7 @@ struct Difference {
 };
 
 Difference native_difference(const Checkpoint& checkpoint) {
-  const TaskShape shape = LearnedRegistry::make(checkpoint.agent, {})->shape();
+  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   const auto net = network_of(checkpoint, "model.safetensors");
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   Difference out;

@@ -1,0 +1,307 @@
+// SCHED2 (Luan et al., "SCHED2: Scheduling Deep Learning Training via Deep Reinforcement Learning",
+// GLOBECOM 2019): which job starts next, and how much locality it waits for.
+//
+// Of the paper only the abstract is public: jobs differ in how sensitive they are to locality;
+// that, and how fragmented the cluster is, stand in the job state, the cluster state and the
+// network; a Q-network is trained. All that follows, the features, the three degrees, the reward
+// and what is shown, is this project's reading.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "env/base/log2.h"
+#include "env/predict/survival_index.h"
+#include "env/sim/choose.h"
+#include "env/sim/foretell.h"
+#include "env/sim/work_view.h"
+#include "env/task/row_task.h"
+
+namespace yard {
+namespace {
+
+constexpr int kShown = 12;  // jobs
+// Of locality, as placements: on as few nodes as can hold the job, or it waits; on as few as are
+// free for it now; on whatever is free first.
+constexpr std::array kDegrees = {Placement::kConsolidate, Placement::kBestFit,
+                                 Placement::kFirstFit};
+constexpr int kRows = kShown * static_cast<int>(kDegrees.size());
+
+enum RowFeature {
+  kSize,         // log2 of its GPUs
+  kLength,       // log2 s that it is expected to run
+  kWaited,       // log2 s
+  kHead,         // 1: first in the queue
+  kSensitivity,  // log2 of its speed on the fewest nodes over that on a node for each GPU
+  kRate,         // log2 of its speed here over its best
+  kNodes,        // log2 of the nodes it takes here
+  kBeyond,       // log2 of these over the fewest
+  kLeftOver,     // GPUs left free on them, in nodes
+  kStrict,
+  kCompact,
+  kLoose,  // 1: the degree
+  kRowFeatures
+};
+// Then the share of nodes that have at least a quarter, half, three quarters and all GPUs free.
+enum ClusterFeature {
+  kFree,        // share of GPUs
+  kLargest,     // most GPUs free on a node, in nodes
+  kFragmented,  // share of free GPUs on nodes that are in use
+  kQueue,       // GPUs waited for over all, at most 4
+  kWaiting,     // log2 of 1 + jobs
+  kLive,        // log2 of 1 + jobs
+  kLocalJobs,   // share of the jobs shown that lose a tenth of their speed or more when spread
+  kNodesFree,   // the four shares
+  kClusterFeatures = kNodesFree + 4
+};
+
+struct Config {
+  double prior_gap = 1;
+  bool locality = true;
+
+  void fields(FieldList& f) {
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("locality", locality,
+      "false: neither a job's sensitivity nor the cluster's fragmentation is shown, and every job "
+      "goes on as few nodes as are free now");
+  }
+};
+
+struct Unstopped {
+  bool preempt = false;
+  void fields(FieldList&) {}
+};
+using Lengths = SurvivalIndex<Level::kHistory, Unstopped, WorkView>;
+
+float log2_of_s(double seconds) {
+  return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) / 8;
+}
+
+class Sched2 final : public RowTask {
+ public:
+  explicit Sched2(const Settings& settings)
+      : config_(parse<Config>(settings)), lengths_(Lengths::Config{}) {}
+
+  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
+  std::string feature_schema() const override {
+    return "sched2 1, 12 jobs x 3 degrees: size length waited head sensitivity rate nodes beyond "
+           "left_over strict compact loose; cluster: free largest fragmented queue waiting live "
+           "local_jobs nodes_free(4)";
+  }
+  Level level() const override { return Level::kHistory; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  Heuristic heuristic() const override {
+    Heuristic out{"fifo", {}};
+    out.settings.set("placement", "consolidate", "training");
+    return out;
+  }
+
+  size_t memory_bytes(const View& view) const override {
+    return sizeof(int64_t) + lengths_.bytes(view);
+  }
+  void follow(const View& view, std::byte* memory) const override {
+    Carver carver(memory + sizeof(int64_t));
+    const Lengths::Now now(lengths_, view, carver);
+  }
+  void open(const View&, std::byte* memory) const override { enough(memory) = 0; }
+
+  bool asks(const View& view, std::byte* memory) const override {
+    if (enough(memory) != 0 || view.num_waiting() == 0) return false;
+    if (view.free_gpus() < view.least_gpus_waited_for()) return false;
+    std::vector<Piece> room = room_for(view);
+    for (const int32_t slot : shown(view, memory)) {
+      for (size_t d = 0; d < kDegrees.size(); ++d) {
+        if (offered(d) && place(view, kDegrees[d], slot, room.data()) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  void observe(const View& view, std::byte* memory, Observation& o) const override {
+    const std::vector<int32_t> jobs = shown(view, memory);
+    const Foretell foretell(view);
+    Carver carver(memory + sizeof(int64_t));
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    std::vector<Piece> room = room_for(view);
+    std::fill_n(o.mask, kRows + 1, uint8_t{0});
+    o.choices = 0;
+    o.suggested = kRows;
+    int32_t first = kNone, local = 0;
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      const int32_t slot = jobs[j];
+      const float sensitivity = config_.locality ? sensitivity_of(view, foretell, slot) : 0;
+      const float length = log2_of_s(now.seconds(slot));
+      local += sensitivity > kLocal;
+      int32_t fewer = 0;  // nodes of the stricter degree
+      for (size_t d = 0; d < kDegrees.size(); ++d) {
+        const auto row = static_cast<int32_t>(j * kDegrees.size() + d);
+        float* f = o.jobs + int64_t{row} * kRowFeatures;
+        std::fill_n(f, kRowFeatures, 0.0F);
+        o.slots[row] = slot;
+        f[kSize] = static_cast<float>(log2_coarse(view.weight_gpus(slot))) / 4;
+        f[kLength] = length;
+        f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+        f[kHead] = slot == view.queue_head();
+        f[kSensitivity] = sensitivity;
+        f[kStrict + d] = 1;
+        if (!offered(d)) continue;
+        const int32_t n = place(view, kDegrees[d], slot, room.data());
+        if (n == 0 || n == fewer) continue;  // what a stricter degree gives already
+        const std::span<const Piece> there(room.data(), static_cast<size_t>(n));
+        describe_place(view, foretell, slot, there, f);
+        fewer = n;
+        o.mask[row] = 1;
+        ++o.choices;
+        if (first == kNone) first = row;
+        if (d == 0 && slot == view.queue_head()) o.suggested = row;
+      }
+    }
+    // With nothing running, nothing would come of waiting for a place.
+    o.mask[kRows] = view.num_held() > 0;
+    if (o.mask[o.suggested] == 0) o.suggested = first;
+    if (o.prior != nullptr) {
+      for (int32_t a = 0; a <= kRows; ++a) {
+        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
+        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
+      }
+    }
+    clear_rest(o, static_cast<int32_t>(jobs.size() * kDegrees.size()));
+    describe_cluster(view, static_cast<float>(local) / static_cast<float>(jobs.size()), o.cluster);
+  }
+
+  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    if (action == kRows) {
+      enough(memory) = 1;
+      return;
+    }
+    const size_t j = static_cast<size_t>(action) / kDegrees.size(),
+                 d = static_cast<size_t>(action) % kDegrees.size();
+    const int32_t slot = shown(view, memory)[j];
+    const int32_t n = place(view, kDegrees[d], slot, draft.scratch());
+    draft.start(slot, draft.scratch(), n);
+  }
+
+ private:
+  static constexpr float kLocal = 0.152F;  // log2 of what loses a tenth
+
+  // 1: the decision took "nothing more".
+  static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
+
+  static std::vector<Piece> room_for(const View& view) {
+    return std::vector<Piece>(static_cast<size_t>(view.spec().num_nodes) *
+                              static_cast<size_t>(std::max(1, view.max_groups())));
+  }
+
+  bool offered(size_t degree) const {
+    return config_.locality || kDegrees[degree] == Placement::kBestFit;
+  }
+
+  // The first in the queue, then those that are expected to be done soonest.
+  std::vector<int32_t> shown(const View& view, std::byte* memory) const {
+    Carver carver(memory + sizeof(int64_t));
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    struct Waiting {
+      double seconds;
+      int64_t rank;
+      int32_t slot;
+    };
+    std::vector<Waiting> all;
+    const int32_t head = view.queue_head();
+    for (int32_t slot = head; slot != kNone; slot = view.queue_next(slot)) {
+      all.push_back({slot == head ? 0 : now.seconds(slot), view.queue_rank(slot), slot});
+    }
+    const size_t n = std::min<size_t>(all.size(), kShown);
+    std::partial_sort(all.begin(), all.begin() + static_cast<int64_t>(n), all.end(),
+                      [](const Waiting& a, const Waiting& b) {
+                        return std::pair(a.seconds, a.rank) < std::pair(b.seconds, b.rank);
+                      });
+    std::vector<int32_t> out;
+    for (size_t i = 0; i < n; ++i) out.push_back(all[i].slot);
+    return out;
+  }
+
+  // On a node for each of its GPUs, or on all there are, whoever is there.
+  static float sensitivity_of(const View& view, const Foretell& foretell, int32_t slot) {
+    if (view.shaped(slot) || view.gpus(slot) < 2 || !foretell.places_differ()) return 0;
+    double most = 0;
+    for (int32_t type = 0; type < foretell.num_types(); ++type) {
+      const double together = foretell.together(slot, type);
+      const std::span<const int32_t> nodes = foretell.nodes_of(type);
+      if (together <= 0 || nodes.size() < 2) continue;
+      std::vector<Piece> apart;
+      const auto over = std::min<int32_t>(view.gpus(slot), static_cast<int32_t>(nodes.size()));
+      for (int32_t i = 0; i < over; ++i) {
+        apart.push_back(
+            {nodes[static_cast<size_t>(i)], view.gpus(slot) / over + (i < view.gpus(slot) % over)});
+      }
+      const double spread = foretell.there(slot, apart, {});
+      if (spread > 0) most = std::max<double>(most, log2_coarse(together / spread));
+    }
+    return static_cast<float>(std::clamp(most, 0.0, 4.0));
+  }
+
+  void describe_place(const View& view, const Foretell& foretell, int32_t slot,
+                      std::span<const Piece> pieces, float* f) const {
+    const auto n = static_cast<int32_t>(pieces.size());
+    int32_t type = foretell.node_type(pieces[0].node), left_over = 0;
+    for (const Piece& piece : pieces) {
+      if (foretell.node_type(piece.node) != type) type = kNone;
+      left_over += view.node_free(piece.node) - piece.gpus;
+    }
+    const double best = foretell.best(slot);
+    // Over several types the slowest sets the pace; how far behind it is, is not measured.
+    const double rate = type == kNone ? 0 : foretell.there(slot, pieces, {});
+    f[kRate] = best > 0 ? static_cast<float>(log2_coarse(std::max(rate / best, 1.0 / 16))) : 0;
+    const auto nodes = static_cast<float>(log2_coarse(n));
+    const int32_t fewest =
+        (view.gpus(slot) + view.spec().max_node_gpus - 1) / view.spec().max_node_gpus;
+    f[kNodes] = nodes / 4;
+    if (!config_.locality) return;
+    f[kBeyond] = nodes - static_cast<float>(log2_coarse(std::max(fewest, 1)));
+    f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(view.spec().max_node_gpus);
+  }
+
+  void describe_cluster(const View& view, float local, float* f) const {
+    const SpecColumns& spec = view.spec();
+    std::fill_n(f, int{kClusterFeatures}, 0.0F);
+    int32_t largest = 0, broken = 0;
+    std::array<int32_t, 4> with{};
+    for (int32_t node = 0; node < spec.num_nodes; ++node) {
+      const int32_t free = view.node_free(node), all = spec.node_gpus[node];
+      largest = std::max(largest, free);
+      if (free < all) broken += free;
+      for (int32_t quarter = 1; quarter <= 4; ++quarter) {
+        with[static_cast<size_t>(quarter - 1)] += free > 0 && 4 * free >= quarter * all;
+      }
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    const auto free = static_cast<float>(view.free_gpus());
+    f[kFree] = free / total;
+    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f[kWaiting] = static_cast<float>(log2_coarse(1.0 + view.num_waiting())) / 8;
+    f[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+    if (!config_.locality) return;
+    f[kLargest] = static_cast<float>(largest) / static_cast<float>(spec.max_node_gpus);
+    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
+    f[kLocalJobs] = local;
+    for (size_t i = 0; i < with.size(); ++i) {
+      f[kNodesFree + i] =
+          static_cast<float>(with[i]) / static_cast<float>(std::max(1, spec.num_nodes));
+    }
+  }
+
+  Config config_;
+  Lengths lengths_;
+};
+
+const RowTasks::Add<Sched2> kSched2{
+    "sched2",
+    {.about = "which job starts next, and how much locality it waits for",
+     .source = "Luan et al., SCHED2, GLOBECOM 2019",
+     .fidelity = "after the abstract: all but the idea is ours",
+     .level = Level::kHistory,
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

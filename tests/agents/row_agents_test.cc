@@ -1,0 +1,219 @@
+// Agents that are one class: whichever it is, its worlds keep their promises, and a checkpoint of
+// it plays what was trained.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "agents/agent.h"
+#include "agents/task_worlds.h"
+#include "agents/torch_difference.h"
+#include "agents/trainer.h"
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "env/task/row_task.h"
+#include "policies/learned/learned_agent.h"
+#include "tests/agents/problems.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kWorlds = 6;
+
+std::unique_ptr<Worlds> worlds_of(const std::string& agent, const Scene& scene, int max_decisions) {
+  return make_agent(agent, {})->worlds({{scene.fixed(), &scene.workload(), 1}},
+                                       {.worlds = kWorlds,
+                                        .episode_jobs = 30,
+                                        .max_decisions = max_decisions,
+                                        .wait_at_end = max_decisions == 0,
+                                        .seed = 4});
+}
+
+// Legal ones, drawn for every world by the number of the step.
+std::vector<int32_t> random_actions(const Worlds& worlds, uint64_t step) {
+  const int32_t actions = worlds.shape().actions();
+  std::vector<int32_t> out(kWorlds, 0);
+  for (int n = 0; n < kWorlds; ++n) {
+    if (worlds.waits(n)) continue;
+    Rng rng = Rng{8}.split(static_cast<uint64_t>(n)).split(step);
+    const uint8_t* mask = worlds.sight().mask.data() + n * actions;
+    int32_t& action = out[static_cast<size_t>(n)];
+    do {
+      action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(actions)));
+    } while (mask[action] == 0);
+  }
+  return out;
+}
+
+class EveryRowAgent : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
+  const Scene scene("4x8", busy_jobs(60));
+  const auto worlds = worlds_of(GetParam(), scene, 0);
+  const TaskShape shape = worlds->shape();
+  const auto window = size_t(shape.rows) * size_t(shape.row_features);
+  worlds->reset();
+  int asked = 0;
+  for (uint64_t step = 0; step < 100'000; ++step) {
+    const WorldsSight sight = worlds->sight();
+    bool any = false;
+    for (size_t n = 0; n < kWorlds; ++n) {
+      if (worlds->waits(static_cast<int>(n))) continue;
+      any = true;
+      ++asked;
+      const auto a = n * size_t(shape.actions());
+      ASSERT_EQ(sight.mask[a + size_t(sight.suggested[n])], 1);
+      const auto rows = size_t(sight.rows[n]);
+      for (size_t r = rows; r < size_t(shape.rows); ++r) ASSERT_EQ(sight.mask[a + r], 0);
+      for (size_t i = 0; i < window; ++i) {
+        const float f = sight.jobs[n * window + i];
+        ASSERT_TRUE(std::abs(f) <= 64) << f;
+        ASSERT_TRUE(f == 0 || i < rows * size_t(shape.row_features));
+      }
+      for (size_t action = 0; action < size_t(shape.actions()); ++action) {
+        ASSERT_EQ(sight.prior[a + action] <= kMaskedLogit / 2, sight.mask[a + action] == 0);
+      }
+    }
+    if (!any) break;
+    worlds->step(random_actions(*worlds, step));
+  }
+  EXPECT_GT(asked, 100);
+}
+
+TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
+  const Scene scene("4x8", busy_jobs(60));
+  const auto worlds = worlds_of(GetParam(), scene, 50), other = worlds_of(GetParam(), scene, 50);
+  worlds->reset();
+  other->reset();
+  for (uint64_t step = 0; step < 70; ++step) worlds->step(random_actions(*worlds, step));
+  other->restore(worlds->save());
+  for (uint64_t step = 70; step < 200; ++step) {
+    const std::vector<int32_t> actions = random_actions(*worlds, step);
+    ASSERT_EQ(random_actions(*other, step), actions);
+    worlds->step(actions);
+    other->step(actions);
+    ASSERT_TRUE(std::ranges::equal(worlds->sight().jobs, other->sight().jobs)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->sight().cluster, other->sight().cluster)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->sight().reward, other->sight().reward)) << step;
+  }
+}
+
+struct Plan {
+  TrainConfig loop;
+  std::string agent, network = "job-scorer";
+};
+
+Plan tiny(const std::string& agent) {
+  Plan plan{.loop = {}, .agent = agent};
+  TrainConfig& c = plan.loop;
+  c.learner = "ppo";
+  c.worlds = 16;
+  c.threads = 1;
+  c.group = 8;
+  c.updates = 12;
+  c.average = 0;
+  c.episode_jobs = 7;
+  c.descent.lr = 0.02;
+  c.descent.minibatch = 64;
+  c.descent.target_kl = 0.2;
+  return plan;
+}
+
+Checkpoint train(const Plan& plan, const Scene& scene) {
+  const auto agent = make_agent(plan.agent, {});
+  const auto ranks = alone();
+  TrainConfig loop = plan.loop;
+  loop.network = plan.network;
+  Trainer trainer(loop, settings_of({"steps=32"}), settings_of({"hidden=16"}),
+                  [&](const WorldsOptions& o) {
+                    return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
+                  },
+                  *ranks, {{"made_by", "test"}});
+  trainer.run({});
+  return agent->checkpoint(trainer.trained());
+}
+
+int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
+  const auto policy = policy_of(checkpoint, "test");
+  Player player(scene, *policy);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  return total_jct_us(scene, player.jobs());
+}
+
+// Written, read back and played, by the native network as by LibTorch.
+TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
+  const Scene scene("4x8", busy_jobs(60));
+  Plan plan = tiny(GetParam());
+  plan.loop.updates = 2;
+  plan.loop.episode_jobs = 30;
+  const Checkpoint trained = train(plan, scene);
+  const std::string folder = ::testing::TempDir() + "row-" + GetParam();
+  std::filesystem::remove_all(folder);
+  save_checkpoint(trained, folder);
+  const Checkpoint read = load_checkpoint(folder);
+  EXPECT_EQ(read.agent, GetParam());
+  EXPECT_LT(torch_difference(read), 1e-4);
+  EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
+  EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
+}
+
+TEST_P(EveryRowAgent, SaysWhichSettingItDoesNotHave) {
+  Settings settings;
+  settings.set("colour", "red", "test");
+  try {
+    make_agent(GetParam(), settings);
+    FAIL() << "taken";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("colour"), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RowTasks, EveryRowAgent, ::testing::ValuesIn(RowTasks::names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+// Where one job at a time has room, short ones that came last are to go first.
+TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
+  const Scene scene("1x8",
+                    jobs_of({{0, 5, 2000},
+                             {0, 5, 2000},
+                             {0, 5, 2000},
+                             {0, 8, 100},
+                             {0, 8, 100},
+                             {0, 8, 100},
+                             {0, 8, 100}}),
+                    no_costs());
+  Plan still = tiny("next-job");
+  still.loop.descent.lr = 0;
+  still.loop.updates = 1;
+  const Checkpoint trained = train(tiny("next-job"), scene);
+  // 100, 200, 300, 400, 2400, 4400, 6400 s; the first job starts as the only one that is there.
+  EXPECT_LT(total_us(trained, scene), total_us(train(still, scene), scene));
+  EXPECT_EQ(total_us(trained, scene), 14'200'000'000);
+}
+
+TEST(ExampleAgent, IsWhatTheDocumentShows) {
+  const std::string code = read_file("tests/agents/example_agent.cc");
+  EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
+}
+
+TEST(Agents, AreFoundByNameWhateverTheyAreMadeOf) {
+  const std::vector<std::string> names = agent_names();
+  for (const char* name : {"pilot", "dispatcher", "sched2", "next-job"}) {
+    EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+    EXPECT_FALSE(agent_info(name).about.empty());
+    EXPECT_GT(learned_agent(name)->shape().rows, 0);
+  }
+  EXPECT_THROW(make_agent("pilots", {}), InputError);
+  EXPECT_THROW(agent_info("pilots"), InputError);
+  EXPECT_THROW(learned_agent("pilots"), InputError);
+}
+
+}  // namespace
+}  // namespace yard::testing
