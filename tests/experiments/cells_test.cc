@@ -168,7 +168,7 @@ TEST(Cells, RefuseWhatContradictsItself) {
       {traces + "groups:\n  g: {traces: [a], allows: [start, move]}", "preempt beside move"},
       {traces + "groups:\n  g: {traces: [a], cluster_scale: 0}", "cluster_scale as a number"},
       {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
-      {"traces:\n  a: {file: $YARD_TRACES/x, sha256: a}\n" + groups, "cluster of a trace"}};
+      {"traces:\n  a: {file: a.csv, sha256: a}\n" + groups, "cluster of a trace"}};
   for (const auto& [text, message] : wrong) {
     EXPECT_THAT(said(text), HasSubstr(message)) << text;
     EXPECT_THAT(said(text), HasSubstr("cells.yaml")) << text;
