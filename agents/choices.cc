@@ -108,6 +108,41 @@ struct Choose : torch::autograd::Function<Choose> {
   }
 };
 
+// d (l_a - l_best) / d l_i = [i = a] - [i = best]
+struct Lead : torch::autograd::Function<Lead> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits,
+                               const torch::Tensor& action, const torch::Tensor& offset) {
+    const auto in = dense(logits), out = torch::empty({action.numel()});
+    const auto taken = torch::empty_like(action), best = torch::empty_like(action);
+    const float* l = numbers(in);
+    const int64_t* asked = numbers<int64_t>(action);
+    int64_t *at = numbers<int64_t>(taken), *most = numbers<int64_t>(best);
+    float* lacks = numbers(out);
+    for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
+      at[b] = std::min(from + asked[b], to - 1);
+      most[b] = std::max_element(l + from, l + to) - l;
+      lacks[b] = l[at[b]] - l[most[b]];
+    });
+    context->save_for_backward({taken, best});
+    context->saved_data["choices"] = in.numel();
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const auto grad = dense(grads[0]);
+    const auto out = torch::zeros({context->saved_data["choices"].toInt()});
+    const int64_t *at = numbers<int64_t>(saved[0]), *most = numbers<int64_t>(saved[1]);
+    const float* g = numbers(grad);
+    float* gradient = numbers(out);
+    for (int64_t b = 0; b < grad.numel(); ++b) {
+      gradient[at[b]] += g[b];
+      gradient[most[b]] -= g[b];
+    }
+    return {out, {}, {}};
+  }
+};
+
 // d KL / d l_i = pi_i (log pi_i - log q_i - KL)
 struct Divergence : torch::autograd::Function<Divergence> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits,
@@ -160,6 +195,11 @@ Chosen choose(const torch::Tensor& logits, const torch::Tensor& action,
               const torch::Tensor& offset) {
   const auto out = Choose::apply(logits, action, offset);
   return {out[0], out[1]};
+}
+
+torch::Tensor lead(const torch::Tensor& logits, const torch::Tensor& action,
+                   const torch::Tensor& offset) {
+  return Lead::apply(logits, action, offset);
 }
 
 torch::Tensor divergence(const torch::Tensor& logits, const torch::Tensor& prior,

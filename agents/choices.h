@@ -26,6 +26,10 @@ struct Chosen {
 Chosen choose(const torch::Tensor& logits, const torch::Tensor& action,
               const torch::Tensor& offset);
 
+// l_a - max_i l_i (B): what the action lacks to the best.
+torch::Tensor lead(const torch::Tensor& logits, const torch::Tensor& action,
+                   const torch::Tensor& offset);
+
 // KL(pi || q) = sum_i pi_i (log pi_i - log q_i) (B), q the softmax of the prior (R + B).
 torch::Tensor divergence(const torch::Tensor& logits, const torch::Tensor& prior,
                          const torch::Tensor& offset);

@@ -15,21 +15,6 @@ constexpr uint64_t kActStream = 1;
 constexpr size_t kGoldenStates = 64;
 constexpr int64_t kRowsAtOnce = 3072;  // of a thread
 
-// Inverse of the cumulative distribution; rounding can leave `u` beyond it, then the last legal
-// one.
-int32_t draw(const float* log_prob, const uint8_t* mask, int32_t rows, int32_t nothing, double u) {
-  int32_t last = nothing;
-  double sum = 0;
-  for (int32_t r = 0; r <= rows; ++r) {
-    const int32_t action = r < rows ? r : nothing;
-    if (!mask[action]) continue;
-    sum += std::exp(static_cast<double>(log_prob[r]));
-    last = action;
-    if (u < sum) return action;
-  }
-  return last;
-}
-
 void append(std::vector<float>& to, const torch::Tensor& values) {
   const auto flat = values.contiguous();
   to.insert(to.end(), flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
@@ -37,11 +22,12 @@ void append(std::vector<float>& to, const torch::Tensor& values) {
 
 }  // namespace
 
-Collector::Collector(Worlds& worlds, Network& network, const Learner::Wants& wants,
+Collector::Collector(Worlds& worlds, Network& network, const Learner& learner,
                      const CollectorConfig& config, ThreadPool& threads, Profile& profile)
     : worlds_(worlds),
       network_(network),
-      wants_(wants),
+      learner_(learner),
+      wants_(learner.wants()),
       config_(config),
       threads_(threads),
       profile_(profile),
@@ -78,9 +64,12 @@ Collector::Outlook Collector::judge(std::span<const int32_t> worlds) {
   return out;
 }
 
+void Collector::trim() { rollout_.keep_last(wants_.replay); }
+
 void Collector::collect(int number, std::vector<GoldenState>* golden) {
   torch::NoGradGuard no_grad;
-  rollout_.clear();
+  kept_ = rollout_.size();
+  kept_rows_ = rollout_.rows();
   agreed_ = 0;
   const bool episodes = wants_.steps == 0;
   if (episodes && worlds_.waits(0)) worlds_.begin_episodes();
@@ -105,10 +94,10 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
             stream.split(static_cast<uint64_t>(t) * static_cast<uint64_t>(config_.all_worlds) +
                          static_cast<uint64_t>(config_.first_world + world));
         const int32_t rows = sight.rows[n];
-        action[n] = teacher_decides(world)
-                        ? sight.suggested[n]
-                        : draw(log_prob, sight.mask.data() + n * static_cast<size_t>(actions), rows,
-                               actions - 1, rng.uniform());
+        const Alternatives options{.log_prob = {log_prob, static_cast<size_t>(rows) + 1},
+                                   .mask = sight.mask.data() + n * static_cast<size_t>(actions),
+                                   .nothing = actions - 1};
+        action[n] = teacher_decides(world) ? sight.suggested[n] : learner_.act(options, rng);
         agreed_ += action[n] == sight.suggested[n];
         rollout_.action.push_back(action[n]);
         rollout_.log_prob.push_back(log_prob[std::min(action[n], rows)]);
@@ -145,7 +134,7 @@ std::vector<float> Collector::last_values() {
 
 std::vector<int64_t> Collector::samples_to_learn() const {
   std::vector<int64_t> out;
-  for (int64_t i = 0; i < rollout_.size(); ++i) {
+  for (int64_t i = kept_; i < rollout_.size(); ++i) {
     const int32_t world = rollout_.world[static_cast<size_t>(i)];
     if (!wants_.teacher_leads || world % config_.group != 0) out.push_back(i);
   }

@@ -1,6 +1,7 @@
 // How experience becomes a better policy: which experience it takes, how good each decision in it
-// was, and what is minimised. A learner is one file: a class that enters itself into the registry
-// (see ppo.cc); collecting, descending the gradient and saving are not its business.
+// was, and what is minimised; and, where it is no draw from the policy, what is tried. A learner is
+// one file: a class that enters itself into the registry (see ppo.cc); collecting, descending the
+// gradient and saving are not its business.
 // Dims: I samples, N worlds, B samples of a minibatch.
 #pragma once
 
@@ -11,16 +12,31 @@
 
 #include "agents/network.h"
 #include "agents/returns.h"
+#include "env/base/rng.h"
+#include "env/batch/pool.h"
 
 namespace yard {
 
-// What the worlds went through between two updates.
+// What the worlds went through between two updates, and before it what a replay has kept.
 struct Experience {
   Rollout& rollout;
   std::span<const float> last_value;  // (N) of what each world sees now; empty without a critic
   int worlds, group;
   double horizon_s, reward_scale;
   Communicator& ranks;
+  Network &network, &follower;  // as it is; the average of its weights over the last updates
+  ThreadPool& threads;
+  Rng rng;
+};
+
+// What one world may do now. Rows are R, and what is drawn or said is a row or `nothing`.
+struct Alternatives {
+  std::span<const float> log_prob;  // (R + 1) of the network: of each row, then of doing nothing
+  const uint8_t* mask;              // by action
+  int32_t nothing;                  // the action
+
+  int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
+  int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
 };
 
 struct Minibatch {
@@ -52,11 +68,14 @@ class Learner {
     bool groups = false;        // neighbouring worlds that play the same jobs
     bool teacher_acts = false;  // the heuristic decides, in all worlds
     bool teacher_leads =
-        false;  // it decides in the first world of each group, which is not learned from
+        false;       // it decides in the first world of each group, which is not learned from
+    int replay = 0;  // samples that are kept beyond their update
   };
 
   virtual ~Learner() = default;
   virtual Wants wants() const = 0;
+  // What is tried, one of the actions that are legal: unless overridden, drawn from the policy.
+  virtual int32_t act(const Alternatives& options, Rng& rng) const;
   virtual Returns judge(const Experience& experience) = 0;
   virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
 

@@ -1,7 +1,10 @@
 #include "agents/rollout.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+
+#include "env/base/error.h"
 
 namespace yard {
 namespace {
@@ -41,15 +44,92 @@ class Packer {
 
 }  // namespace
 
-void Rollout::clear() {
-  for (auto* column :
-       {&log_prob, &value, &reward, &dt_s, &final_value, &jobs_, &cluster_, &prior_}) {
-    column->clear();
+// What each sample has one of; `jobs_`, `cluster_` and `prior_` are cut by hand.
+template <class Self, class Does>
+void Rollout::columns(Self& self, const Does& does) {
+  does(self.world), does(self.at_s), does(self.teacher), does(self.action), does(self.log_prob);
+  does(self.value), does(self.reward), does(self.dt_s), does(self.ending), does(self.final_value);
+  does(self.offset_), does(self.rows_);
+}
+
+void Rollout::keep_last(int64_t samples) {
+  const int64_t gone = size() - samples;
+  if (gone <= 0) return;
+  const int64_t first = gone < size() ? offset_[static_cast<size_t>(gone)] : rows();
+  jobs_.erase(jobs_.begin(), jobs_.begin() + first * shape_.row_features);
+  cluster_.erase(cluster_.begin(), cluster_.begin() + gone * shape_.cluster_features);
+  prior_.erase(prior_.begin(), prior_.begin() + first + gone);
+  columns(*this, [gone](auto& column) {
+    if (!column.empty()) column.erase(column.begin(), column.begin() + gone);
+  });
+  for (int64_t& offset : offset_) offset -= first;
+}
+
+void Rollout::cut(int64_t samples) {
+  if (samples >= size()) return;
+  const int64_t end = offset_[static_cast<size_t>(samples)];
+  jobs_.resize(static_cast<size_t>(end * shape_.row_features));
+  cluster_.resize(static_cast<size_t>(samples * shape_.cluster_features));
+  prior_.resize(static_cast<size_t>(end + samples));
+  // A step that was interrupted has what was seen, and not yet what came of it.
+  columns(*this, [samples](auto& column) {
+    column.resize(std::min(column.size(), static_cast<size_t>(samples)));
+  });
+}
+
+std::string Rollout::save() const {
+  std::string out;
+  const auto add = [&out](const auto& column) {
+    const uint64_t bytes = column.size() * sizeof(column[0]);
+    out.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    out.append(reinterpret_cast<const char*>(column.data()), bytes);
+  };
+  columns(*this, add);
+  add(jobs_), add(cluster_), add(prior_);
+  return out;
+}
+
+void Rollout::restore(std::string_view saved, const std::string& where) {
+  Rollout read(shape_);
+  bool whole = true;
+  const auto take = [&](auto& column) {
+    uint64_t bytes = 0;
+    if (saved.size() < sizeof bytes) {
+      whole = false;
+      return;
+    }
+    std::memcpy(&bytes, saved.data(), sizeof bytes);
+    saved.remove_prefix(sizeof bytes);
+    whole = whole && bytes <= saved.size() && bytes % sizeof(column[0]) == 0;
+    if (!whole) return;
+    column.resize(bytes / sizeof(column[0]));
+    if (bytes > 0) std::memcpy(column.data(), saved.data(), bytes);
+    saved.remove_prefix(bytes);
+  };
+  columns(read, take);
+  take(read.jobs_), take(read.cluster_), take(read.prior_);
+  if (!whole || !saved.empty() || !read.is_sound()) {
+    throw InputError(where, "samples of what the agent sees now", "others, or damaged ones");
   }
-  for (auto* column : {&world, &teacher, &action, &rows_}) column->clear();
-  at_s.clear();
-  ending.clear();
-  offset_.clear();
+  *this = std::move(read);
+}
+
+bool Rollout::is_sound() const {
+  const auto samples = static_cast<size_t>(size());
+  bool sound = true;
+  columns(*this, [&](const auto& column) {
+    sound = sound && (column.size() == samples || column.empty());
+  });
+  if (!sound || (samples > 0 && (world.empty() || offset_.empty()))) return false;
+  int64_t next = 0;
+  for (size_t i = 0; i < samples; ++i) {
+    if (offset_[i] != next || rows_[i] < 0 || rows_[i] > shape_.rows) return false;
+    next += rows_[i];
+  }
+  const auto all = static_cast<size_t>(next);
+  return jobs_.size() == all * static_cast<size_t>(shape_.row_features) &&
+         cluster_.size() == samples * static_cast<size_t>(shape_.cluster_features) &&
+         prior_.size() == all + samples;
 }
 
 void Rollout::add_observations(const Worlds& from, std::span<const int32_t> worlds) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/network.h"
@@ -14,7 +16,9 @@ class Rollout {
  public:
   explicit Rollout(const WorldsShape& shape) : shape_(shape) {}
 
-  void clear();
+  // Forgets all samples but the last or the first so many.
+  void keep_last(int64_t samples);
+  void cut(int64_t samples);
 
   // Copies what `worlds` see now.
   void add_observations(const Worlds& from, std::span<const int32_t> worlds);
@@ -37,6 +41,10 @@ class Rollout {
   // Rows of each of the samples `index`.
   std::vector<int32_t> rows_of(std::span<const int64_t> index) const;
 
+  // As bytes and back. restore() throws InputError naming `where` for those of another shape.
+  std::string save() const;
+  void restore(std::string_view saved, const std::string& where);
+
   int64_t rows() const { return static_cast<int64_t>(jobs_.size()) / shape_.row_features; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
 
@@ -44,6 +52,12 @@ class Rollout {
   std::vector<std::vector<int64_t>> chains(int worlds) const;
 
  private:
+  bool is_sound() const;
+
+  // Does it with every column of which a sample has one number.
+  template <class Self, class Does>
+  static void columns(Self& self, const Does& does);
+
   WorldsShape shape_;
   std::vector<float> jobs_;      // (R, F)
   std::vector<int64_t> offset_;  // (I) first row of a sample

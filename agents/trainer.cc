@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-constexpr uint64_t kShuffleStream = 2;
+constexpr uint64_t kShuffleStream = 2, kReplayStream = 3;
 
 // Where a training stands, beside its weights and worlds.
 struct Counters {
@@ -68,7 +68,7 @@ class Trainer::Impl {
         mean_network_(make_network(config.network, network, worlds_->shape(), config.seed)),
         threads_(config.threads, use_one_thread),
         descent_(*network_, config.descent, threads_, ranks),
-        collector_(*worlds_, *network_, learner_->wants(),
+        collector_(*worlds_, *network_, *learner_,
                    {.seed = config.seed,
                     .group = config.group,
                     .first_world = config.worlds / ranks.size() * ranks.rank(),
@@ -88,10 +88,12 @@ class Trainer::Impl {
   void run(const TrainEvents& events, int until) {
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
+      collector_.trim();
       const StateFiles before = own_state();
       try {
         make_update(events);
       } catch (const Interrupted&) {  // half way: a resumed training makes the update whole
+        collector_.take_back();
         take_state(before, "the state before the update");
         throw;
       }
@@ -102,16 +104,28 @@ class Trainer::Impl {
 
   void save(const std::filesystem::path& folder) const {
     StateFiles files = own_state();
-    const std::vector<std::string> worlds = ranks_.gather(files[worlds_file(ranks_.rank())]);
-    if (ranks_.rank() != 0) return;
-    for (size_t r = 0; r < worlds.size(); ++r) files[worlds_file(static_cast<int>(r))] = worlds[r];
-    write_state(files, folder);
+    // Of an update that was interrupted nothing is left: what is kept here is of whole ones.
+    if (replays()) files[replay_file(ranks_.rank())] = collector_.rollout().save();
+    const auto gather = [&](const auto& name) {
+      const std::vector<std::string> all = ranks_.gather(files[name(ranks_.rank())]);
+      for (size_t r = 0; r < all.size(); ++r) files[name(static_cast<int>(r))] = all[r];
+    };
+    gather(worlds_file);
+    if (replays()) gather(replay_file);
+    if (ranks_.rank() == 0) write_state(files, folder);
   }
 
   void restore(const std::filesystem::path& folder) {
     const std::string all =
         ranks_.broadcast(ranks_.rank() == 0 ? join_state(read_state(folder)) : std::string());
-    take_state(split_state(all), folder);
+    const StateFiles files = split_state(all);
+    if (replays()) {
+      const std::string name = replay_file(ranks_.rank());
+      const auto kept = files.find(name);
+      if (kept == files.end()) throw InputError(folder.string(), "a file " + name, "none");
+      collector_.rollout().restore(kept->second, (folder / name).string());
+    }
+    take_state(files, folder);
   }
 
   int update() const { return counters_.update; }
@@ -137,7 +151,10 @@ class Trainer::Impl {
   static constexpr const char* kCostFile = "cost.json";
   static std::string worlds_file(int rank) { return "worlds-" + std::to_string(rank) + ".bin"; }
 
-  // All that this rank would need; of the worlds, its own.
+  static std::string replay_file(int rank) { return "replay-" + std::to_string(rank) + ".bin"; }
+  bool replays() const { return learner_->wants().replay > 0; }
+
+  // All that this rank would need but a replay; of the worlds, its own.
   StateFiles own_state() const {
     StateFiles files;
     files[worlds_file(ranks_.rank())] = worlds_->save();
@@ -264,34 +281,39 @@ class Trainer::Impl {
       mean_network_->fit_normaliser(seen, ranks_);
     }
     collector_.take_mean_jcts_s();
+    collector_.take_back();
     worlds_->reset();
   }
 
   UpdateStats learn() {
     const bool critic = learner_->wants().critic;
     Rollout& rollout = collector_.rollout();
-    const std::vector<int64_t> samples = collector_.samples_to_learn();
+    std::vector<int64_t> samples = collector_.samples_to_learn();
+    const Rng rng =
+        Rng{config_.seed}.split(kShuffleStream).split(static_cast<uint64_t>(counters_.update));
     Returns returns;
     {
       const auto timed = profile_.enter(Profile::Stage::kAdvantages);
       std::vector<float> last;
       if (critic) last = collector_.last_values();
       returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
-                                 counters_.reward_scale, ranks_});
+                                 counters_.reward_scale, ranks_, *network_, *mean_network_,
+                                 threads_, rng.split(kReplayStream)});
     }
+    const bool replayed = !returns.drawn.empty();
+    if (replayed) samples = std::move(returns.drawn);
     const auto timed = profile_.enter(Profile::Stage::kUpdate);
     const double progress = static_cast<double>(counters_.update) / config_.updates;
-    UpdateStats stats = descent_.update(
-        *learner_, rollout, returns, samples, progress,
-        Rng{config_.seed}.split(kShuffleStream).split(static_cast<uint64_t>(counters_.update)));
+    UpdateStats stats = descent_.update(*learner_, rollout, returns, samples, progress, rng);
     double explained = 0;
-    if (critic) {
+    const bool judges = critic && !replayed;  // else the values are of networks long gone
+    if (judges) {
       explained = explained_variance(rollout.value, returns.target, samples, ranks_);
       stats.figures.emplace_back("explained_variance", explained);
     }
     std::string why = stats.not_finite.empty() ? "" : stats.not_finite + " is not finite";
     if (why.empty())
-      why = counters_.divergence.look(config_, stats.approx_kl, critic ? &explained : nullptr);
+      why = counters_.divergence.look(config_, stats.approx_kl, judges ? &explained : nullptr);
     if (!why.empty()) {
       throw RunError("update " + std::to_string(counters_.update + 1) + ": " + why +
                      "; lower lr, and go on from the last state or begin anew");
@@ -310,9 +332,9 @@ class Trainer::Impl {
 
   TrainStats report_of(const UpdateStats& stats) {
     const std::vector<double> jcts = collector_.take_mean_jcts_s();
-    const Rollout& rollout = collector_.rollout();
-    double sums[5] = {static_cast<double>(rollout.size()), collector_.agreed(), 0,
-                      static_cast<double>(jcts.size()), static_cast<double>(rollout.rows())};
+    double sums[5] = {static_cast<double>(collector_.collected()), collector_.agreed(), 0,
+                      static_cast<double>(jcts.size()),
+                      static_cast<double>(collector_.collected_rows())};
     for (const double s : jcts) sums[2] += s;
     ranks_.sum(sums);
     update_samples_ = std::llround(sums[0]);

@@ -87,6 +87,12 @@ TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
                0.3 * (all.exp() * all).sum();
       });
   expect_same(
+      c, [&] { return lead(c.logits, c.action, c.offset); },
+      [&](int64_t b) {
+        const auto all = c.of(c.logits, b);
+        return all[std::min(c.action[b].item<int64_t>(), all.numel() - 1)] - all.max();
+      });
+  expect_same(
       c, [&] { return divergence(c.logits, c.prior, c.offset); },
       [&](int64_t b) {
         return (log_p(b).exp() * (log_p(b) - torch::log_softmax(c.of(c.prior, b), 0))).sum();

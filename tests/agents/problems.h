@@ -174,8 +174,11 @@ class Lesson {
         network_(make_network(network,
                               network == "kernel" ? Settings() : settings_of({"hidden=16"}),
                               worlds_.shape(), 3)),
+        follower_(make_network(network,
+                               network == "kernel" ? Settings() : settings_of({"hidden=16"}),
+                               worlds_.shape(), 3)),
         descent_(*network_, descent, threads_, *ranks_),
-        collector_(worlds_, *network_, learner_->wants(),
+        collector_(worlds_, *network_, *learner_,
                    {.group = options_.group, .all_worlds = options_.worlds}, threads_, profile_),
         horizon_s_(horizon_s) {
     worlds_.reset();
@@ -183,15 +186,23 @@ class Lesson {
 
   void learn(int updates) {
     for (int u = 0; u < updates; ++u, ++update_) {
+      collector_.trim();
       collector_.collect(update_, nullptr);
       std::vector<float> last;
       if (learner_->wants().critic) last = collector_.last_values();
-      const Returns returns = learner_->judge(
-          {collector_.rollout(), last, options_.worlds, options_.group, horizon_s_, 1, *ranks_});
-      const UpdateStats stats = descent_.update(
-          *learner_, collector_.rollout(), returns, collector_.samples_to_learn(),
-          static_cast<double>(u) / updates, Rng{9}.split(static_cast<uint64_t>(update_)));
+      const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
+      const Returns returns =
+          learner_->judge({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
+                           1, *ranks_, *network_, *follower_, threads_, rng.split(0)});
+      const UpdateStats stats =
+          descent_.update(*learner_, collector_.rollout(), returns,
+                          returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
+                          static_cast<double>(u) / updates, rng);
       YARD_CHECK(stats.not_finite.empty(), stats.not_finite);
+      torch::NoGradGuard no_grad;
+      auto mean = follower_->parameters();
+      const auto now = network_->parameters();
+      for (size_t i = 0; i < mean.size(); ++i) mean[i].lerp_(now[i], 0.5);
     }
   }
 
@@ -201,6 +212,13 @@ class Lesson {
     const auto p = torch::softmax(network_->logits(batch_of(state)), 0).to(torch::kFloat64);
     const auto flat = p.contiguous();
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+  }
+  // What a Q-network thinks of each action: V + l - max l.
+  std::vector<double> worth(int state) {
+    std::vector<double> out = probabilities(state);
+    const double best = std::log(*std::max_element(out.begin(), out.end()));
+    for (double& x : out) x = value(state) + std::log(x) - best;
+    return out;
   }
   double value(int state) {
     torch::NoGradGuard no_grad;
@@ -234,7 +252,7 @@ class Lesson {
   std::unique_ptr<Learner> learner_;
   WorldsOptions options_;
   TableWorlds worlds_;
-  std::unique_ptr<Network> network_;
+  std::unique_ptr<Network> network_, follower_;
   ThreadPool threads_{1};
   Descent descent_;
   Profile profile_;

@@ -47,6 +47,7 @@ Plan tiny(const std::string& learner) {
   c.descent.minibatch = 64;
   c.descent.target_kl = 0.2;
   if (learner == "ppo") plan.learner = {"steps=32"};
+  if (learner == "dqn" || learner == "actor-critic") plan.learner = {"steps=32", "drawn=8192"};
   return plan;
 }
 
@@ -130,8 +131,11 @@ INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo")
 // Enough worlds that what they see, and every minibatch, is cut into parts.
 TEST(Trainer, ThreadsChangeNoWeight) {
   const Scene scene("4x8", busy_jobs(400));
-  for (const auto& [learner, network] :
-       {std::pair("ppo", "job-scorer"), {"ppo", "flat"}, {"group", "job-scorer"}}) {
+  for (const auto& [learner, network] : {std::pair("ppo", "job-scorer"),
+                                         {"ppo", "flat"},
+                                         {"group", "job-scorer"},
+                                         {"dqn", "job-scorer"},
+                                         {"actor-critic", "job-scorer"}}) {
     Plan plan = tiny(learner);
     plan.loop.network = network;
     plan.loop.worlds = 512;
@@ -201,6 +205,9 @@ Plan small(const std::string& learner) {
   return plan;
 }
 
+// Kept beyond more than one update, and fewer than all.
+const std::vector<std::string> kReplays = {"steps=8", "replay=100", "drawn=64"};
+
 struct Resumed {
   const char* name;
   const char* learner;
@@ -267,7 +274,9 @@ INSTANTIATE_TEST_SUITE_P(Trainer, Resume,
                          ::testing::Values(Resumed{"group", "group", {}}, Resumed{"ppo", "ppo", {}},
                                            Resumed{"average", "ppo", {"average_reward=true"}},
                                            Resumed{"relative", "ppo", {"relative_reward=true"}},
-                                           Resumed{"clone", "clone", {}}),
+                                           Resumed{"clone", "clone", {}},
+                                           Resumed{"dqn", "dqn", kReplays},
+                                           Resumed{"actor_critic", "actor-critic", kReplays}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Trainer, RefusesTheStateOfAnotherTraining) {
@@ -322,7 +331,8 @@ TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
   };
   EXPECT_THAT(refusal([](Plan& p) { p.loop.worlds = 5; }), HasSubstr("groups of 2"));
   EXPECT_THAT(refusal([](Plan& p) { p.loop.group = 1; }), HasSubstr("group: expected at least 2"));
-  EXPECT_THAT(refusal([](Plan& p) { p.loop.learner = "luck"; }), HasSubstr("clone, group, ppo"));
+  EXPECT_THAT(refusal([](Plan& p) { p.loop.learner = "luck"; }),
+              HasSubstr("clone, dqn, group, ppo"));
   EXPECT_THAT(refusal([](Plan& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
   EXPECT_THAT(refusal([](Plan& p) { p.learner = {"steps=4"}; }), HasSubstr("unknown key 'steps'"));
 }

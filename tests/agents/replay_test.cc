@@ -1,0 +1,163 @@
+// What a replay keeps, and what came of the decisions drawn from it, against a walk by hand.
+#include "agents/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "env/base/error.h"
+#include "tests/agents/problems.h"
+
+namespace yard::testing {
+namespace {
+
+// Two worlds in turn; in each a step of no time between any two that take some, rewards as
+// numbered, and endings of both kinds.
+Rollout of_two_worlds(int each) {
+  const Table table = {.moves = {{{0, 0, 1}, {0, 0, 1}}}};
+  TableWorlds worlds(table, {.worlds = 2});
+  worlds.reset();
+  Rollout r(worlds.shape());
+  for (int k = 0; k < each; ++k) {
+    r.add_observations(worlds, std::vector<int32_t>{0, 1});
+    for (int n = 0; n < 2; ++n) {
+      r.action.push_back(k % 2);
+      r.log_prob.push_back(-0.5F);
+      r.value.push_back(static_cast<float>(k));
+      r.reward.push_back(static_cast<float>(100 * n + k));
+      r.dt_s.push_back(k % 2 == 0 ? 0.0F : 2.0F + static_cast<float>(n));
+      const Ending ending = n == 1 || k % 10 < 9 ? Ending::kNone
+                            : k % 20 < 10        ? Ending::kTerminated
+                                                 : Ending::kTruncated;
+      r.ending.push_back(ending);
+      r.final_value.push_back(ending == Ending::kTruncated ? 7.0F : 0.0F);
+    }
+  }
+  return r;
+}
+
+// Rows and columns of the samples [from, to) of one are those of another's first ones.
+void expect_same(const Rollout& a, int64_t from, int64_t to, const Rollout& b) {
+  ASSERT_EQ(to - from, b.size());
+  std::vector<int64_t> of_a, of_b;
+  for (int64_t i = from; i < to; ++i) {
+    of_a.push_back(i);
+    of_b.push_back(i - from);
+    const auto x = static_cast<size_t>(i), y = static_cast<size_t>(i - from);
+    EXPECT_EQ(a.reward[x], b.reward[y]);
+    EXPECT_EQ(a.world[x], b.world[y]);
+    EXPECT_EQ(a.ending[x], b.ending[y]);
+    EXPECT_EQ(a.final_value[x], b.final_value[y]);
+    EXPECT_EQ(a.at_s[x], b.at_s[y]);
+  }
+  if (of_b.empty()) return;
+  const RaggedBatch seen = a.batch(of_a), kept = b.batch(of_b);
+  EXPECT_TRUE(torch::equal(seen.jobs, kept.jobs));
+  EXPECT_TRUE(torch::equal(seen.cluster, kept.cluster));
+  EXPECT_TRUE(torch::equal(seen.prior, kept.prior));
+  EXPECT_TRUE(torch::equal(seen.offset, kept.offset));
+}
+
+TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
+  const Rollout whole = of_two_worlds(20);
+  for (const int64_t n : {0, 1, 13, 39, 40, 50}) {
+    Rollout last = whole, first = whole;
+    last.keep_last(n);
+    expect_same(whole, std::max<int64_t>(0, 40 - n), 40, last);
+    first.cut(n);
+    expect_same(whole, 0, std::min<int64_t>(n, 40), first);
+  }
+}
+
+TEST(Rollout, GoesToBytesAndBack) {
+  for (const int64_t n : {0, 1, 40}) {
+    Rollout whole = of_two_worlds(20);
+    whole.keep_last(n);
+    Rollout read = of_two_worlds(3);
+    read.restore(whole.save(), "replay");
+    expect_same(whole, 0, n, read);
+    EXPECT_EQ(read.save(), whole.save());
+  }
+}
+
+TEST(Rollout, RefusesWhatItDidNotWrite) {
+  const std::string saved = of_two_worlds(4).save();
+  for (const std::string& wrong :
+       {std::string(), saved.substr(0, saved.size() - 1), saved + "x", saved.substr(8),
+        std::string(saved.size(), '\xff'), std::string(saved.size(), '\1')}) {
+    Rollout r = of_two_worlds(2);
+    EXPECT_THROW(r.restore(wrong, "replay"), InputError);
+    expect_same(of_two_worlds(2), 0, 4, r);
+  }
+  Rollout other({2, 3, 1});
+  EXPECT_THROW(other.restore(saved, "replay"), InputError);
+}
+
+// The definition, one world after the other.
+Ahead by_hand(const Rollout& r, int world, int k, int each, int n_step, double horizon_s) {
+  Ahead out{.discount = 1};
+  for (int passed = 0; passed < n_step; ++k) {
+    const auto i = static_cast<size_t>(2 * k + world);
+    if (k + 1 == each && r.ending[i] == Ending::kNone) break;
+    out.reward += out.discount * 0.5 * r.reward[i];
+    out.discount *= std::exp(-static_cast<double>(r.dt_s[i]) / horizon_s);
+    if (r.ending[i] == Ending::kTerminated) return {out.reward, 0, -1, 0};
+    if (r.ending[i] == Ending::kTruncated) return {out.reward, out.discount, -1, 7};
+    passed += r.dt_s[i] > 0;
+  }
+  out.next = 2 * k + world;
+  return out;
+}
+
+TEST(Replay, SaysWhatDecisionsLedTo) {
+  constexpr int kEach = 31;
+  constexpr double kHorizon_s = 10;
+  Rollout rollout = of_two_worlds(kEach);
+  const auto ranks = alone();
+  const Table table = {.moves = {{{0, 0, 1}, {0, 0, 1}}}};
+  const auto network = make_network("job-scorer", settings_of({"hidden=4"}),
+                                    TableWorlds(table, {.worlds = 1}).shape(), 1);
+  ThreadPool threads{1};
+  for (const int n_step : {1, 3, 50}) {
+    const ReplayConfig config{.drawn = 2000, .n_step = n_step};
+    const Drawn drawn = draw_replayed(
+        {rollout, {}, 2, 1, kHorizon_s, 0.5, *ranks, *network, *network, threads, Rng{5}}, config);
+    ASSERT_EQ(drawn.sample.size(), 2000u);
+    std::map<int64_t, int> times;
+    std::vector<float> values;
+    for (const int64_t next : following(drawn)) values.push_back(static_cast<float>(next));
+    const Returns returns = bootstrapped(drawn, values, rollout.size());
+    for (size_t d = 0; d < drawn.sample.size(); ++d) {
+      const int64_t sample = drawn.sample[d];
+      ++times[sample];
+      const Ahead& got = drawn.ahead[d];
+      const Ahead expected = by_hand(rollout, static_cast<int>(sample % 2),
+                                     static_cast<int>(sample / 2), kEach, n_step, kHorizon_s);
+      EXPECT_NEAR(got.reward, expected.reward, 1e-9 * std::abs(expected.reward));
+      EXPECT_NEAR(got.discount, expected.discount, 1e-12);
+      EXPECT_EQ(got.next, expected.next);
+      EXPECT_EQ(got.value, expected.value);
+      const double then =
+          got.next >= 0 ? static_cast<double>(got.next) : static_cast<double>(got.value);
+      EXPECT_NEAR(returns.target[static_cast<size_t>(sample)], got.reward + got.discount * then,
+                  1e-3);
+    }
+    // All but the newest of each world, about as often: 60 of them, 33 times each.
+    EXPECT_EQ(times.size(), 60u);
+    EXPECT_EQ(times.count(60) + times.count(61), 0u);
+    for (const auto& [sample, n] : times) EXPECT_NEAR(n, 33.3, 30) << sample;
+  }
+}
+
+TEST(Replay, DrawsNothingWhereNothingIsKnown) {
+  Rollout rollout = of_two_worlds(1);
+  const auto ranks = alone();
+  const auto network = make_network("job-scorer", settings_of({"hidden=4"}), {2, 2, 1}, 1);
+  ThreadPool threads{1};
+  const Experience e{rollout, {}, 2, 1, 10, 1, *ranks, *network, *network, threads, Rng{5}};
+  EXPECT_TRUE(draw_replayed(e, {}).sample.empty());
+}
+
+}  // namespace
+}  // namespace yard::testing
