@@ -24,6 +24,7 @@ struct RuleEditor {
 };
 
 constexpr uint64_t kCourseStream = 0x636F75727365;
+constexpr int kIdleEpisodes = 1000;  // one after the other without a question
 
 }  // namespace
 
@@ -155,6 +156,7 @@ void BasicBatchEnv<T>::reset() {
       begin_episode(n);
     }
   });
+  throw_if_idle();
 }
 
 template <Task T>
@@ -162,6 +164,7 @@ void BasicBatchEnv<T>::begin_episodes() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) begin_episode(n);
   });
+  throw_if_idle();
 }
 
 template <Task T>
@@ -202,6 +205,7 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
   pool_->run(config_.worlds, [this, actions](int from, int to) {
     for (int n = from; n < to; ++n) step_world(n, actions[static_cast<size_t>(n)]);
   });
+  throw_if_idle();
   at_ = next_;
 }
 
@@ -210,7 +214,13 @@ template <Task T>
 void BasicBatchEnv<T>::begin_episode(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
   p.waits = false;
-  for (bool asked = false; !asked;) {
+  int idle = 0;
+  for (bool asked = false; !asked; ++idle) {
+    if (idle == kIdleEpisodes) {
+      idle_.store(true, std::memory_order_relaxed);
+      p.waits = true;
+      return;
+    }
     ++p.episode;
     Rng rng = p.rng.split(static_cast<uint64_t>(p.episode));
     enter(p, draw_course(rng));
@@ -226,6 +236,14 @@ void BasicBatchEnv<T>::begin_episode(int n) {
     p.jct_sum_s = 0;
     asked = go_on(n);  // an episode that never asks anything is over at once
   }
+}
+
+// A thread of the pool must not throw.
+template <Task T>
+void BasicBatchEnv<T>::throw_if_idle() const {
+  if (!idle_.load(std::memory_order_relaxed)) return;
+  throw InputError("trace", "jobs about which the agent has something to decide",
+                   "none in " + std::to_string(kIdleEpisodes) + " episodes");
 }
 
 // Advances to the next moment at which there is a choice. Returns false when the episode is over.

@@ -4,6 +4,7 @@
 // Dims: N worlds, J jobs of the window, F features, C features of the cluster.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -138,6 +139,7 @@ class BasicBatchEnv {
   struct Player;
 
   void begin_episode(int n);
+  void throw_if_idle() const;
   void step_world(int n, int32_t action);
   bool go_on(int n);
   bool asks_on(int n);
@@ -156,6 +158,7 @@ class BasicBatchEnv {
   std::unique_ptr<HugePages> pages_;  // of all worlds
   std::pmr::vector<float> jobs_;
   std::pmr::vector<uint8_t> mask_;
+  std::atomic<bool> idle_ = false;  // some world finds nothing to ask
   std::vector<std::unique_ptr<Player>> players_;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<float> cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;

@@ -34,6 +34,23 @@ TaskPlacer::Shares TaskPlacer::left(const NodeLedger& ledger) const {
           told_share(ledger.mem_mib_left, spec.node_mem_mib[m])};
 }
 
+bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t group,
+                       int32_t node) const {
+  if (!view_.shaped(slot)) {
+    int32_t gpus = 1;
+    for (const Piece& p : pieces) gpus += p.node == node ? p.gpus : 0;
+    return gpus <= view_.node_free(node);
+  }
+  NodeLedger ledger(*view_.fixed_, *view_.state_, node);
+  const TaskNeed need = view_.task_need(slot, group);
+  if (!ledger.suits(*view_.fixed_, view_.shape_of(slot), need)) return false;
+  for (const Piece& p : pieces) {
+    if (p.node != node) continue;
+    take_tasks(*view_.fixed_, *view_.state_, ledger, view_.task_need(slot, p.group), p.tasks);
+  }
+  return take_tasks(*view_.fixed_, *view_.state_, ledger, need, 1) == 1;
+}
+
 TaskPlacer::Shares TaskPlacer::room(int32_t node) const {
   return left(NodeLedger(*view_.fixed_, *view_.state_, node));
 }

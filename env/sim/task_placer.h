@@ -42,6 +42,10 @@ class TaskPlacer {
   int32_t place(int32_t slot, std::span<const int32_t> tasks, const Score& score_of, Piece* out,
                 double* score = nullptr) const;
 
+  // Whether one task more of the group could go to the node, where `pieces` are what the job is to
+  // hold already; of a plain job: a GPU. Requires: the job waits.
+  bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
+
   Shares room(int32_t node) const;
   // What one task of the group takes of the node; of a plain job: a GPU.
   Shares need(int32_t slot, int32_t group, int32_t node) const;

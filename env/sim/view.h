@@ -53,6 +53,7 @@ class View {
   YARD_HD int32_t num_held() const { return state_->head->held; }
   YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
+  YARD_HD int32_t num_finished() const { return state_->head->finished; }
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }

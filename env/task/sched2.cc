@@ -1,13 +1,14 @@
 // SCHED2 (Luan et al., "SCHED2: Scheduling Deep Learning Training via Deep Reinforcement Learning",
-// GLOBECOM 2019): which job starts next, and how much locality it waits for.
+// GLOBECOM 2019): which job starts next, how much locality it waits for, and who stops for it.
 //
 // Of the paper only the abstract is public: jobs differ in how sensitive they are to locality;
 // that, and how fragmented the cluster is, stand in the job state, the cluster state and the
-// network; a Q-network is trained. All that follows, the features, the three degrees, the reward
-// and what is shown, is this project's reading.
+// network; a Q-network is trained. All that follows, the features, the three degrees, that jobs may
+// be stopped, the reward and what is shown, is this project's reading.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "env/base/log2.h"
 #include "env/predict/survival_index.h"
@@ -24,12 +25,13 @@ constexpr int kShown = 12;  // jobs
 // free for it now; on whatever is free first.
 constexpr std::array kDegrees = {Placement::kConsolidate, Placement::kBestFit,
                                  Placement::kFirstFit};
-constexpr int kRows = kShown * static_cast<int>(kDegrees.size());
+constexpr int kHolders = 12;  // who may be stopped, shown behind those who wait
+constexpr int kRows = kShown * static_cast<int>(kDegrees.size()) + kHolders;
 
 enum RowFeature {
   kSize,         // log2 of its GPUs
-  kLength,       // log2 s that it is expected to run
-  kWaited,       // log2 s
+  kLength,       // log2 s that it is expected to run yet
+  kWaited,       // log2 s, or that it has been running since it was started last
   kHead,         // 1: first in the queue
   kSensitivity,  // log2 of its speed on the fewest nodes over that on a node for each GPU
   kRate,         // log2 of its speed here over its best
@@ -39,6 +41,7 @@ enum RowFeature {
   kStrict,
   kCompact,
   kLoose,  // 1: the degree
+  kHolds,  // 1: it runs, and would be stopped
   kRowFeatures
 };
 // Then the share of nodes that have at least a quarter, half, three quarters and all GPUs free.
@@ -57,20 +60,32 @@ enum ClusterFeature {
 struct Config {
   double prior_gap = 1;
   bool locality = true;
+  bool preempt = false;
+  double quantum_s = 60;
+  double stop_gap = 3;
 
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("locality", locality,
       "false: neither a job's sensitivity nor the cluster's fragmentation is shown, and every job "
       "goes on as few nodes as are free now");
+    f("preempt", preempt, "whether running jobs may be stopped");
+    f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
+    f("quantum_s", quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
   }
 };
 
-struct Unstopped {
+struct Stopping {
   bool preempt = false;
   void fields(FieldList&) {}
 };
-using Lengths = SurvivalIndex<Level::kHistory, Unstopped, WorkView>;
+using Lengths = SurvivalIndex<Level::kHistory, Stopping, WorkView>;
+
+Lengths::Config lengths_config(const Config& config) {
+  Lengths::Config out;
+  out.preempt = config.preempt;
+  return out;
+}
 
 float log2_of_s(double seconds) {
   return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) / 8;
@@ -79,13 +94,13 @@ float log2_of_s(double seconds) {
 class Sched2 final : public RowTask {
  public:
   explicit Sched2(const Settings& settings)
-      : config_(parse<Config>(settings)), lengths_(Lengths::Config{}) {}
+      : config_(parse<Config>(settings)), lengths_(lengths_config(config_)) {}
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
-    return "sched2 1, 12 jobs x 3 degrees: size length waited head sensitivity rate nodes beyond "
-           "left_over strict compact loose; cluster: free largest fragmented queue waiting live "
-           "local_jobs nodes_free(4)";
+    return "sched2 2, 12 jobs x 3 degrees, 12 holders: size length waited head sensitivity rate "
+           "nodes beyond left_over strict compact loose holds; cluster: free largest fragmented "
+           "queue waiting live local_jobs nodes_free(4)";
   }
   Level level() const override { return Level::kHistory; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
@@ -108,9 +123,13 @@ class Sched2 final : public RowTask {
 
   bool asks(const View& view, std::byte* memory) const override {
     if (enough(memory) != 0 || view.num_waiting() == 0) return false;
+    Carver carver(memory + sizeof(int64_t));
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    const std::vector<Candidate> waiting = shown(view, now);
+    if (!holders(view, now, waiting).empty()) return true;
     if (view.free_gpus() < view.least_gpus_waited_for()) return false;
     std::vector<Piece> room = room_for(view);
-    for (const int32_t slot : shown(view, memory)) {
+    for (const auto& [seconds, rank, slot] : waiting) {
       for (size_t d = 0; d < kDegrees.size(); ++d) {
         if (offered(d) && place(view, kDegrees[d], slot, room.data()) > 0) return true;
       }
@@ -119,31 +138,24 @@ class Sched2 final : public RowTask {
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const std::vector<int32_t> jobs = shown(view, memory);
     const Foretell foretell(view);
     Carver carver(memory + sizeof(int64_t));
     Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    const std::vector<Candidate> jobs = shown(view, now);
     std::vector<Piece> room = room_for(view);
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = 0;
     o.suggested = kRows;
     int32_t first = kNone, local = 0;
     for (size_t j = 0; j < jobs.size(); ++j) {
-      const int32_t slot = jobs[j];
+      const int32_t slot = jobs[j].slot;
       const float sensitivity = config_.locality ? sensitivity_of(view, foretell, slot) : 0;
-      const float length = log2_of_s(now.seconds(slot));
       local += sensitivity > kLocal;
       int32_t fewer = 0;  // nodes of the stricter degree
       for (size_t d = 0; d < kDegrees.size(); ++d) {
         const auto row = static_cast<int32_t>(j * kDegrees.size() + d);
-        float* f = o.jobs + int64_t{row} * kRowFeatures;
-        std::fill_n(f, kRowFeatures, 0.0F);
-        o.slots[row] = slot;
-        f[kSize] = static_cast<float>(log2_coarse(view.weight_gpus(slot))) / 4;
-        f[kLength] = length;
-        f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+        float* f = describe_job(view, jobs[j], sensitivity, row, o);
         f[kHead] = slot == view.queue_head();
-        f[kSensitivity] = sensitivity;
         f[kStrict + d] = 1;
         if (!offered(d)) continue;
         const int32_t n = place(view, kDegrees[d], slot, room.data());
@@ -157,16 +169,29 @@ class Sched2 final : public RowTask {
         if (d == 0 && slot == view.queue_head()) o.suggested = row;
       }
     }
+    const std::vector<Candidate> held = holders(view, now, jobs);
+    auto rows = static_cast<int32_t>(jobs.size() * kDegrees.size());
+    for (const Candidate& holder : held) {
+      const float sensitivity = config_.locality ? sensitivity_of(view, foretell, holder.slot) : 0;
+      float* f = describe_job(view, holder, sensitivity, rows, o);
+      f[kHolds] = 1;
+      describe_place(view, foretell, holder.slot, pieces_of(view, holder.slot), f);
+      o.mask[rows++] = 1;
+      ++o.choices;
+    }
     // With nothing running, nothing would come of waiting for a place.
     o.mask[kRows] = view.num_held() > 0;
+    // The heuristic stops nobody; where it can start nobody, it waits.
     if (o.mask[o.suggested] == 0) o.suggested = first;
+    if (o.suggested == kNone) o.suggested = kRows;
     if (o.prior != nullptr) {
       for (int32_t a = 0; a <= kRows; ++a) {
-        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
-        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
+        const bool stops = a >= rows - static_cast<int32_t>(held.size()) && a < rows;
+        const double gap = (a == o.suggested ? 0 : config_.prior_gap) + stops * config_.stop_gap;
+        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : -static_cast<float>(gap);
       }
     }
-    clear_rest(o, static_cast<int32_t>(jobs.size() * kDegrees.size()));
+    clear_rest(o, rows);
     describe_cluster(view, static_cast<float>(local) / static_cast<float>(jobs.size()), o.cluster);
   }
 
@@ -175,9 +200,17 @@ class Sched2 final : public RowTask {
       enough(memory) = 1;
       return;
     }
+    Carver carver(memory + sizeof(int64_t));
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    const std::vector<Candidate> waiting = shown(view, now);
     const size_t j = static_cast<size_t>(action) / kDegrees.size(),
                  d = static_cast<size_t>(action) % kDegrees.size();
-    const int32_t slot = shown(view, memory)[j];
+    if (j >= waiting.size()) {
+      const size_t first = waiting.size() * kDegrees.size();
+      draft.preempt(holders(view, now, waiting)[static_cast<size_t>(action) - first].slot);
+      return;
+    }
+    const int32_t slot = waiting[j].slot;
     const int32_t n = place(view, kDegrees[d], slot, draft.scratch());
     draft.start(slot, draft.scratch(), n);
   }
@@ -197,28 +230,72 @@ class Sched2 final : public RowTask {
     return config_.locality || kDegrees[degree] == Placement::kBestFit;
   }
 
+  struct Candidate {
+    double seconds;  // that it is expected to run yet
+    int64_t rank;    // among equals
+    int32_t slot;
+  };
+
   // The first in the queue, then those that are expected to be done soonest.
-  std::vector<int32_t> shown(const View& view, std::byte* memory) const {
-    Carver carver(memory + sizeof(int64_t));
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
-    struct Waiting {
-      double seconds;
-      int64_t rank;
-      int32_t slot;
-    };
-    std::vector<Waiting> all;
+  static std::vector<Candidate> shown(const View& view, Lengths::Now& now) {
+    std::vector<Candidate> all;
     const int32_t head = view.queue_head();
     for (int32_t slot = head; slot != kNone; slot = view.queue_next(slot)) {
-      all.push_back({slot == head ? 0 : now.seconds(slot), view.queue_rank(slot), slot});
+      all.push_back({now.seconds(slot), view.queue_rank(slot), slot});
     }
-    const size_t n = std::min<size_t>(all.size(), kShown);
+    keep_best(all, kShown,
+              [head](const Candidate& c) { return std::tuple(c.slot != head, c.seconds, c.rank); });
+    return all;
+  }
+
+  // Those that are expected to run longest, of those that may be stopped: for nobody who would
+  // hold GPUs longer than they.
+  std::vector<Candidate> holders(const View& view, Lengths::Now& now,
+                                 const std::vector<Candidate>& waiting) const {
+    std::vector<Candidate> all;
+    if (!config_.preempt || !view.may_preempt()) return all;
+    double shortest = waiting[0].seconds;
+    for (const Candidate& c : waiting) shortest = std::min(shortest, c.seconds);
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      const int64_t runs_us = view.now_us() - view.since_us(slot);
+      if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot) || runs_us <= 0 ||
+          1e-6 * static_cast<double>(runs_us) < config_.quantum_s) {
+        continue;
+      }
+      const double seconds = now.seconds(slot);
+      if (seconds > shortest) all.push_back({seconds, view.serial(slot), slot});
+    }
+    keep_best(all, kHolders, [](const Candidate& c) { return std::tuple(-c.seconds, c.rank); });
+    return all;
+  }
+
+  template <class Key>
+  static void keep_best(std::vector<Candidate>& all, int most, const Key& key) {
+    const size_t n = std::min(all.size(), static_cast<size_t>(most));
     std::partial_sort(all.begin(), all.begin() + static_cast<int64_t>(n), all.end(),
-                      [](const Waiting& a, const Waiting& b) {
-                        return std::pair(a.seconds, a.rank) < std::pair(b.seconds, b.rank);
-                      });
-    std::vector<int32_t> out;
-    for (size_t i = 0; i < n; ++i) out.push_back(all[i].slot);
+                      [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+    all.resize(n);
+  }
+
+  static std::vector<Piece> pieces_of(const View& view, int32_t slot) {
+    std::vector<Piece> out;
+    for (int32_t part = view.first_part(slot); part != kNone; part = view.next_part(part)) {
+      out.push_back({view.part_node(part), count_bits(view.part_mask(part))});
+    }
     return out;
+  }
+
+  static float* describe_job(const View& view, const Candidate& job, float sensitivity, int32_t row,
+                             Observation& o) {
+    float* f = o.jobs + int64_t{row} * kRowFeatures;
+    std::fill_n(f, int{kRowFeatures}, 0.0F);
+    o.slots[row] = job.slot;
+    f[kSize] = static_cast<float>(log2_coarse(view.weight_gpus(job.slot))) / 4;
+    f[kLength] = log2_of_s(job.seconds);
+    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(job.slot)));
+    f[kSensitivity] = sensitivity;
+    return f;
   }
 
   // On a node for each of its GPUs, or on all there are, whoever is there.
@@ -247,7 +324,8 @@ class Sched2 final : public RowTask {
     int32_t type = foretell.node_type(pieces[0].node), left_over = 0;
     for (const Piece& piece : pieces) {
       if (foretell.node_type(piece.node) != type) type = kNone;
-      left_over += view.node_free(piece.node) - piece.gpus;
+      // Of a job that is there already the node's free GPUs do not tell.
+      left_over += view.node_free(piece.node) - (view.holds(slot) ? 0 : piece.gpus);
     }
     const double best = foretell.best(slot);
     // Over several types the slowest sets the pace; how far behind it is, is not measured.
@@ -297,10 +375,11 @@ class Sched2 final : public RowTask {
 
 const RowTasks::Add<Sched2> kSched2{
     "sched2",
-    {.about = "which job starts next, and how much locality it waits for",
+    {.about = "which job starts next, how much locality it waits for, and who stops for it",
      .source = "Luan et al., SCHED2, GLOBECOM 2019",
      .fidelity = "after the abstract: all but the idea is ours",
      .level = Level::kHistory,
+     .preemptive = true,
      .settings = describe<Config>}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 // for. Elastic jobs grow by it, as DL2's rival did; others get what they ask for, in the order in
 // which they came.
 #include "policies/policy.h"
-#include "policies/sizes.h"
+#include "env/sim/sizes.h"
 
 namespace yard {
 namespace {
@@ -24,18 +24,7 @@ class Drf final : public Policy {
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    const auto behind = [&](const JobSize& size, int32_t group) {
-      return static_cast<double>(size.tasks[static_cast<size_t>(group)]) /
-             view.asked_tasks(size.slot, group);
-    };
-    const auto least_share = [&](const JobSize& size, int32_t group) {
-      for (int32_t g = 0; g < view.num_groups(size.slot); ++g) {
-        const bool grows = size.tasks[static_cast<size_t>(g)] < view.max_tasks(size.slot, g);
-        if (grows && behind(size, g) < behind(size, group)) return 0.0;
-      }
-      return 2 - ClusterShares::dominant(shares.of(size));
-    };
-    Sizes(view, slot_us_).hand_out(least_share, draft);
+    Sizes(view, slot_us_).hand_out(least_share(view, shares), draft);
   }
 
  private:

@@ -7,7 +7,7 @@
 
 #include "env/sim/foretell.h"
 #include "policies/policy.h"
-#include "policies/sizes.h"
+#include "env/sim/sizes.h"
 
 namespace yard {
 namespace {

@@ -17,7 +17,7 @@ class NextJob final : public RowTask {
   }
   std::string feature_schema() const override { return "next-job 1: gpus waited; free"; }
   Level level() const override { return Level::kBlind; }
-  Heuristic heuristic() const override { return {"fifo", {}}; }
+  Heuristic heuristic() const override { return {"backfill", {}}; }
 
   bool asks(const View& view, std::byte*) const override {
     return std::ranges::any_of(shown(view), [&](int32_t slot) { return fits(view, slot); });

@@ -13,6 +13,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/task/row_task.h"
+#include "env/trace/servers.h"
 #include "policies/learned/learned_agent.h"
 #include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
@@ -21,6 +22,19 @@ namespace yard::testing {
 namespace {
 
 constexpr int kWorlds = 6;
+
+// Plain jobs, and elastic ones with parameter servers among them.
+Scene busy_scene() {
+  std::vector<Job> jobs = busy_jobs(40);
+  ServersParams p;
+  p.mean_min = 15;
+  for (Job job : generate_servers(p, {.seed = 3, .jobs = 20, .cluster_gpus = 32})) {
+    job.id = "server" + job.id;
+    jobs.push_back(job);
+  }
+  std::ranges::stable_sort(jobs, {}, &Job::submit_us);
+  return Scene("4x8", jobs);
+}
 
 std::unique_ptr<Worlds> worlds_of(const std::string& agent, const Scene& scene, int max_decisions) {
   return make_agent(agent, {})->worlds({{scene.fixed(), &scene.workload(), 1}},
@@ -50,7 +64,7 @@ std::vector<int32_t> random_actions(const Worlds& worlds, uint64_t step) {
 class EveryRowAgent : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
-  const Scene scene("4x8", busy_jobs(60));
+  const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 0);
   const TaskShape shape = worlds->shape();
   const auto window = size_t(shape.rows) * size_t(shape.row_features);
@@ -83,7 +97,7 @@ TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
 }
 
 TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
-  const Scene scene("4x8", busy_jobs(60));
+  const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 50), other = worlds_of(GetParam(), scene, 50);
   worlds->reset();
   other->reset();
@@ -145,7 +159,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
 
 // Written, read back and played, by the native network as by LibTorch.
 TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
-  const Scene scene("4x8", busy_jobs(60));
+  const Scene scene = busy_scene();
   Plan plan = tiny(GetParam());
   plan.loop.updates = 2;
   plan.loop.episode_jobs = 30;
@@ -158,6 +172,19 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   EXPECT_LT(torch_difference(read), 1e-4);
   EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
   EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
+}
+
+// Untrained it does what it suggests; that is what training is compared with.
+TEST_P(EveryRowAgent, BeginsAsItsHeuristic) {
+  const Scene scene = busy_scene();
+  Plan plan = tiny(GetParam());
+  plan.loop.updates = 1;
+  plan.loop.descent.lr = 0;
+  const auto heuristic = make_agent(GetParam(), {})->heuristic();
+  Player player(scene, *heuristic);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(total_us(train(plan, scene), scene), total_jct_us(scene, player.jobs()));
 }
 
 TEST_P(EveryRowAgent, SaysWhichSettingItDoesNotHave) {
@@ -196,6 +223,13 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
   // 100, 200, 300, 400, 2400, 4400, 6400 s; the first job starts as the only one that is there.
   EXPECT_LT(total_us(trained, scene), total_us(train(still, scene), scene));
   EXPECT_EQ(total_us(trained, scene), 14'200'000'000);
+}
+
+// Where no job is elastic there are no sizes to choose.
+TEST(RowAgents, SayWhereThereIsNothingToDecide) {
+  const Scene scene("4x8", busy_jobs(30));
+  const auto worlds = worlds_of("dl2", scene, 0);
+  EXPECT_THROW(worlds->reset(), InputError);
 }
 
 TEST(ExampleAgent, IsWhatTheDocumentShows) {

@@ -29,6 +29,7 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   o.window.to = c.to;
   o.window.warmup = "0";
   if (c.congestion > 0) o.congestion = c.congestion;
+  o.profiles = c.profiles;
   o.cost_scale = c.cost_scale;
   o.skip_unusable = c.skip_unusable;
   o.seed = seed;
@@ -66,6 +67,7 @@ void TrainingConfig::fields(FieldList& f) {
   f("to", to, "where it ends");
   f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");
   f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
+  f("profiles", profiles, "files or folders of measured speeds, joined by commas");
   f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
   f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
   f("cells", cells, "a file of cells in the place of one trace and cluster");

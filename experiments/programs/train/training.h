@@ -23,6 +23,7 @@ struct TrainingConfig {
   std::string to;
   int trace_jobs = 20'000;  // how many a generator makes
   uint64_t trace_seed = 1001;
+  std::string profiles;            // files or folders of measured speeds, joined by commas
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "env/sim/plan.h"
@@ -14,7 +15,7 @@
 
 namespace yard {
 
-// What a job gets. A plain job has no groups: it gets all that it asks for.
+// What a job gets, by role group. A plain job has no groups: it gets all that it asks for.
 struct JobSize {
   int32_t slot = kNone;
   std::vector<int32_t> tasks;  // (groups)
@@ -40,11 +41,31 @@ class Sizes {
  public:
   // What one more task of the group is worth to the job; it is not handed out at 0 or less.
   using Worth = std::function<double(const JobSize& now, int32_t group)>;
+  // A task that is handed out: whose, and of which group. {kNone, kNone}: none.
+  struct Grant {
+    int32_t index = kNone, group = kNone;
+  };
 
-  // Requires: the view outlives this, and has the state before the draft.
+  // Those that may get a size now have the least with which they run. Requires: the view outlives
+  // this, and has the state before the draft.
   Sizes(const View& view, int64_t slot_us);
 
+  // Who gets a size now, in the order of submission.
+  const std::vector<JobSize>& open() const { return open_; }
+  // Whether one task more of each of the groups would be within what the job may have and fit.
+  bool may_grow(int32_t index, std::span<const int32_t> groups) const;
+  // Requires: may_grow().
+  void grow(Grant grant);
+  // The task that is worth most.
+  Grant best(const Worth& worth) const;
+  // What all who hold or are to hold something take, as shares of the cluster.
+  const TaskPlacer::Shares& used() const { return used_; }
+  const ClusterShares& shares() const { return shares_; }
+
   // Writes starts, and stops of those that get another size, into the draft.
+  void carry_out(Draft& draft);
+
+  // All of it: grows by best() until nothing does, and carries it out.
   void hand_out(const Worth& worth, Draft& draft);
 
  private:
@@ -54,15 +75,18 @@ class Sizes {
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
   void give_least();
-  void give_more(const Worth& worth);
-  void carry_out(Draft& draft);
   bool start(const JobSize& size, Draft& draft) const;
 
   const View& view_;
   int64_t slot_us_;
   ClusterShares shares_;
   TaskPlacer::Shares used_;
-  std::vector<JobSize> open_;  // who gets a size now, in the order of submission
+  std::vector<JobSize> open_;
 };
+
+// Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
+// dominant share gains most, by the role group that is furthest behind what was asked for.
+// Requires: both outlive it.
+Sizes::Worth least_share(const View& view, const ClusterShares& shares);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-#include "policies/sizes.h"
+#include "env/sim/sizes.h"
 
 #include <algorithm>
 
@@ -50,7 +50,9 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us) : view_(view), slot_us_(slot_us), shares_(view) {}
+Sizes::Sizes(const View& view, int64_t slot_us) : view_(view), slot_us_(slot_us), shares_(view) {
+  give_least();
+}
 
 bool Sizes::elastic(int32_t slot) const {
   if (!view_.shaped(slot)) return false;
@@ -106,23 +108,34 @@ void Sizes::give_least() {
   }
 }
 
-void Sizes::give_more(const Worth& worth) {
-  for (;;) {
-    JobSize* best = nullptr;
-    int32_t group = kNone;
-    double most = 0;
-    for (JobSize& size : open_) {
-      for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
-        if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) continue;
-        if (!fits(shares_.of_task(size.slot, g))) continue;
-        const double value = worth(size, g);
-        if (value > most) best = &size, group = g, most = value;
-      }
-    }
-    if (best == nullptr) return;
-    take(shares_.of_task(best->slot, group));
-    ++best->tasks[static_cast<size_t>(group)];
+bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
+  const JobSize& size = open_[static_cast<size_t>(index)];
+  Shares more;
+  for (const int32_t g : groups) {
+    if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) return false;
+    more = sum(more, shares_.of_task(size.slot, g));
   }
+  return fits(more);
+}
+
+void Sizes::grow(Grant grant) {
+  JobSize& size = open_[static_cast<size_t>(grant.index)];
+  take(shares_.of_task(size.slot, grant.group));
+  ++size.tasks[static_cast<size_t>(grant.group)];
+}
+
+Sizes::Grant Sizes::best(const Worth& worth) const {
+  Grant out;
+  double most = 0;
+  for (int32_t i = 0; i < static_cast<int32_t>(open_.size()); ++i) {
+    const JobSize& size = open_[static_cast<size_t>(i)];
+    for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+      if (!may_grow(i, std::span(&g, 1))) continue;
+      const double value = worth(size, g);
+      if (value > most) out = {i, g}, most = value;
+    }
+  }
+  return out;
 }
 
 // With fewer tasks, where not all find a place.
@@ -164,15 +177,28 @@ void Sizes::carry_out(Draft& draft) {
   for (const JobSize& size : starts) started += start(size, draft);
   // Nobody stops for nothing.
   if (stopped > 0 && started == 0) draft.undo_to(begun);
-}
-
-void Sizes::hand_out(const Worth& worth, Draft& draft) {
-  give_least();
-  give_more(worth);
-  carry_out(draft);
   bool again = false;
   for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
   if (again) draft.wake_at(slot_began_us() + slot_us_);
+}
+
+void Sizes::hand_out(const Worth& worth, Draft& draft) {
+  for (Grant next = best(worth); next.index != kNone; next = best(worth)) grow(next);
+  carry_out(draft);
+}
+
+Sizes::Worth least_share(const View& view, const ClusterShares& shares) {
+  return [&view, &shares](const JobSize& size, int32_t group) {
+    const auto behind = [&](int32_t g) {
+      return static_cast<double>(size.tasks[static_cast<size_t>(g)]) /
+             view.asked_tasks(size.slot, g);
+    };
+    for (int32_t g = 0; g < view.num_groups(size.slot); ++g) {
+      const bool grows = size.tasks[static_cast<size_t>(g)] < view.max_tasks(size.slot, g);
+      if (grows && behind(g) < behind(group)) return 0.0;
+    }
+    return 2 - ClusterShares::dominant(shares.of(size));
+  };
 }
 
 }  // namespace yard

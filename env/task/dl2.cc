@@ -1,0 +1,265 @@
+// DL2 (Peng et al., "DL2: A deep learning-driven scheduler for deep learning clusters", TPDS 2021):
+// how many workers and parameter servers each job has, slot of time by slot of time. In a slot the
+// network is asked again and again: one worker more, one server more, or one of each for a job, or
+// nothing more (3 J + 1 actions); where tasks go is the cluster's business.
+//
+// The paper's: actions, slots, what is paid (the sum over jobs of the share of their epochs that
+// they trained), the state of a job but for its type, the start by cloning DRF. Ours: a job's type
+// is told by how its model's measured speed answers to workers and servers, not by a number that
+// means something in one trace only; shares of the cluster are shown, which the paper's state
+// leaves out; J is how many are shown, not how many there may be; one small network scores all
+// rows. Every job that fits starts with the least with which it runs, as in the paper's code.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "env/base/log2.h"
+#include "env/sim/foretell.h"
+#include "env/sim/sizes.h"
+#include "env/task/progress.h"
+#include "env/task/row_task.h"
+
+namespace yard {
+namespace {
+
+constexpr int kShown = 30;  // jobs
+enum Grows { kWorker, kServer, kPair, kWays };
+constexpr int kRows = kShown * kWays;
+constexpr int32_t kMostGroups = 2;
+
+enum RowFeature {
+  kSlots,     // log2 of 1 + slots that it has run
+  kLeft,      // log2 s that it has left, at the size that was asked for
+  kShare,     // dominant share that it has now
+  kWorkers,   // log2 of 1 + tasks, as handed out so far
+  kServers,   // likewise
+  kBalance,   // log2 of workers over servers
+  kManyW,     // of its model: log2 of the speed with 4 workers and 1 server over that with 1 and 1,
+  kManyS,     // with 1 and 4,
+  kManyBoth,  // with 4 and 4
+  kAddsWorker,
+  kAddsServer,
+  kAddsPair,  // 1: the way it would grow
+  kRowFeatures
+};
+enum ClusterFeature {
+  kGpusUsed,  // shares, by what is handed out so far
+  kCpusUsed,
+  kMemUsed,
+  kOpen,  // jobs that get a size now, in 30
+  kLive,  // log2 of 1 + jobs
+  kClusterFeatures
+};
+
+struct Config {
+  double timer_s = 1200;
+  double prior_gap = 1;
+
+  void fields(FieldList& f) {
+    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+  }
+};
+
+class Dl2 final : public RowTask {
+ public:
+  explicit Dl2(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
+  std::string feature_schema() const override {
+    return "dl2 1, 30 jobs x 3 ways to grow: slots left share workers servers balance many_w "
+           "many_s "
+           "many_both adds_worker adds_server adds_pair; cluster: gpus cpus mem open live";
+  }
+  Level level() const override { return Level::kEstimate; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  Heuristic heuristic() const override {
+    Heuristic out{"drf", {}};
+    out.settings.set("timer_s", shortest(config_.timer_s), "training");
+    return out;
+  }
+
+  // Whether nothing more is asked for, then the tasks of each slot's groups beyond the least.
+  size_t memory_bytes(const View& view) const override {
+    return sizeof(int64_t) + static_cast<size_t>(view.capacity()) * kMostGroups * sizeof(int32_t);
+  }
+  void open(const View& view, std::byte* memory) const override {
+    std::fill_n(memory, memory_bytes(view), std::byte{0});
+  }
+
+  bool asks(const View& view, std::byte* memory) const override {
+    if (enough(memory) != 0) return false;
+    const Sizes sizes = sizes_of(view, memory);
+    for (int32_t i = 0; i < shown(sizes); ++i) {
+      for (int way = 0; way < kWays; ++way) {
+        if (may_grow(view, sizes, i, way)) return true;
+      }
+    }
+    return false;
+  }
+
+  void observe(const View& view, std::byte* memory, Observation& o) const override {
+    const Sizes sizes = sizes_of(view, memory);
+    const Foretell foretell(view);
+    std::fill_n(o.mask, kRows + 1, uint8_t{0});
+    o.mask[kRows] = 1;
+    o.choices = 0;
+    for (int32_t i = 0; i < shown(sizes); ++i) {
+      const JobSize& size = sizes.open()[static_cast<size_t>(i)];
+      float* first = o.jobs + int64_t{i} * kWays * kRowFeatures;
+      write_job(view, foretell, sizes, size, first);
+      for (int way = 0; way < kWays; ++way) {
+        const int32_t row = i * kWays + way;
+        float* f = o.jobs + int64_t{row} * kRowFeatures;
+        if (way > 0) std::copy_n(first, kAddsWorker, f);
+        for (int w = 0; w < kWays; ++w) f[kAddsWorker + w] = w == way;
+        o.slots[row] = size.slot;
+        o.mask[row] = may_grow(view, sizes, i, way);
+        o.choices += o.mask[row];
+      }
+    }
+    o.suggested = suggested(view, sizes);
+    if (o.prior != nullptr) {
+      for (int32_t a = 0; a <= kRows; ++a) {
+        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
+        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
+      }
+    }
+    clear_rest(o, shown(sizes) * kWays);
+    o.cluster[kGpusUsed] = static_cast<float>(sizes.used().gpus);
+    o.cluster[kCpusUsed] = static_cast<float>(sizes.used().cpus);
+    o.cluster[kMemUsed] = static_cast<float>(sizes.used().mem);
+    o.cluster[kOpen] = static_cast<float>(sizes.open().size()) / kShown;
+    o.cluster[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+  }
+
+  void take(const View& view, std::byte* memory, int32_t action, Draft&) const override {
+    if (action == kRows) {
+      enough(memory) = 1;
+      return;
+    }
+    const Sizes sizes = sizes_of(view, memory);
+    const int32_t slot = sizes.open()[static_cast<size_t>(action / kWays)].slot;
+    for (const int32_t g : groups(view, slot, action % kWays)) ++added(memory, slot)[g];
+  }
+
+  void close(const View& view, std::byte* memory, Draft& draft) const override {
+    sizes_of(view, memory).carry_out(draft);
+  }
+
+  double earned(const View& view, double) const override { return jobs_trained(view); }
+
+ private:
+  static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
+  static int32_t* added(std::byte* memory, int32_t slot) {
+    return reinterpret_cast<int32_t*>(memory + sizeof(int64_t)) + int64_t{slot} * kMostGroups;
+  }
+
+  // As handed out so far.
+  Sizes sizes_of(const View& view, std::byte* memory) const {
+    Sizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
+    for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
+      const JobSize size = sizes.open()[static_cast<size_t>(i)];
+      const auto n = std::min(kMostGroups, static_cast<int32_t>(size.tasks.size()));
+      for (int32_t g = 0; g < n; ++g) {
+        for (int32_t k = 0; k < added(memory, size.slot)[g]; ++k) sizes.grow({i, g});
+      }
+    }
+    return sizes;
+  }
+
+  static int32_t shown(const Sizes& sizes) {
+    return std::min(kShown, static_cast<int32_t>(sizes.open().size()));
+  }
+
+  // Workers hold GPUs, servers do not. A job of one group has workers alone.
+  static std::vector<int32_t> groups(const View& view, int32_t slot, int way) {
+    std::vector<int32_t> out;
+    if (!view.shaped(slot) || view.num_groups(slot) > kMostGroups) return out;
+    for (int32_t g = 0; g < view.num_groups(slot); ++g) {
+      const TaskNeed need = view.task_need(slot, g);
+      const bool server = need.gpus == 0 && need.gpu_milli == 0;
+      if (way == kPair || (way == kServer) == server) out.push_back(g);
+    }
+    if (way == kPair && out.size() < 2) out.clear();
+    return out;
+  }
+
+  static bool may_grow(const View& view, const Sizes& sizes, int32_t index, int way) {
+    const std::vector<int32_t> which =
+        groups(view, sizes.open()[static_cast<size_t>(index)].slot, way);
+    return !which.empty() && sizes.may_grow(index, which);
+  }
+
+  static int32_t count(const View& view, const JobSize& size, int way) {
+    int32_t n = 0;
+    for (const int32_t g : groups(view, size.slot, way)) n += size.tasks[static_cast<size_t>(g)];
+    return n;
+  }
+
+  // What DRF hands out next; nothing, where that is for a job that is not shown.
+  static int32_t suggested(const View& view, const Sizes& sizes) {
+    const Sizes::Grant grant = sizes.best(least_share(view, sizes.shares()));
+    if (grant.index == kNone || grant.index >= kShown) return kRows;
+    const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
+    for (const int way : {kWorker, kServer}) {
+      const std::vector<int32_t> which = groups(view, slot, way);
+      if (which.size() == 1 && which[0] == grant.group) return grant.index * kWays + way;
+    }
+    return kRows;
+  }
+
+  void write_job(const View& view, const Foretell& foretell, const Sizes& sizes,
+                 const JobSize& size, float* f) const {
+    const int32_t slot = size.slot;
+    const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
+    const double left_s = 1e-6 * (static_cast<double>(std::max<int64_t>(view.limit_us(slot), 0)) -
+                                  static_cast<double>(view.worked_us(slot)));
+    const auto log2_of = [](double x) { return static_cast<float>(log2_coarse(x)); };
+    std::fill_n(f, int{kRowFeatures}, 0.0F);
+    f[kSlots] =
+        log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
+    f[kLeft] = (log2_of(std::max(left_s, 1.0)) - 12) / 8;
+    f[kShare] = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
+    f[kWorkers] = log2_of(1 + workers) / 4;
+    f[kServers] = log2_of(1 + servers) / 4;
+    f[kBalance] =
+        servers > 0 ? log2_of(static_cast<double>(std::max(workers, 1)) / servers) / 4 : 0;
+    const std::array<std::pair<int32_t, int32_t>, 3> shapes = {{{4, 1}, {1, 4}, {4, 4}}};
+    const double one = speed(view, foretell, slot, 1, 1);
+    for (size_t k = 0; k < shapes.size() && one > 0; ++k) {
+      const double many = speed(view, foretell, slot, shapes[k].first, shapes[k].second);
+      f[kManyW + k] = log2_of(std::max(many / one, 1.0 / 16)) / 4;
+    }
+  }
+
+  // On the best type, as its model was measured; 0: a job without workers and servers.
+  static double speed(const View& view, const Foretell& foretell, int32_t slot, int32_t workers,
+                      int32_t servers) {
+    if (!view.shaped(slot)) return 0;
+    std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
+    for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;
+    for (const int32_t g : groups(view, slot, kServer)) tasks[static_cast<size_t>(g)] = servers;
+    double best = 0;
+    for (int32_t t = 0; t < foretell.num_types(); ++t) {
+      best = std::max(best, foretell.sized(slot, t, tasks));
+    }
+    return best;
+  }
+
+  Config config_;
+};
+
+const RowTasks::Add<Dl2> kDl2{
+    "dl2",
+    {.about = "how many workers and parameter servers each job has",
+     .source = "Peng et al., DL2, TPDS 2021",
+     .fidelity = "its actions, slots, reward and start; a job's type told by its measured speeds",
+     .level = Level::kEstimate,
+     .preemptive = true,
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

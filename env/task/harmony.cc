@@ -1,0 +1,360 @@
+// Harmony (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine learning
+// clusters", INFOCOM 2019): where the workers and parameter servers of new jobs go, task by task.
+// The network is asked for one task after the other, (job, role, server), until every new task has
+// a place or nothing fits. Jobs that run are never moved, and nobody is stopped.
+//
+// Of the paper, after two sets of notes on it: actions, that running jobs stay, what is paid (the
+// sum over jobs of the share of their epochs that they trained), the actor-critic with a replay,
+// exploring by a heuristic drawn from packing and balancing. Ours: decisions at every event, not
+// every 20 minutes; a job that is begun is placed to its end before another, and only where its
+// other tasks fit, too, so that no task waits for others in place; at most four jobs and sixteen
+// servers of a role are shown, the emptiest and the fullest of them (the factored head); one small
+// network scores all rows; what a place does to speeds is shown as it was measured (`model`), in
+// the stead of the paper's learned model of rewards.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+
+#include "env/base/log2.h"
+#include "env/sim/foretell.h"
+#include "env/sim/task_placer.h"
+#include "env/task/progress.h"
+#include "env/task/row_task.h"
+
+namespace yard {
+namespace {
+
+constexpr int kJobs = 4, kRoles = 2, kServers = 16;
+constexpr int kRows = kJobs * kRoles * kServers;
+constexpr int kMostTasks = 64;  // of a job; larger ones wait for ever
+
+enum RowFeature {
+  kWorker,     // 1: the task holds GPUs
+  kTasks,      // log2 of the job's tasks
+  kTasksLeft,  // share of them without a place
+  kLength,     // log2 s that its user says it runs
+  kWaited,     // log2 s
+  kOrder,      // its place in the queue, in eighths
+  kGpusFree,   // shares of the server, before the task
+  kCpusFree,
+  kMemFree,
+  kGpusTaken,  // shares of it that the task takes
+  kCpusTaken,
+  kOwn,     // the job's tasks that are to be there, in eighths
+  kOwnAny,  // 1: some are
+  kOthers,  // jobs that hold GPUs there, in quarters
+  kSpeed,   // log2 of the job's speed with what has a place so far and this, over its best
+  kHarm,    // what others lose by it, in GPUs
+  kRowFeatures
+};
+enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
+
+struct Config {
+  double prior_gap = 1;
+  bool model = true;
+
+  void fields(FieldList& f) {
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("model", model, "false: what a place does to speeds is not shown");
+  }
+};
+
+// The job whose tasks are being placed, and where those went that have a place.
+struct Begun {
+  int32_t slot, count;
+  int16_t group[kMostTasks];
+  int32_t node[kMostTasks];
+};
+
+// What may be chosen: a task of the group of that job to go there.
+struct Choice {
+  int32_t slot, group, node;
+};
+
+class Harmony final : public RowTask {
+ public:
+  explicit Harmony(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
+  std::string feature_schema() const override {
+    return "harmony 1, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length waited order "
+           "gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others speed harm; "
+           "cluster: gpus cpus waiting live begun";
+  }
+  Level level() const override { return Level::kEstimate; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  Heuristic heuristic() const override { return {"least-loaded", {}}; }
+
+  // Then, of every slot, whether it was given up in this decision.
+  size_t memory_bytes(const View& view) const override {
+    return sizeof(Begun) + static_cast<size_t>(view.capacity() + 7) / 8 * 8;
+  }
+  void open(const View& view, std::byte* memory) const override {
+    std::fill_n(memory, memory_bytes(view), std::byte{0});
+    begun(memory).slot = kNone;
+  }
+
+  bool asks(const View& view, std::byte* memory) const override {
+    if (view.num_waiting() == 0) return false;
+    return !choices(view, memory).empty();
+  }
+
+  void observe(const View& view, std::byte* memory, Observation& o) const override {
+    const std::vector<Choice> all = choices(view, memory);
+    const Foretell foretell(view);
+    const std::vector<Piece> pieces = pieces_of(view, begun(memory));
+    std::fill_n(o.mask, kRows + 1, uint8_t{0});
+    o.choices = static_cast<int32_t>(all.size());
+    o.suggested = suggested(view, all, pieces);
+    int32_t order = 0;
+    for (size_t row = 0; row < all.size(); ++row) {
+      if (row > 0 && all[row].slot != all[row - 1].slot) ++order;
+      o.mask[row] = 1;
+      o.slots[row] = all[row].slot;
+      write_choice(view, foretell, all[row], pieces, order, o.jobs + row * kRowFeatures);
+    }
+    if (o.prior != nullptr) {
+      for (int32_t a = 0; a <= kRows; ++a) {
+        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
+        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
+      }
+    }
+    clear_rest(o, o.choices);
+    write_cluster(view, !pieces.empty(), o.cluster);
+  }
+
+  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    const Choice choice = choices(view, memory)[static_cast<size_t>(action)];
+    Begun& b = begun(memory);
+    b.slot = choice.slot;
+    b.group[b.count] = static_cast<int16_t>(choice.group);
+    b.node[b.count++] = choice.node;
+    if (b.count < num_tasks(view, b.slot)) return;
+    const std::vector<Piece> pieces = pieces_of(view, b);
+    if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size()))) {
+      given_up(memory, b.slot) = 1;
+    }
+    b.slot = kNone;
+    b.count = 0;
+  }
+
+  double earned(const View& view, double) const override { return jobs_trained(view); }
+
+ private:
+  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
+  static uint8_t& given_up(std::byte* memory, int32_t slot) {
+    return reinterpret_cast<uint8_t*>(memory + sizeof(Begun))[slot];
+  }
+
+  // A plain job is as many tasks of a GPU each.
+  static int32_t groups(const View& view, int32_t slot) {
+    return view.shaped(slot) ? view.num_groups(slot) : 1;
+  }
+  static int32_t asked(const View& view, int32_t slot, int32_t group) {
+    return view.shaped(slot) ? view.asked_tasks(slot, group) : view.gpus(slot);
+  }
+  static int32_t num_tasks(const View& view, int32_t slot) {
+    int32_t n = 0;
+    for (int32_t g = 0; g < groups(view, slot); ++g) n += asked(view, slot, g);
+    return n;
+  }
+
+  static void add(const View& view, int32_t slot, int32_t group, int32_t node,
+                  std::vector<Piece>& pieces) {
+    auto mine = std::ranges::find_if(
+        pieces, [&](const Piece& p) { return p.node == node && p.group == group; });
+    if (mine == pieces.end()) mine = pieces.insert(pieces.end(), {node, 0, group, 0});
+    mine->gpus += view.shaped(slot) ? view.task_need(slot, group).gpus : 1;
+    mine->tasks += view.shaped(slot);
+  }
+
+  // By groups, as a start has them.
+  static std::vector<Piece> pieces_of(const View& view, const Begun& b) {
+    std::vector<Piece> out;
+    for (int32_t k = 0; k < b.count; ++k) add(view, b.slot, b.group[k], b.node[k], out);
+    std::ranges::stable_sort(out, {}, &Piece::group);
+    return out;
+  }
+
+  static std::vector<int32_t> tasks_left(const View& view, int32_t slot,
+                                         std::span<const Piece> pieces) {
+    std::vector<int32_t> left;
+    for (int32_t g = 0; g < groups(view, slot); ++g) left.push_back(asked(view, slot, g));
+    for (const Piece& p : pieces) {
+      left[static_cast<size_t>(p.group)] -= view.shaped(slot) ? p.tasks : p.gpus;
+    }
+    return left;
+  }
+
+  // Whether all other tasks find a place beside these, each the first.
+  static bool completes(const View& view, int32_t slot, std::vector<Piece> pieces) {
+    const TaskPlacer placer(view);
+    const std::vector<int32_t> left = tasks_left(view, slot, pieces);
+    for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
+      int32_t node = 0;
+      for (int32_t t = 0; t < left[static_cast<size_t>(g)]; ++t) {
+        while (node < view.spec().num_nodes && !placer.takes(slot, pieces, g, node)) ++node;
+        if (node == view.spec().num_nodes) return false;
+        add(view, slot, g, node, pieces);
+      }
+    }
+    return true;
+  }
+
+  // The job that is begun, else the first in the queue that fit, one of each kind.
+  static std::vector<int32_t> candidates(const View& view, std::byte* memory) {
+    if (begun(memory).slot != kNone) return {begun(memory).slot};
+    std::vector<int32_t> out;
+    std::vector<int32_t> hopeless;  // classes
+    for (int32_t slot = view.queue_head(); slot != kNone && out.size() < kJobs;
+         slot = view.queue_next(slot)) {
+      if (given_up(memory, slot) != 0 || num_tasks(view, slot) > kMostTasks ||
+          groups(view, slot) > kRoles || !view.within_limit(slot) ||
+          std::ranges::count(hopeless, view.size_class(slot)) > 0) {
+        continue;
+      }
+      if (completes(view, slot, {})) {
+        out.push_back(slot);
+      } else {
+        hopeless.push_back(view.size_class(slot));
+      }
+    }
+    return out;
+  }
+
+  static double least_used(const View& view, const Choice& c, std::span<const Piece> pieces) {
+    const TaskPlacer::Shares room = room_beside(view, c, pieces);
+    return std::min({room.gpus, room.cpus, room.mem});
+  }
+
+  static TaskPlacer::Shares room_beside(const View& view, const Choice& c,
+                                        std::span<const Piece> pieces) {
+    const TaskPlacer placer(view);
+    TaskPlacer::Shares room = placer.room(c.node);
+    for (const Piece& p : pieces) {
+      if (p.node != c.node) continue;
+      const TaskPlacer::Shares one = placer.need(c.slot, p.group, c.node);
+      const int32_t n = view.shaped(c.slot) ? p.tasks : p.gpus;
+      room = {room.gpus - n * one.gpus, room.cpus - n * one.cpus, room.mem - n * one.mem};
+    }
+    return room;
+  }
+
+  // Job by job, role by role, server by server.
+  static std::vector<Choice> choices(const View& view, std::byte* memory) {
+    const TaskPlacer placer(view);
+    std::vector<Choice> out;
+    for (const int32_t slot : candidates(view, memory)) {
+      const bool goes_on = begun(memory).slot == slot;
+      const std::vector<Piece> pieces =
+          goes_on ? pieces_of(view, begun(memory)) : std::vector<Piece>();
+      const std::vector<int32_t> left = tasks_left(view, slot, pieces);
+      for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
+        if (left[static_cast<size_t>(g)] == 0) continue;
+        std::vector<Choice> here;
+        for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
+          if (!placer.takes(slot, pieces, g, node)) continue;
+          std::vector<Piece> with = pieces;
+          add(view, slot, g, node, with);
+          if (completes(view, slot, std::move(with))) here.push_back({slot, g, node});
+        }
+        keep_ends(view, pieces, here);
+        out.insert(out.end(), here.begin(), here.end());
+      }
+    }
+    return out;
+  }
+
+  // Where too many could take the task: the emptiest and the fullest of them.
+  static void keep_ends(const View& view, std::span<const Piece> pieces,
+                        std::vector<Choice>& here) {
+    if (here.size() <= kServers) return;
+    std::ranges::stable_sort(here, std::greater(),
+                             [&](const Choice& c) { return least_used(view, c, pieces); });
+    here.erase(here.begin() + kServers / 2, here.end() - kServers / 2);
+    std::ranges::sort(here, {}, &Choice::node);
+  }
+
+  // Load balancing, first come first served.
+  static int32_t suggested(const View& view, const std::vector<Choice>& all,
+                           std::span<const Piece> pieces) {
+    size_t best = 0;
+    for (size_t row = 1; row < all.size(); ++row) {
+      if (all[row].slot != all[0].slot || all[row].group != all[0].group) break;
+      if (least_used(view, all[row], pieces) > least_used(view, all[best], pieces)) best = row;
+    }
+    return static_cast<int32_t>(best);
+  }
+
+  void write_choice(const View& view, const Foretell& foretell, const Choice& c,
+                    const std::vector<Piece>& pieces, int32_t order, float* f) const {
+    const TaskPlacer placer(view);
+    const TaskPlacer::Shares room = room_beside(view, c, pieces);
+    const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
+    const std::vector<int32_t> left = tasks_left(view, c.slot, pieces);
+    int32_t without = 0, own = 0;
+    for (const int32_t n : left) without += n;
+    for (const Piece& p : pieces) own += p.node == c.node ? std::max(p.tasks, 1) : 0;
+    const auto log2_of = [](double x) { return static_cast<float>(log2_coarse(x)); };
+    const auto log2_s = [&](int64_t us) {
+      return (log2_of(std::max(1e-6 * static_cast<double>(us), 1.0)) - 12) / 8;
+    };
+    const int32_t tasks = num_tasks(view, c.slot);
+    std::fill_n(f, int{kRowFeatures}, 0.0F);
+    f[kWorker] = takes.gpus > 0;
+    f[kTasks] = log2_of(tasks) / 4;
+    f[kTasksLeft] = static_cast<float>(without) / static_cast<float>(tasks);
+    f[kLength] = log2_s(view.limit_us(c.slot));
+    f[kWaited] = log2_s(view.now_us() - view.since_us(c.slot));
+    f[kOrder] = static_cast<float>(order) / 8;
+    f[kGpusFree] = static_cast<float>(room.gpus);
+    f[kCpusFree] = static_cast<float>(room.cpus);
+    f[kMemFree] = static_cast<float>(room.mem);
+    f[kGpusTaken] = static_cast<float>(takes.gpus);
+    f[kCpusTaken] = static_cast<float>(takes.cpus);
+    f[kOwn] = static_cast<float>(own) / 8;
+    f[kOwnAny] = own > 0;
+    f[kOthers] = static_cast<float>(std::min<size_t>(foretell.on(c.node).size(), 8)) / 4;
+    if (!config_.model) return;
+    std::vector<Piece> with = pieces;
+    add(view, c.slot, c.group, c.node, with);
+    const int32_t type = foretell.node_type(c.node);
+    const bool one_type = std::ranges::all_of(
+        with, [&](const Piece& p) { return foretell.node_type(p.node) == type; });
+    const double best = foretell.best(c.slot);
+    if (one_type && best > 0) {
+      const double rate = foretell.there(c.slot, with, {}) / best;
+      f[kSpeed] = log2_of(std::clamp(rate, 1.0 / 16, 16.0));
+    }
+    f[kHarm] = static_cast<float>(std::min(foretell.harm(c.slot, with, {}), 16.0));
+  }
+
+  static void write_cluster(const View& view, bool begun, float* f) {
+    const SpecColumns& spec = view.spec();
+    const TaskPlacer placer(view);
+    double cpus = 0;
+    for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.room(node).cpus;
+    f[kGpus] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
+    f[kCpus] = static_cast<float>(cpus / std::max(1, spec.num_nodes));
+    f[kWaiting] = static_cast<float>(log2_coarse(1.0 + view.num_waiting())) / 8;
+    f[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+    f[kBegun] = begun;
+  }
+
+  Config config_;
+};
+
+const RowTasks::Add<Harmony> kHarmony{
+    "harmony",
+    {.about = "where the workers and parameter servers of new jobs go, task by task",
+     .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",
+     .fidelity = "its actions, reward and learner, after notes on the paper; speeds as measured in "
+                 "the stead of its learned model",
+     .level = Level::kEstimate,
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

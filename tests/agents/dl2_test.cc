@@ -1,0 +1,111 @@
+// The agent dl2: untrained it is DRF, what it is paid adds up to the jobs, and its actions are
+// sizes.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "agents/agent.h"
+#include "agents/worlds.h"
+#include "env/task/row_task.h"
+#include "env/trace/servers.h"
+#include "policies/policy.h"
+#include "tests/agents/problems.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kWays = 3;  // a worker, a server, both
+
+Scene servers_scene(int jobs) {
+  ServersParams p;
+  p.jobs = jobs;
+  return Scene(load_cluster("servers-6"), generate_servers(p, {.seed = 5, .cluster_gpus = 12}),
+               no_costs());
+}
+
+std::unique_ptr<Worlds> worlds_of(const Scene& scene, int jobs) {
+  return make_agent("dl2", {})->worlds(
+      {{scene.fixed(), &scene.workload(), 1}},
+      {.worlds = 1, .episode_jobs = jobs, .wait_at_end = true, .seed = 4});
+}
+
+// Plays what `choose` says to the end; returns what was paid.
+template <class Choose>
+double play(Worlds& worlds, const Choose& choose) {
+  worlds.reset();
+  double paid = 0;
+  while (!worlds.waits(0)) {
+    worlds.step(std::vector<int32_t>{choose(worlds.sight())});
+    paid += worlds.sight().reward[0];
+  }
+  return paid;
+}
+
+TEST(Dl2, SuggestsWhatDrfDoes) {
+  const Scene scene = servers_scene(20);
+  const auto worlds = worlds_of(scene, 20);
+  play(*worlds, [](const WorldsSight& sight) { return sight.suggested[0]; });
+  const auto drf = make_policy("drf");
+  Player player(scene, *drf);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 20;
+  EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+}
+
+TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
+  const Scene scene = servers_scene(12);
+  const auto worlds = worlds_of(scene, 12);
+  for (const int nothing : {0, 1}) {
+    const double paid = play(*worlds, [nothing](const WorldsSight& sight) {
+      return nothing == 0 ? sight.suggested[0] : 30 * kWays;
+    });
+    EXPECT_NEAR(paid, 12, 1e-4) << "rewards are floats";
+    worlds->begin_episodes();
+  }
+}
+
+// Plays the same actions at every decision.
+class Scripted final : public Policy {
+ public:
+  explicit Scripted(std::vector<int32_t> actions)
+      : task_(RowTasks::make("dl2", {})), actions_(std::move(actions)) {}
+
+  Level level() const override { return task_->level(); }
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    std::vector<std::byte> memory(task_->memory_bytes(view));
+    task_->open(view, memory.data());
+    for (const int32_t action : actions_) {
+      EXPECT_TRUE(task_->asks(view, memory.data()));
+      task_->take(view, memory.data(), action, draft);
+    }
+    EXPECT_FALSE(task_->asks(view, memory.data()));
+    task_->close(view, memory.data(), draft);
+  }
+
+ private:
+  std::shared_ptr<const RowTask> task_;
+  std::vector<int32_t> actions_;
+};
+
+// A job that gets nothing runs with the least; each choice is a task more, or two.
+TEST(Dl2, ActionsAreSizes) {
+  const Scene scene = servers_scene(1);
+  const auto sizes_after = [&](const std::vector<int32_t>& actions) {
+    const Scripted policy(actions);
+    Player player(scene, policy);
+    player.advance();
+    player.decide();
+    const int32_t slot = player.view().held(0);
+    return std::pair(player.view().held_tasks(slot, 1), player.view().held_tasks(slot, 0));
+  };
+  constexpr int kNothing = 90;
+  EXPECT_EQ(sizes_after({kNothing}), std::pair(1, 1));  // workers, servers
+  EXPECT_EQ(sizes_after({0, kNothing}), std::pair(2, 1));
+  EXPECT_EQ(sizes_after({1, 1, kNothing}), std::pair(1, 3));
+  EXPECT_EQ(sizes_after({2, 0, 1, 2, kNothing}), std::pair(4, 4));
+}
+
+}  // namespace
+}  // namespace yard::testing
