@@ -35,7 +35,7 @@ void TrainConfig::fields(FieldList& f) {
     "an episode is cut off after so many; 0: never");
   f("horizon_s", horizon_s, 1.0, 1e12, "seconds after which a reward counts 1/e");
   f("reward_scale", reward_scale, 0.0, 1e12,
-    "rewards are multiplied by it; 0: by 1 / (mean jobs in the system x horizon_s)");
+    "rewards are multiplied by it; 0: by 1 / (their mean a second x horizon_s)");
   descent.fields(f);
   f("average", average, 0.0, 0.9999,
     "what is kept is an average of weights with this decay an update");

@@ -266,13 +266,16 @@ class Trainer::Impl {
   void begin_training() {
     collector_.collect(0, nullptr);
     const Rollout& rollout = collector_.rollout();
-    double sums[2] = {0, 0};  // cost, seconds
-    for (const float r : rollout.reward) sums[0] -= r;
+    double sums[2] = {0, 0};  // reward, seconds
+    for (const float r : rollout.reward) sums[0] += r;
     for (const float dt : rollout.dt_s) sums[1] += dt;
     ranks_.sum(sums);
-    const double mean_jobs = std::max(sums[0] / std::max(sums[1], 1.0), 1.0);
+    // A second of a job costs 1: of an idle cluster the scale is that of one job. What is earned
+    // may be much less.
+    const double mean = sums[0] / std::max(sums[1], 1.0);
+    const double rate = mean > 0 ? mean : std::max(-mean, 1.0);
     counters_.reward_scale =
-        config_.reward_scale > 0 ? config_.reward_scale : 1 / (mean_jobs * config_.horizon_s);
+        config_.reward_scale > 0 ? config_.reward_scale : 1 / (rate * config_.horizon_s);
     std::vector<int64_t> all(static_cast<size_t>(rollout.size()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
     if (config_.start.empty()) {  // else the weights were made for the normaliser beside them

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # results.sh: the tables of docs/results.md: tunes the families of heuristics, searches the pilot's seeds,
-# trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody,
-# writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
+# trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody, trains
+# and scores the agents of the literature, writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
 # goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
 # of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
 # test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-), c (what clusters
@@ -21,6 +21,7 @@ gradients="1:5 2:5 3:5 4:5 5:5"
 embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
   tuned-5:2 score:6"
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
+agents="sched2:20 harmony:8 dl2:30"
 tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20"
 
 # What pilots are searched on, and what is kept is best on: one replica of short stretches of the
@@ -44,6 +45,7 @@ add_stages gradient "$gradients"
 stages+="rival 10"$'\n'
 add_stages embedded "$embedded"
 add_stages scores "$scores"
+add_stages agents "$agents"
 stages+="tables 0"$'\n'
 asked=$stages
 parts=$only
@@ -197,6 +199,38 @@ for part in $embedded; do
       cp "$kept/embedded.json" evaluations/embedded.json
       ;;
   esac
+done
+
+# An agent of the literature: five seeds, then all five as one against its rivals. On a generator's jobs
+# the seed is one that nobody trained on.
+for part in $agents; do
+  name=${part%:*}
+  wanted "agents/$name" || continue
+  echo "== agent $name"
+  seeds_of=
+  for n in 1 2 3 4 5; do
+    train "$kept/$name-$n" "" "experiments/configs/$name.yaml" --set "seed=$n"
+    seeds_of+=,$kept/$name-$n/checkpoints/best
+  done
+  rivals=() where=()
+  case $name in
+    sched2)
+      where=(--cells experiments/sched2.yaml --only validate --out "$kept/scores")
+      rivals=(--candidate "fifo,backfill,las-skew,sjf-qssf")
+      ;;
+    harmony)
+      where=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
+        --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
+      rivals=(--against "least-loaded,tetris,lif-linear,lif-quadratic,las-skew")
+      ;;
+    dl2)
+      where=(--trace synthetic:servers --cluster servers-13 --profiles experiments/speeds/servers.csv
+        --generate-jobs 3000 --seed 31002 --from "10%")
+      rivals=(--against "drf,optimus")
+      ;;
+  esac
+  "$yard" evaluate "${where[@]}" --checkpoint "${seeds_of#,}" "${rivals[@]}" --json-out "$kept/agents-$name.json"
+  cp "$kept/agents-$name.json" "evaluations/agents-$name.json"
 done
 
 # score GROUP POLICIES [CELLS] [SEEDS]: everybody of the cells' yardsticks, and these, on a group or some of

@@ -80,10 +80,12 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
     job.model = job.name = kModels[rng.below(kModels.size())];
     job.user = "user" + std::to_string(1 + rng.below(8));
     job.pattern = Pattern::kParameterServer;
-    job.groups = {group("ps", p.servers, p.most, p.server_cores, 0),
-                  group("worker", p.workers, p.most, p.worker_cores, 1)};
-    job.gpus = p.workers;
-    work_gpu_s += run_s * p.workers;
+    const int workers =
+        p.drawn ? 1 + static_cast<int>(rng.below(static_cast<uint32_t>(p.workers))) : p.workers;
+    job.groups = {group("ps", p.drawn ? workers : p.servers, p.most, p.server_cores, 0),
+                  group("worker", workers, p.most, p.worker_cores, 1)};
+    job.gpus = workers;
+    work_gpu_s += run_s * workers;
   }
   // Spread at random over the time in which the cluster offers that work over the load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);

@@ -21,6 +21,7 @@ struct ServersParams {
   double mean_min = 147;
   double log_sd = 1;
   int workers = 2, servers = 2;
+  bool drawn = false;
   int most = 16;
   double worker_cores = 2, server_cores = 2;
 
@@ -33,6 +34,7 @@ struct ServersParams {
     f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
     f("workers", workers, 1, 1024, "that a job asks for, each a GPU");
     f("servers", servers, 1, 1024, "parameter servers that it asks for");
+    f("drawn", drawn, "from one up to as many workers, with as many servers, drawn for each job");
     f("most", most, 0, 1024, "the most of each that it can run with, from one; 0: not elastic");
     f("worker_cores", worker_cores, 0.001, 1024.0, "cores of a worker");
     f("server_cores", server_cores, 0.001, 1024.0, "of a parameter server");

@@ -61,6 +61,19 @@ TEST(SyntheticServers, OfFixedSizesIsNotElastic) {
   }
 }
 
+TEST(SyntheticServers, DrawsSizesUpToThoseAskedFor) {
+  ServersParams p;
+  p.drawn = true;
+  p.workers = 3;
+  std::map<int, int> sizes;
+  for (const Job& job : generate_servers(p, {.jobs = 900})) {
+    EXPECT_EQ(job.groups[0].count, job.groups[1].count);
+    ++sizes[job.gpus];
+  }
+  ASSERT_EQ(sizes.size(), 3u);
+  for (const auto& [gpus, jobs] : sizes) EXPECT_NEAR(jobs, 300, 5 * 15) << gpus;
+}
+
 TEST(SyntheticServers, RefusesAClusterTooSmallForOneJob) {
   EXPECT_THROW(generate_servers({}, {.cluster_gpus = 1}), InputError);
 }
