@@ -1,0 +1,121 @@
+// The agent harmony: tasks go one by one, jobs start whole, and what is paid adds up to the jobs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+
+#include "agents/agent.h"
+#include "agents/worlds.h"
+#include "env/sim/task_placer.h"
+#include "env/task/row_task.h"
+#include "env/trace/servers.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+Scene fixed_sizes(int jobs) {
+  ServersParams p;
+  p.jobs = jobs;
+  p.most = 0;
+  p.drawn = true;
+  p.workers = 3;
+  return Scene(load_cluster("servers-6"), generate_servers(p, {.seed = 5, .cluster_gpus = 12}),
+               no_costs());
+}
+
+// Takes the choice that `pick` says of as many as there are, until there is none; keeps what it
+// saw.
+class Placing final : public Policy {
+ public:
+  using Pick = std::function<int32_t(int32_t choices)>;
+  explicit Placing(Pick pick) : task_(RowTasks::make("harmony", {})), pick_(std::move(pick)) {}
+
+  Level level() const override { return task_->level(); }
+
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    const TaskShape shape = task_->shape();
+    std::vector<std::byte> memory(task_->memory_bytes(view));
+    std::vector<float> jobs(static_cast<size_t>(shape.rows * shape.row_features)),
+        cluster(static_cast<size_t>(shape.cluster_features));
+    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions()));
+    std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
+    task_->open(view, memory.data());
+    int32_t begun = kNone, left = 0;
+    while (task_->asks(view, memory.data())) {
+      Observation o{};
+      o.jobs = jobs.data();
+      o.cluster = cluster.data();
+      o.mask = mask.data();
+      o.slots = slots.data();
+      o.filled = shape.rows;
+      task_->observe(view, memory.data(), o);
+      const int32_t action = pick_(o.choices);
+      const int32_t slot = slots[static_cast<size_t>(action)];
+      // A job that is begun goes on until it has started.
+      if (begun != kNone) {
+        EXPECT_EQ(slot, begun);
+      }
+      if (begun == kNone) left = view.num_tasks(slot);
+      begun = slot;
+      const int32_t held = view.num_held();
+      task_->take(view, memory.data(), action, draft);
+      ++tasks_;
+      if (--left == 0) {
+        EXPECT_EQ(view.num_held(), held + 1);
+        begun = kNone;
+      } else {
+        EXPECT_EQ(view.num_held(), held);
+      }
+    }
+    EXPECT_EQ(begun, kNone);
+    // Nobody waits who would fit.
+    for (int32_t s = view.queue_head(); s != kNone; s = view.queue_next(s)) {
+      std::vector<Piece> room(64);
+      const auto any = [](const TaskPlacer::Seat&) { return 0.0; };
+      EXPECT_EQ(TaskPlacer(view).place(s, {}, any, room.data()), 0);
+    }
+    task_->close(view, memory.data(), draft);
+  }
+
+  int tasks() const { return tasks_; }
+
+ private:
+  std::shared_ptr<const RowTask> task_;
+  Pick pick_;
+  mutable int tasks_ = 0;
+};
+
+TEST(Harmony, PlacesEveryTaskOfEveryJob) {
+  const Scene scene = fixed_sizes(60);
+  int tasks = 0;
+  for (const Job& job : scene.jobs()) tasks += job.groups[0].count + job.groups[1].count;
+  for (const uint64_t seed : {1, 2, 3}) {
+    Rng rng(seed);
+    const Placing policy([&rng](int32_t choices) {
+      return static_cast<int32_t>(rng.below(static_cast<uint32_t>(choices)));
+    });
+    Player player(scene, policy);
+    player.play();
+    EXPECT_FALSE(player.failed());
+    EXPECT_EQ(policy.tasks(), tasks);
+  }
+}
+
+TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
+  const Scene scene = fixed_sizes(20);
+  const auto worlds =
+      make_agent("harmony", {})
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
+  worlds->reset();
+  double paid = 0;
+  while (!worlds->waits(0)) {
+    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+    paid += worlds->sight().reward[0];
+  }
+  EXPECT_NEAR(paid, 20, 1e-4) << "rewards are floats";
+}
+
+}  // namespace
+}  // namespace yard::testing
