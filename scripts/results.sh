@@ -230,7 +230,6 @@ for part in $agents; do
       ;;
   esac
   "$yard" evaluate "${where[@]}" --checkpoint "${seeds_of#,}" "${rivals[@]}" --json-out "$kept/agents-$name.json"
-  cp "$kept/agents-$name.json" "evaluations/agents-$name.json"
 done
 
 # score GROUP POLICIES [CELLS] [SEEDS]: everybody of the cells' yardsticks, and these, on a group or some of

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
-constexpr int kMostTasks = 64;  // of a job; larger ones wait for ever
+constexpr int kMostTasks = 64;  // of a job; larger ones go where load balancing puts them
 
 enum RowFeature {
   kWorker,     // 1: the task holds GPUs
@@ -134,11 +134,21 @@ class Harmony final : public RowTask {
     b.node[b.count++] = choice.node;
     if (b.count < num_tasks(view, b.slot)) return;
     const std::vector<Piece> pieces = pieces_of(view, b);
-    if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size()))) {
+    if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size())) &&
+        !start_balanced(view, b.slot, draft)) {
       given_up(memory, b.slot) = 1;
     }
     b.slot = kNone;
     b.count = 0;
+  }
+
+  // Jobs that no choice can say do not wait for ever.
+  void close(const View& view, std::byte*, Draft& draft) const override {
+    std::vector<int32_t> others;
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      if (!can_be_said(view, slot)) others.push_back(slot);
+    }
+    for (const int32_t slot : others) start_balanced(view, slot, draft);
   }
 
   double earned(const View& view, double) const override { return jobs_trained(view); }
@@ -147,6 +157,18 @@ class Harmony final : public RowTask {
   static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
   static uint8_t& given_up(std::byte* memory, int32_t slot) {
     return reinterpret_cast<uint8_t*>(memory + sizeof(Begun))[slot];
+  }
+
+  static bool can_be_said(const View& view, int32_t slot) {
+    return num_tasks(view, slot) <= kMostTasks && groups(view, slot) <= kRoles;
+  }
+
+  static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
+    const auto score = [](const TaskPlacer::Seat& at) {
+      return std::min({at.room.gpus, at.room.cpus, at.room.mem});
+    };
+    const int32_t n = TaskPlacer(view).place(slot, {}, score, draft.scratch());
+    return n > 0 && draft.start(slot, draft.scratch(), n);
   }
 
   // A plain job is as many tasks of a GPU each.
@@ -189,16 +211,47 @@ class Harmony final : public RowTask {
     return left;
   }
 
-  // Whether all other tasks find a place beside these, each the first.
-  static bool completes(const View& view, int32_t slot, std::vector<Piece> pieces) {
-    const TaskPlacer placer(view);
+  // Whether the task may go there; on a cluster where a job's GPUs are all of one type, that is the
+  // type of those that it has.
+  static bool takes(const View& view, int32_t slot, std::span<const Piece> pieces, int32_t group,
+                    int32_t node) {
+    const SpecColumns& spec = view.spec();
+    const auto on_gpus = [&](int32_t g) {
+      if (!view.shaped(slot)) return true;
+      const TaskNeed need = view.task_need(slot, g);
+      return need.gpus + need.gpu_milli > 0;
+    };
+    if (spec.one_type && on_gpus(group)) {
+      for (const Piece& p : pieces) {
+        if (on_gpus(p.group) && spec.node_type[p.node] != spec.node_type[node]) return false;
+      }
+    }
+    return TaskPlacer(view).takes(slot, pieces, group, node);
+  }
+
+  // Whether all other tasks find a place beside these, each the first that there is; where a job
+  // has no GPU yet and its GPUs are to be of one type, of some type.
+  static bool completes(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
+    const SpecColumns& spec = view.spec();
+    if (!spec.one_type) return completes_from(view, slot, pieces, 0);
+    for (int32_t first = 0; first < spec.num_nodes; ++first) {
+      const bool new_type = first == 0 || spec.node_type[first] != spec.node_type[first - 1];
+      if (new_type && completes_from(view, slot, pieces, first)) return true;
+    }
+    return false;
+  }
+
+  // Looks at the nodes from `first` on, then at those before it.
+  static bool completes_from(const View& view, int32_t slot, std::vector<Piece> pieces,
+                             int32_t first) {
+    const int32_t nodes = view.spec().num_nodes;
     const std::vector<int32_t> left = tasks_left(view, slot, pieces);
     for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
-      int32_t node = 0;
+      int32_t passed = 0;
       for (int32_t t = 0; t < left[static_cast<size_t>(g)]; ++t) {
-        while (node < view.spec().num_nodes && !placer.takes(slot, pieces, g, node)) ++node;
-        if (node == view.spec().num_nodes) return false;
-        add(view, slot, g, node, pieces);
+        while (passed < nodes && !takes(view, slot, pieces, g, (first + passed) % nodes)) ++passed;
+        if (passed == nodes) return false;
+        add(view, slot, g, (first + passed) % nodes, pieces);
       }
     }
     return true;
@@ -211,8 +264,7 @@ class Harmony final : public RowTask {
     std::vector<int32_t> hopeless;  // classes
     for (int32_t slot = view.queue_head(); slot != kNone && out.size() < kJobs;
          slot = view.queue_next(slot)) {
-      if (given_up(memory, slot) != 0 || num_tasks(view, slot) > kMostTasks ||
-          groups(view, slot) > kRoles || !view.within_limit(slot) ||
+      if (given_up(memory, slot) != 0 || !can_be_said(view, slot) || !view.within_limit(slot) ||
           std::ranges::count(hopeless, view.size_class(slot)) > 0) {
         continue;
       }
@@ -245,7 +297,6 @@ class Harmony final : public RowTask {
 
   // Job by job, role by role, server by server.
   static std::vector<Choice> choices(const View& view, std::byte* memory) {
-    const TaskPlacer placer(view);
     std::vector<Choice> out;
     for (const int32_t slot : candidates(view, memory)) {
       const bool goes_on = begun(memory).slot == slot;
@@ -256,10 +307,10 @@ class Harmony final : public RowTask {
         if (left[static_cast<size_t>(g)] == 0) continue;
         std::vector<Choice> here;
         for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
-          if (!placer.takes(slot, pieces, g, node)) continue;
+          if (!takes(view, slot, pieces, g, node)) continue;
           std::vector<Piece> with = pieces;
           add(view, slot, g, node, with);
-          if (completes(view, slot, std::move(with))) here.push_back({slot, g, node});
+          if (completes(view, slot, with)) here.push_back({slot, g, node});
         }
         keep_ends(view, pieces, here);
         out.insert(out.end(), here.begin(), here.end());

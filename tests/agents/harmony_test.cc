@@ -102,6 +102,32 @@ TEST(Harmony, PlacesEveryTaskOfEveryJob) {
   }
 }
 
+// Jobs of more tasks or roles than there are choices for, and GPUs of one type a job.
+TEST(Harmony, NobodyWaitsForEver) {
+  std::vector<Job> jobs = busy_jobs(30);
+  jobs[3].gpus = 96;
+  RoleGroup group;
+  group.task.gpus = 1;
+  jobs[5].gpus = 3;
+  for (const char* role : {"a", "b", "c"}) {
+    group.role = role;
+    jobs[5].groups.push_back(group);
+  }
+  ClusterSpec cluster = load_cluster("16x8:v100+16x8:k80");
+  cluster.one_type = true;
+  const Scene scene(cluster, jobs, no_costs());
+  const auto worlds =
+      make_agent("harmony", {})
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
+  worlds->reset();
+  for (int step = 0; !worlds->waits(0); ++step) {
+    ASSERT_LT(step, 100'000);
+    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+  }
+  EXPECT_EQ(worlds->take_mean_jcts_s().size(), 1u);
+}
+
 TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
   const Scene scene = fixed_sizes(20);
   const auto worlds =
