@@ -12,7 +12,7 @@ constexpr int64_t kRowsAtOnce = 12'288;  // of a part
 void ReplayConfig::fields(FieldList& f) {
   f("replay", replay, 1, 100'000'000, "samples kept beyond their update, of each rank");
   f("drawn", drawn, 1, 100'000'000, "samples of them that an update learns from, on each rank");
-  f("steps", steps, 1, 100'000, "decisions a world between updates");
+  f("steps", steps, 2, 100'000, "decisions a world between updates");
   f("n_step", n_step, 1, 10'000,
     "decisions that let time pass, after which the estimate takes the place of what was earned");
 }
@@ -22,11 +22,14 @@ Drawn draw_replayed(const Experience& e, const ReplayConfig& config) {
   const auto chains = r.chains(e.worlds);
   // Of each sample its world's next, -1: none.
   std::vector<int64_t> next(static_cast<size_t>(r.size()), -1), known;
+  const auto leads_somewhere = [&](size_t i) {
+    return r.ending[i] == Ending::kTerminated || (r.ending[i] == Ending::kNone && next[i] >= 0);
+  };
   for (const auto& chain : chains) {
     for (size_t k = 0; k < chain.size(); ++k) {
       const auto i = static_cast<size_t>(chain[k]);
       if (k + 1 < chain.size()) next[i] = chain[k + 1];
-      if (k + 1 < chain.size() || r.ending[i] != Ending::kNone) known.push_back(chain[k]);
+      if (leads_somewhere(i)) known.push_back(chain[k]);
     }
   }
   Drawn out;
@@ -39,16 +42,14 @@ Drawn draw_replayed(const Experience& e, const ReplayConfig& config) {
     for (int64_t at = sample;; at = next[static_cast<size_t>(at)]) {
       const auto i = static_cast<size_t>(at);
       const double faded = ahead.discount * std::exp(-static_cast<double>(r.dt_s[i]) / e.horizon_s);
-      // The newest is where it ends: what it led to is not known, but what it is worth can be.
-      if (next[i] < 0 && r.ending[i] == Ending::kNone) {
+      if (!leads_somewhere(i)) {
         ahead.next = at;
         break;
       }
       ahead.reward += ahead.discount * e.reward_scale * r.reward[i];
       ahead.discount = faded;
-      if (r.ending[i] != Ending::kNone) {
-        if (r.ending[i] == Ending::kTerminated) ahead.discount = 0;
-        ahead.value = r.ending[i] == Ending::kTruncated ? r.final_value[i] : 0;
+      if (r.ending[i] == Ending::kTerminated) {
+        ahead.discount = 0;
         break;
       }
       passed += r.dt_s[i] > 0;
@@ -93,7 +94,7 @@ Returns bootstrapped(const Drawn& drawn, const std::vector<float>& values, int64
   size_t k = 0;
   for (size_t i = 0; i < drawn.sample.size(); ++i) {
     const Ahead& ahead = drawn.ahead[i];
-    const double then = ahead.next >= 0 ? values[k++] : ahead.value;
+    const double then = ahead.next >= 0 ? values[k++] : 0;
     out.target[static_cast<size_t>(drawn.sample[i])] =
         static_cast<float>(ahead.reward + ahead.discount * then);
   }

@@ -23,8 +23,7 @@ struct ReplayConfig {
 struct Ahead {
   double reward = 0;
   double discount = 0;  // of what comes after: 0 where the episode was over
-  int64_t next = -1;    // the sample that follows; -1: none, what comes after is worth `value`
-  double value = 0;
+  int64_t next = -1;    // the sample that follows; -1: none
 };
 
 struct Drawn {
@@ -33,7 +32,8 @@ struct Drawn {
 };
 
 // Draws with replacement from all samples but the newest of each world, of which nobody knows yet
-// what they led to. Discounts are those of time_aware_gae().
+// what they led to, and the last of episodes that were cut off, of which nobody will; what leads to
+// those is worth what they are worth. Discounts are those of time_aware_gae().
 Drawn draw_replayed(const Experience& experience, const ReplayConfig& config);
 
 // What the network makes of samples: `heads` of each, cut into parts for the threads.

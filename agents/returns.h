@@ -12,7 +12,7 @@ namespace yard {
 struct Returns {
   std::vector<float> advantage;     // (I)
   std::vector<float> target;        // (I)  for the critic; empty without one
-  std::vector<int64_t> drawn = {};  // what to learn from; empty: all that is new
+  std::vector<int64_t> drawn = {};  // what to learn from, where a replay is kept; else all new
 };
 
 // Generalised advantage estimates in continuous time. With delta_t = r_t + g_t V_{t+1} - V_t,

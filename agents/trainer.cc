@@ -303,7 +303,7 @@ class Trainer::Impl {
                                  counters_.reward_scale, ranks_, *network_, *mean_network_,
                                  threads_, rng.split(kReplayStream)});
     }
-    const bool replayed = !returns.drawn.empty();
+    const bool replayed = replays();  // on all ranks alike, whatever each drew
     if (replayed) samples = std::move(returns.drawn);
     const auto timed = profile_.enter(Profile::Stage::kUpdate);
     const double progress = static_cast<double>(counters_.update) / config_.updates;

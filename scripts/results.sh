@@ -117,11 +117,13 @@ for seed in $seeds; do
 done
 
 # Trains what a configuration says, or goes on with it: FOLDER RULE CONFIG OPTION... RULE: a file that
-# decides, too, or none. What was trained from other files is not taken for it.
+# decides, too, or none. What was trained from other files, those that the configuration names among them,
+# is not taken for it.
 train() {
   local folder=$1 rule=$2 from
   shift 2
-  from=$(cat "$1" ${rule:+"$rule"} | sha256sum)
+  # shellcheck disable=SC2046  # one word a file
+  from=$(cat "$1" ${rule:+"$rule"} $(grep -oE '[A-Za-z0-9_./-]+[.](yaml|csv)' "$1" | sort -u | xargs -r ls -d 2>/dev/null) | sha256sum)
   if [[ -d $folder && $(cat "$folder.from" 2>/dev/null) != "$from" ]]; then
     echo "results.sh: $folder: expected what $1${rule:+ and $rule} say now, got another training; remove it" >&2
     exit 2

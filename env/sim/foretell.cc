@@ -62,11 +62,44 @@ bool Foretell::modelled(int32_t slot) const {
   return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= fixed().speed.max_gpus;
 }
 
+int32_t Foretell::servers(int32_t slot) const {
+  if (!view_.shaped(slot)) return 0;
+  int32_t out = 0;
+  for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
+    const TaskNeed need = view_.task_need(slot, g);
+    if (need.gpus + need.gpu_milli == 0) out += view_.asked_tasks(slot, g);
+  }
+  return out;
+}
+
+std::vector<Piece> Foretell::with_gpus(int32_t slot, std::span<const Piece> pieces) const {
+  std::vector<Piece> out;
+  for (const Piece& p : pieces) {
+    const TaskNeed need = view_.task_need(slot, p.group);
+    if (need.gpus + need.gpu_milli == 0) continue;
+    const auto same = std::find_if(out.begin(), out.end(),
+                                   [&](const Piece& other) { return other.node == p.node; });
+    if (same == out.end()) {
+      out.push_back(p);
+    } else {
+      same->gpus += p.gpus;
+    }
+  }
+  return out;
+}
+
+// On as few nodes like this one as hold so many.
+double Foretell::alone(int32_t slot, int32_t node, int32_t gpus) const {
+  const int32_t most = fixed().spec.max_node_gpus, nodes = (gpus + most - 1) / most;
+  const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(fixed().spec, node, gpus);
+  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes,
+                  servers(slot));
+}
+
 double Foretell::together(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
-  if (modelled(slot))
-    return speed_together(fixed(), job_class(slot), nodes.front(), view_.gpus(slot));
+  if (modelled(slot)) return alone(slot, nodes.front(), view_.gpus(slot));
   return fixed().speed_on(view_.state_->job[slot], nodes.front());
 }
 
@@ -87,9 +120,13 @@ int64_t Foretell::burden_on(int32_t slot, int32_t node, std::span<const int32_t>
   return sum;
 }
 
-double Foretell::there(int32_t slot, std::span<const Piece> pieces,
+double Foretell::there(int32_t slot, std::span<const Piece> all,
                        std::span<const int32_t> leaving) const {
   const SpecColumns& spec = fixed().spec;
+  std::vector<Piece> kept;
+  if (view_.shaped(slot)) kept = with_gpus(slot, all);
+  const std::span<const Piece> pieces = view_.shaped(slot) ? kept : all;
+  if (pieces.empty()) return 0;
   if (!modelled(slot)) {
     double least = 0;
     for (const Piece& p : pieces) {
@@ -99,7 +136,6 @@ double Foretell::there(int32_t slot, std::span<const Piece> pieces,
     return least;
   }
   const int32_t gpus = view_.gpus(slot), nodes = static_cast<int32_t>(pieces.size());
-  const int32_t type = node_type(pieces.front().node);
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
   Tier tier = tier_on_node(spec, pieces.front().node, gpus);
   for (const Piece& p : pieces.subspan(1)) {
@@ -109,7 +145,14 @@ double Foretell::there(int32_t slot, std::span<const Piece> pieces,
     if (!rack) tier = std::max(tier, Tier::kPod);
     if (!pod) tier = Tier::kCore;
   }
-  double rate = speed_of(fixed().speed, job_class(slot), type, gpus, tier, nodes);
+  double rate = 0;
+  int32_t slowest = kNone;  // a node
+  for (const Piece& p : pieces) {
+    if (slowest != kNone && node_type(p.node) == node_type(slowest)) continue;
+    const double here = speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, tier,
+                                 nodes, servers(slot));
+    if (slowest == kNone || here < rate) rate = here, slowest = p.node;
+  }
   if (spec.shared_exchange && nodes > needed) {
     int32_t most = 1;
     for (const Piece& p : pieces) {
@@ -120,8 +163,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> pieces,
       }
       most = std::max(most, k);
     }
-    const double alone = speed_together(fixed(), job_class(slot), pieces.front().node, gpus);
-    rate *= spread_factor(alone, rate, most);
+    rate *= spread_factor(alone(slot, slowest, gpus), rate, most);
   }
   if (spec.neighbour_weight > 0) {
     int64_t worst = 0;
@@ -152,7 +194,8 @@ double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> task
 double Foretell::now(int32_t slot) const {
   std::vector<Piece> pieces;
   for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-    if (view_.part_mask(p) != 0) pieces.push_back({view_.part_node(p), 0});
+    if (view_.part_mask(p) == 0) continue;
+    pieces.push_back({view_.part_node(p), 0, view_.shaped(slot) ? view_.part_group(p) : 0});
   }
   return pieces.empty() ? 1 : there(slot, pieces, {});
 }

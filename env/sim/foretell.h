@@ -45,8 +45,9 @@ class Foretell {
   // On the best of its types.
   double best(int32_t slot) const;
 
-  // The speed of the job on `pieces`, of one type, beside those who hold GPUs there but `slot`
-  // itself and `leaving`.
+  // The speed of the job on `pieces`, beside those who hold GPUs there but `slot` itself and
+  // `leaving`; over several types the slowest sets the pace. Where tasks without GPUs lie does not
+  // matter to it. 0: none of the pieces has a GPU.
   double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
   // On as few nodes of the type as hold so many tasks of each of its groups (groups), and with
   // nobody beside it. Requires: shaped().
@@ -60,7 +61,11 @@ class Foretell {
  private:
   const Fixed& fixed() const { return *view_.fixed_; }
   int32_t job_class(int32_t slot) const;
-  bool named(int32_t slot) const;  // its model is one that was measured
+  bool named(int32_t slot) const;       // its model is one that was measured
+  int32_t servers(int32_t slot) const;  // tasks without GPUs that it asks for
+  // Those of a job with a shape that have GPUs, one a node.
+  std::vector<Piece> with_gpus(int32_t slot, std::span<const Piece> pieces) const;
+  double alone(int32_t slot, int32_t node, int32_t gpus) const;
   int64_t burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const;
 
   const View& view_;

@@ -7,6 +7,7 @@
 //                                  draft.scratch());
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -20,6 +21,7 @@ class TaskPlacer {
   // Shares of what a node has; of what it does not tell, 0 is used.
   struct Shares {
     double gpus = 0, cpus = 0, mem = 0;
+    double least() const { return std::min({gpus, cpus, mem}); }
   };
   // A node on which a task could go now.
   struct Seat {

@@ -7,13 +7,13 @@
 // they trained), the state of a job but for its type, the start by cloning DRF. Ours: a job's type
 // is told by how its model's measured speed answers to workers and servers, not by a number that
 // means something in one trace only; shares of the cluster are shown, which the paper's state
-// leaves out; J is how many are shown, not how many there may be; one small network scores all
-// rows. Every job that fits starts with the least with which it runs, as in the paper's code.
+// leaves out; J is how many are shown, the first that came, and the others get what DRF hands them
+// meanwhile; who waits gets a size whenever something happens, not in the next slot only; one small
+// network scores all rows. Every job that fits starts with the least with which it runs, as in the
+// paper's code.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "env/base/log2.h"
 #include "env/sim/foretell.h"
 #include "env/sim/sizes.h"
 #include "env/task/progress.h"
@@ -29,12 +29,14 @@ constexpr int32_t kMostGroups = 2;
 
 enum RowFeature {
   kSlots,     // log2 of 1 + slots that it has run
-  kLeft,      // log2 s that it has left, at the size that was asked for
+  kLeft,      // log2 s that it has left, at the size that was asked for; 0: nobody says
+  kNoLength,  // 1: nobody says
   kShare,     // dominant share that it has now
   kWorkers,   // log2 of 1 + tasks, as handed out so far
   kServers,   // likewise
   kBalance,   // log2 of workers over servers
-  kManyW,     // of its model: log2 of the speed with 4 workers and 1 server over that with 1 and 1,
+  kManyW,     // of its model, 0 where it was not measured: log2 of the speed with 4 workers and 1
+              // server over that with 1 and 1,
   kManyS,     // with 1 and 4,
   kManyBoth,  // with 4 and 4
   kAddsWorker,
@@ -67,9 +69,9 @@ class Dl2 final : public RowTask {
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
-    return "dl2 1, 30 jobs x 3 ways to grow: slots left share workers servers balance many_w "
-           "many_s "
-           "many_both adds_worker adds_server adds_pair; cluster: gpus cpus mem open live";
+    return "dl2 2, 30 jobs x 3 ways to grow: slots left no_length share workers servers balance "
+           "many_w many_s many_both adds_worker adds_server adds_pair; cluster: gpus cpus mem open "
+           "live";
   }
   Level level() const override { return Level::kEstimate; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
@@ -83,10 +85,12 @@ class Dl2 final : public RowTask {
 
   // Whether nothing more is asked for, then the tasks of each slot's groups beyond the least.
   size_t memory_bytes(const View& view) const override {
-    return sizeof(int64_t) + static_cast<size_t>(view.capacity()) * kMostGroups * sizeof(int32_t);
+    return sizeof(int64_t) + static_cast<size_t>(view.capacity()) *
+                                 static_cast<size_t>(view.max_groups()) * sizeof(int32_t);
   }
   void open(const View& view, std::byte* memory) const override {
     std::fill_n(memory, memory_bytes(view), std::byte{0});
+    serve_others(view, memory);
   }
 
   bool asks(const View& view, std::byte* memory) const override {
@@ -121,28 +125,24 @@ class Dl2 final : public RowTask {
       }
     }
     o.suggested = suggested(view, sizes);
-    if (o.prior != nullptr) {
-      for (int32_t a = 0; a <= kRows; ++a) {
-        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
-        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
-      }
-    }
+    write_prior(o, config_.prior_gap);
     clear_rest(o, shown(sizes) * kWays);
     o.cluster[kGpusUsed] = static_cast<float>(sizes.used().gpus);
     o.cluster[kCpusUsed] = static_cast<float>(sizes.used().cpus);
     o.cluster[kMemUsed] = static_cast<float>(sizes.used().mem);
     o.cluster[kOpen] = static_cast<float>(sizes.open().size()) / kShown;
-    o.cluster[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+    o.cluster[kLive] = log2_of(1.0 + view.num_live()) / 8;
   }
 
   void take(const View& view, std::byte* memory, int32_t action, Draft&) const override {
     if (action == kRows) {
       enough(memory) = 1;
-      return;
+    } else {
+      const Sizes sizes = sizes_of(view, memory);
+      const int32_t slot = sizes.open()[static_cast<size_t>(action / kWays)].slot;
+      for (const int32_t g : groups(view, slot, action % kWays)) ++added(view, memory, slot)[g];
     }
-    const Sizes sizes = sizes_of(view, memory);
-    const int32_t slot = sizes.open()[static_cast<size_t>(action / kWays)].slot;
-    for (const int32_t g : groups(view, slot, action % kWays)) ++added(memory, slot)[g];
+    serve_others(view, memory);
   }
 
   void close(const View& view, std::byte* memory, Draft& draft) const override {
@@ -153,8 +153,8 @@ class Dl2 final : public RowTask {
 
  private:
   static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
-  static int32_t* added(std::byte* memory, int32_t slot) {
-    return reinterpret_cast<int32_t*>(memory + sizeof(int64_t)) + int64_t{slot} * kMostGroups;
+  static int32_t* added(const View& view, std::byte* memory, int32_t slot) {
+    return reinterpret_cast<int32_t*>(memory + sizeof(int64_t)) + int64_t{slot} * view.max_groups();
   }
 
   // As handed out so far.
@@ -162,12 +162,39 @@ class Dl2 final : public RowTask {
     Sizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
     for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
       const JobSize size = sizes.open()[static_cast<size_t>(i)];
-      const auto n = std::min(kMostGroups, static_cast<int32_t>(size.tasks.size()));
-      for (int32_t g = 0; g < n; ++g) {
-        for (int32_t k = 0; k < added(memory, size.slot)[g]; ++k) sizes.grow({i, g});
+      for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+        for (int32_t k = 0; k < added(view, memory, size.slot)[g]; ++k) sizes.grow({i, g});
       }
     }
     return sizes;
+  }
+
+  // Whether an action says it: of the jobs that are shown, those of workers and servers.
+  static bool can_be_said(const View& view, const Sizes& sizes, const JobSize& size) {
+    return &size < sizes.open().data() + shown(sizes) && view.shaped(size.slot) &&
+           view.num_groups(size.slot) <= kMostGroups;
+  }
+
+  // What DRF hands out next to those who may be asked for, or to the others alone.
+  static Sizes::Grant fairest(const View& view, const Sizes& sizes, bool said) {
+    const Sizes::Worth share = least_share(view, sizes.shares());
+    return sizes.best([&](const JobSize& size, int32_t group) {
+      return said || !can_be_said(view, sizes, size) ? share(size, group) : 0.0;
+    });
+  }
+
+  // Those that no action names get what DRF hands them, as long as it is their turn; what is left,
+  // once nothing more is asked for.
+  void serve_others(const View& view, std::byte* memory) const {
+    Sizes sizes = sizes_of(view, memory);
+    for (;;) {
+      const Sizes::Grant next = fairest(view, sizes, enough(memory) == 0);
+      if (next.index == kNone) return;
+      const JobSize& size = sizes.open()[static_cast<size_t>(next.index)];
+      if (can_be_said(view, sizes, size)) return;
+      ++added(view, memory, size.slot)[next.group];
+      sizes.grow(next);
+    }
   }
 
   static int32_t shown(const Sizes& sizes) {
@@ -199,10 +226,10 @@ class Dl2 final : public RowTask {
     return n;
   }
 
-  // What DRF hands out next; nothing, where that is for a job that is not shown.
+  // What DRF hands out next.
   static int32_t suggested(const View& view, const Sizes& sizes) {
-    const Sizes::Grant grant = sizes.best(least_share(view, sizes.shares()));
-    if (grant.index == kNone || grant.index >= kShown) return kRows;
+    const Sizes::Grant grant = fairest(view, sizes, true);
+    if (grant.index == kNone) return kRows;
     const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
     for (const int way : {kWorker, kServer}) {
       const std::vector<int32_t> which = groups(view, slot, way);
@@ -215,13 +242,13 @@ class Dl2 final : public RowTask {
                  const JobSize& size, float* f) const {
     const int32_t slot = size.slot;
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
-    const double left_s = 1e-6 * (static_cast<double>(std::max<int64_t>(view.limit_us(slot), 0)) -
-                                  static_cast<double>(view.worked_us(slot)));
-    const auto log2_of = [](double x) { return static_cast<float>(log2_coarse(x)); };
+    const int64_t limit_us = view.limit_us(slot);
+    const double left_s = 1e-6 * static_cast<double>(limit_us - view.worked_us(slot));
     std::fill_n(f, int{kRowFeatures}, 0.0F);
     f[kSlots] =
         log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
-    f[kLeft] = (log2_of(std::max(left_s, 1.0)) - 12) / 8;
+    if (limit_us > 0) f[kLeft] = log2_of_s(left_s);
+    f[kNoLength] = limit_us <= 0;
     f[kShare] = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
     f[kWorkers] = log2_of(1 + workers) / 4;
     f[kServers] = log2_of(1 + servers) / 4;
@@ -235,10 +262,10 @@ class Dl2 final : public RowTask {
     }
   }
 
-  // On the best type, as its model was measured; 0: a job without workers and servers.
+  // On the best type, as its model was measured; 0: it was not.
   static double speed(const View& view, const Foretell& foretell, int32_t slot, int32_t workers,
                       int32_t servers) {
-    if (!view.shaped(slot)) return 0;
+    if (!view.shaped(slot) || !foretell.modelled(slot)) return 0;
     std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
     for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;
     for (const int32_t g : groups(view, slot, kServer)) tasks[static_cast<size_t>(g)] = servers;

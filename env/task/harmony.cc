@@ -12,11 +12,7 @@
 // network scores all rows; what a place does to speeds is shown as it was measured (`model`), in
 // the stead of the paper's learned model of rewards.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <tuple>
 
-#include "env/base/log2.h"
 #include "env/sim/foretell.h"
 #include "env/sim/task_placer.h"
 #include "env/task/progress.h"
@@ -33,7 +29,8 @@ enum RowFeature {
   kWorker,     // 1: the task holds GPUs
   kTasks,      // log2 of the job's tasks
   kTasksLeft,  // share of them without a place
-  kLength,     // log2 s that its user says it runs
+  kLength,     // log2 s that its user says it runs; 0: she does not
+  kNoLength,   // 1: she does not
   kWaited,     // log2 s
   kOrder,      // its place in the queue, in eighths
   kGpusFree,   // shares of the server, before the task
@@ -44,7 +41,8 @@ enum RowFeature {
   kOwn,     // the job's tasks that are to be there, in eighths
   kOwnAny,  // 1: some are
   kOthers,  // jobs that hold GPUs there, in quarters
-  kSpeed,   // log2 of the job's speed with what has a place so far and this, over its best
+  kSpeed,   // log2 of the job's speed with its workers so far and this task, over its best; 0
+            // without workers yet
   kHarm,    // what others lose by it, in GPUs
   kRowFeatures
 };
@@ -60,16 +58,19 @@ struct Config {
   }
 };
 
-// The job whose tasks are being placed, and where those went that have a place.
+// What may be chosen: a task of the group of that job to go there.
+struct Choice {
+  int32_t slot, group, node;
+};
+
+// The job whose tasks are being placed, where those went that have a place, and what may be chosen
+// now.
 struct Begun {
   int32_t slot, count;
   int16_t group[kMostTasks];
   int32_t node[kMostTasks];
-};
-
-// What may be chosen: a task of the group of that job to go there.
-struct Choice {
-  int32_t slot, group, node;
+  int32_t choices;  // kNone: not known
+  Choice choice[kRows];
 };
 
 class Harmony final : public RowTask {
@@ -78,8 +79,9 @@ class Harmony final : public RowTask {
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
-    return "harmony 1, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length waited order "
-           "gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others speed harm; "
+    return "harmony 2, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length no_length "
+           "waited order gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others "
+           "speed harm; "
            "cluster: gpus cpus waiting live begun";
   }
   Level level() const override { return Level::kEstimate; }
@@ -94,16 +96,15 @@ class Harmony final : public RowTask {
   }
   void open(const View& view, std::byte* memory) const override {
     std::fill_n(memory, memory_bytes(view), std::byte{0});
-    begun(memory).slot = kNone;
+    begun(memory).slot = begun(memory).choices = kNone;
   }
 
   bool asks(const View& view, std::byte* memory) const override {
-    if (view.num_waiting() == 0) return false;
-    return !choices(view, memory).empty();
+    return view.num_waiting() > 0 && !choices(view, memory).empty();
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const std::vector<Choice> all = choices(view, memory);
+    const std::span<const Choice> all = choices(view, memory);
     const Foretell foretell(view);
     const std::vector<Piece> pieces = pieces_of(view, begun(memory));
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
@@ -116,12 +117,7 @@ class Harmony final : public RowTask {
       o.slots[row] = all[row].slot;
       write_choice(view, foretell, all[row], pieces, order, o.jobs + row * kRowFeatures);
     }
-    if (o.prior != nullptr) {
-      for (int32_t a = 0; a <= kRows; ++a) {
-        const float gap = a == o.suggested ? 0 : -static_cast<float>(config_.prior_gap);
-        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : gap;
-      }
-    }
+    write_prior(o, config_.prior_gap);
     clear_rest(o, o.choices);
     write_cluster(view, !pieces.empty(), o.cluster);
   }
@@ -129,6 +125,7 @@ class Harmony final : public RowTask {
   void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     const Choice choice = choices(view, memory)[static_cast<size_t>(action)];
     Begun& b = begun(memory);
+    b.choices = kNone;
     b.slot = choice.slot;
     b.group[b.count] = static_cast<int16_t>(choice.group);
     b.node[b.count++] = choice.node;
@@ -144,11 +141,14 @@ class Harmony final : public RowTask {
 
   // Jobs that no choice can say do not wait for ever.
   void close(const View& view, std::byte*, Draft& draft) const override {
-    std::vector<int32_t> others;
+    std::vector<int32_t> others, hopeless;  // slots, classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       if (!can_be_said(view, slot)) others.push_back(slot);
     }
-    for (const int32_t slot : others) start_balanced(view, slot, draft);
+    for (const int32_t slot : others) {
+      if (std::ranges::count(hopeless, view.size_class(slot)) > 0) continue;
+      if (!start_balanced(view, slot, draft)) hopeless.push_back(view.size_class(slot));
+    }
   }
 
   double earned(const View& view, double) const override { return jobs_trained(view); }
@@ -164,10 +164,8 @@ class Harmony final : public RowTask {
   }
 
   static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
-    const auto score = [](const TaskPlacer::Seat& at) {
-      return std::min({at.room.gpus, at.room.cpus, at.room.mem});
-    };
-    const int32_t n = TaskPlacer(view).place(slot, {}, score, draft.scratch());
+    const auto least_used = [](const TaskPlacer::Seat& at) { return at.room.least(); };
+    const int32_t n = TaskPlacer(view).place(slot, {}, least_used, draft.scratch());
     return n > 0 && draft.start(slot, draft.scratch(), n);
   }
 
@@ -277,9 +275,15 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  static double least_used(const View& view, const Choice& c, std::span<const Piece> pieces) {
-    const TaskPlacer::Shares room = room_beside(view, c, pieces);
-    return std::min({room.gpus, room.cpus, room.mem});
+  // How load balancing likes it: the most room; a plain job, whose tasks nobody names, on the node
+  // that it has begun, else on one that holds all of it, if there is one.
+  static double liked(const View& view, const Choice& c, std::span<const Piece> pieces) {
+    const double room = room_beside(view, c, pieces).least();
+    if (view.shaped(c.slot)) return room;
+    const bool goes_on =
+        std::ranges::any_of(pieces, [&](const Piece& p) { return p.node == c.node; });
+    const bool whole = pieces.empty() && view.node_free(c.node) >= view.gpus(c.slot);
+    return room + 2 * goes_on + 2 * whole;
   }
 
   static TaskPlacer::Shares room_beside(const View& view, const Choice& c,
@@ -295,8 +299,19 @@ class Harmony final : public RowTask {
     return room;
   }
 
+  // Found once a question.
+  static std::span<const Choice> choices(const View& view, std::byte* memory) {
+    Begun& b = begun(memory);
+    if (b.choices == kNone) {
+      const std::vector<Choice> found = find_choices(view, memory);
+      std::ranges::copy(found, b.choice);
+      b.choices = static_cast<int32_t>(found.size());
+    }
+    return {b.choice, static_cast<size_t>(b.choices)};
+  }
+
   // Job by job, role by role, server by server.
-  static std::vector<Choice> choices(const View& view, std::byte* memory) {
+  static std::vector<Choice> find_choices(const View& view, std::byte* memory) {
     std::vector<Choice> out;
     for (const int32_t slot : candidates(view, memory)) {
       const bool goes_on = begun(memory).slot == slot;
@@ -305,37 +320,47 @@ class Harmony final : public RowTask {
       const std::vector<int32_t> left = tasks_left(view, slot, pieces);
       for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
         if (left[static_cast<size_t>(g)] == 0) continue;
-        std::vector<Choice> here;
-        for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
-          if (!takes(view, slot, pieces, g, node)) continue;
-          std::vector<Piece> with = pieces;
-          add(view, slot, g, node, with);
-          if (completes(view, slot, with)) here.push_back({slot, g, node});
-        }
-        keep_ends(view, pieces, here);
+        const std::vector<Choice> here = servers(view, slot, g, pieces);
         out.insert(out.end(), here.begin(), here.end());
       }
     }
     return out;
   }
 
-  // Where too many could take the task: the emptiest and the fullest of them.
-  static void keep_ends(const View& view, std::span<const Piece> pieces,
-                        std::vector<Choice>& here) {
-    if (here.size() <= kServers) return;
-    std::ranges::stable_sort(here, std::greater(),
-                             [&](const Choice& c) { return least_used(view, c, pieces); });
-    here.erase(here.begin() + kServers / 2, here.end() - kServers / 2);
-    std::ranges::sort(here, {}, &Choice::node);
+  // That could take a task, so that the others find a place, too; of too many those that load
+  // balancing likes best, and those that it likes least.
+  static std::vector<Choice> servers(const View& view, int32_t slot, int32_t group,
+                                     const std::vector<Piece>& pieces) {
+    std::vector<std::pair<double, Choice>> all;
+    for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
+      const Choice c{slot, group, node};
+      if (takes(view, slot, pieces, group, node)) all.emplace_back(liked(view, c, pieces), c);
+    }
+    std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.first; });
+    std::vector<Choice> out;
+    const auto completes_with = [&](const Choice& c) {
+      std::vector<Piece> with = pieces;
+      add(view, slot, group, c.node, with);
+      return completes(view, slot, with);
+    };
+    size_t from = 0, to = all.size();
+    for (; from < to && out.size() < kServers / 2; ++from) {
+      if (completes_with(all[from].second)) out.push_back(all[from].second);
+    }
+    for (; from < to && out.size() < kServers; --to) {
+      if (completes_with(all[to - 1].second)) out.push_back(all[to - 1].second);
+    }
+    std::ranges::sort(out, {}, &Choice::node);
+    return out;
   }
 
   // Load balancing, first come first served.
-  static int32_t suggested(const View& view, const std::vector<Choice>& all,
+  static int32_t suggested(const View& view, std::span<const Choice> all,
                            std::span<const Piece> pieces) {
     size_t best = 0;
     for (size_t row = 1; row < all.size(); ++row) {
       if (all[row].slot != all[0].slot || all[row].group != all[0].group) break;
-      if (least_used(view, all[row], pieces) > least_used(view, all[best], pieces)) best = row;
+      if (liked(view, all[row], pieces) > liked(view, all[best], pieces)) best = row;
     }
     return static_cast<int32_t>(best);
   }
@@ -348,18 +373,18 @@ class Harmony final : public RowTask {
     const std::vector<int32_t> left = tasks_left(view, c.slot, pieces);
     int32_t without = 0, own = 0;
     for (const int32_t n : left) without += n;
-    for (const Piece& p : pieces) own += p.node == c.node ? std::max(p.tasks, 1) : 0;
-    const auto log2_of = [](double x) { return static_cast<float>(log2_coarse(x)); };
-    const auto log2_s = [&](int64_t us) {
-      return (log2_of(std::max(1e-6 * static_cast<double>(us), 1.0)) - 12) / 8;
-    };
+    for (const Piece& p : pieces) {
+      if (p.node == c.node) own += view.shaped(c.slot) ? p.tasks : p.gpus;
+    }
+    const int64_t limit_us = view.limit_us(c.slot);
     const int32_t tasks = num_tasks(view, c.slot);
     std::fill_n(f, int{kRowFeatures}, 0.0F);
     f[kWorker] = takes.gpus > 0;
     f[kTasks] = log2_of(tasks) / 4;
     f[kTasksLeft] = static_cast<float>(without) / static_cast<float>(tasks);
-    f[kLength] = log2_s(view.limit_us(c.slot));
-    f[kWaited] = log2_s(view.now_us() - view.since_us(c.slot));
+    if (limit_us > 0) f[kLength] = log2_of_s(1e-6 * static_cast<double>(limit_us));
+    f[kNoLength] = limit_us <= 0;
+    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
     f[kOrder] = static_cast<float>(order) / 8;
     f[kGpusFree] = static_cast<float>(room.gpus);
     f[kCpusFree] = static_cast<float>(room.cpus);
@@ -372,14 +397,8 @@ class Harmony final : public RowTask {
     if (!config_.model) return;
     std::vector<Piece> with = pieces;
     add(view, c.slot, c.group, c.node, with);
-    const int32_t type = foretell.node_type(c.node);
-    const bool one_type = std::ranges::all_of(
-        with, [&](const Piece& p) { return foretell.node_type(p.node) == type; });
-    const double best = foretell.best(c.slot);
-    if (one_type && best > 0) {
-      const double rate = foretell.there(c.slot, with, {}) / best;
-      f[kSpeed] = log2_of(std::clamp(rate, 1.0 / 16, 16.0));
-    }
+    const double best = foretell.best(c.slot), there = foretell.there(c.slot, with, {});
+    if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
     f[kHarm] = static_cast<float>(std::min(foretell.harm(c.slot, with, {}), 16.0));
   }
 
@@ -390,8 +409,8 @@ class Harmony final : public RowTask {
     for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.room(node).cpus;
     f[kGpus] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
     f[kCpus] = static_cast<float>(cpus / std::max(1, spec.num_nodes));
-    f[kWaiting] = static_cast<float>(log2_coarse(1.0 + view.num_waiting())) / 8;
-    f[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
     f[kBegun] = begun;
   }
 

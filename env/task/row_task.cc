@@ -18,4 +18,12 @@ std::string RowPlay::Config::text() const {
   return out;
 }
 
+void RowTask::write_prior(Observation& out, double gap) const {
+  if (out.prior == nullptr) return;
+  for (int32_t a = 0; a < shape().actions(); ++a) {
+    const float behind = a == out.suggested ? 0 : -static_cast<float>(gap);
+    out.prior[a] = out.mask[a] == 0 ? kMaskedLogit : behind;
+  }
+}
+
 }  // namespace yard

@@ -6,12 +6,14 @@
 // Dims: J rows, F features a row, C features of the whole, actions J + 1 (J: nothing more).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "env/base/log2.h"
 #include "env/base/registry.h"
 #include "env/sim/plan.h"
 #include "env/sim/view.h"
@@ -70,6 +72,12 @@ class RowTask {
  protected:
   // Sets rows that an earlier observation filled to zero, once `rows` are written.
   void clear_rest(Observation& out, int32_t rows) const;
+  // The prior that lets what is suggested win by `gap`, once mask and suggestion are written.
+  void write_prior(Observation& out, double gap) const;
+
+  // Logarithms as features; of seconds, about -1.5 to 1.
+  static float log2_of(double x) { return static_cast<float>(log2_coarse(x)); }
+  static float log2_of_s(double seconds) { return (log2_of(std::max(seconds, 1.0)) - 12) / 8; }
 };
 
 using RowTasks = Registry<RowTask>;

@@ -87,10 +87,6 @@ Lengths::Config lengths_config(const Config& config) {
   return out;
 }
 
-float log2_of_s(double seconds) {
-  return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) / 8;
-}
-
 class Sched2 final : public RowTask {
  public:
   explicit Sched2(const Settings& settings)
@@ -258,7 +254,7 @@ class Sched2 final : public RowTask {
     for (const Candidate& c : waiting) shortest = std::min(shortest, c.seconds);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
-      const int64_t runs_us = view.now_us() - view.since_us(slot);
+      const int64_t runs_us = view.now_us() - began_us(view, slot);
       if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot) || runs_us <= 0 ||
           1e-6 * static_cast<double>(runs_us) < config_.quantum_s) {
         continue;
@@ -278,10 +274,16 @@ class Sched2 final : public RowTask {
     all.resize(n);
   }
 
+  // To wait, or to run: since then its rate may have changed, and since_us() with it.
+  static int64_t began_us(const View& view, int32_t slot) {
+    return view.holds(slot) ? view.until_us(slot) : view.since_us(slot);
+  }
+
   static std::vector<Piece> pieces_of(const View& view, int32_t slot) {
     std::vector<Piece> out;
     for (int32_t part = view.first_part(slot); part != kNone; part = view.next_part(part)) {
-      out.push_back({view.part_node(part), count_bits(view.part_mask(part))});
+      const int32_t gpus = count_bits(view.part_mask(part));
+      out.push_back({view.part_node(part), gpus, view.shaped(slot) ? view.part_group(part) : 0});
     }
     return out;
   }
@@ -293,7 +295,7 @@ class Sched2 final : public RowTask {
     o.slots[row] = job.slot;
     f[kSize] = static_cast<float>(log2_coarse(view.weight_gpus(job.slot))) / 4;
     f[kLength] = log2_of_s(job.seconds);
-    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(job.slot)));
+    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us(view, job.slot)));
     f[kSensitivity] = sensitivity;
     return f;
   }
@@ -321,15 +323,13 @@ class Sched2 final : public RowTask {
   void describe_place(const View& view, const Foretell& foretell, int32_t slot,
                       std::span<const Piece> pieces, float* f) const {
     const auto n = static_cast<int32_t>(pieces.size());
-    int32_t type = foretell.node_type(pieces[0].node), left_over = 0;
+    int32_t left_over = 0;
     for (const Piece& piece : pieces) {
-      if (foretell.node_type(piece.node) != type) type = kNone;
       // Of a job that is there already the node's free GPUs do not tell.
       left_over += view.node_free(piece.node) - (view.holds(slot) ? 0 : piece.gpus);
     }
     const double best = foretell.best(slot);
-    // Over several types the slowest sets the pace; how far behind it is, is not measured.
-    const double rate = type == kNone ? 0 : foretell.there(slot, pieces, {});
+    const double rate = foretell.there(slot, pieces, {});
     f[kRate] = best > 0 ? static_cast<float>(log2_coarse(std::max(rate / best, 1.0 / 16))) : 0;
     const auto nodes = static_cast<float>(log2_coarse(n));
     const int32_t fewest =

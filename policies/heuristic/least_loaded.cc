@@ -1,7 +1,5 @@
 // Load balancing: every task goes to the node that is used least, first come first served. It keeps
 // jobs out of each other's way and tears them apart.
-#include <algorithm>
-
 #include "policies/first_come.h"
 #include "policies/policy.h"
 
@@ -9,9 +7,7 @@ namespace yard {
 namespace {
 
 // A node is used as much as the scarcest of what it has.
-double least_used(const TaskPlacer::Seat& at) {
-  return std::min({at.room.gpus, at.room.cpus, at.room.mem});
-}
+double least_used(const TaskPlacer::Seat& at) { return at.room.least(); }
 
 class LeastLoaded final : public Policy {
  public:

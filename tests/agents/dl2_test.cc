@@ -2,6 +2,7 @@
 // sizes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "agents/agent.h"
@@ -52,6 +53,48 @@ TEST(Dl2, SuggestsWhatDrfDoes) {
   ASSERT_FALSE(player.failed());
   const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 20;
   EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+}
+
+// Twice as many as it shows: those that it does not have their turn, too.
+TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
+  ServersParams p;
+  p.jobs = 90;
+  p.load = 8;
+  p.most = 4;
+  std::vector<Job> jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 128});
+  int64_t at_us = 0;
+  for (Job& job : jobs) job.submit_us = at_us += 1'000'000;
+  const Scene scene("16x8", jobs, no_costs());
+  const auto worlds = worlds_of(scene, 90);
+  int open = 0;
+  play(*worlds, [&](const WorldsSight& sight) {
+    open = std::max(open, sight.rows[0] / kWays);
+    return sight.suggested[0];
+  });
+  EXPECT_EQ(open, 30);
+  const auto drf = make_policy("drf");
+  Player player(scene, *drf);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 90;
+  EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+}
+
+// What stops for another size is not lost meanwhile.
+TEST(Dl2, IsPaidForProgressWhateverStops) {
+  ServersParams p;
+  p.jobs = 30;
+  const Scene scene(load_cluster("servers-6"),
+                    generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
+  const auto worlds = worlds_of(scene, 30);
+  worlds->reset();
+  double paid = 0;
+  while (!worlds->waits(0)) {
+    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+    EXPECT_GE(worlds->sight().reward[0], -1e-6);
+    paid += worlds->sight().reward[0];
+  }
+  EXPECT_NEAR(paid, 30, 1e-4) << "rewards are floats";
 }
 
 TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {

@@ -1,6 +1,7 @@
 // The agent harmony: tasks go one by one, jobs start whole, and what is paid adds up to the jobs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -9,6 +10,8 @@
 #include "env/sim/task_placer.h"
 #include "env/task/row_task.h"
 #include "env/trace/servers.h"
+#include "policies/policy.h"
+#include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -102,6 +105,27 @@ TEST(Harmony, PlacesEveryTaskOfEveryJob) {
   }
 }
 
+// Plain jobs, too, go where load balancing puts them, unless something better was learned.
+TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
+  std::vector<Job> jobs = busy_jobs(60);
+  for (Job& job : jobs) job.gpus = std::min(job.gpus, 12);
+  const Scene scene(load_cluster("6x8"), jobs, no_costs());
+  const auto worlds =
+      make_agent("harmony", {})
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+  worlds->reset();
+  while (!worlds->waits(0)) {
+    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+  }
+  const auto policy = make_policy("least-loaded");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 60;
+  EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+}
+
 // Jobs of more tasks or roles than there are choices for, and GPUs of one type a job.
 TEST(Harmony, NobodyWaitsForEver) {
   std::vector<Job> jobs = busy_jobs(30);
@@ -120,12 +144,17 @@ TEST(Harmony, NobodyWaitsForEver) {
       make_agent("harmony", {})
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
                    {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
-  worlds->reset();
-  for (int step = 0; !worlds->waits(0); ++step) {
-    ASSERT_LT(step, 100'000);
-    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+  for (const bool random : {false, true}) {
+    worlds->reset();
+    Rng rng(7);
+    for (int step = 0; !worlds->waits(0); ++step) {
+      ASSERT_LT(step, 100'000);
+      const WorldsSight sight = worlds->sight();
+      const auto drawn = static_cast<int32_t>(rng.below(static_cast<uint32_t>(sight.rows[0])));
+      worlds->step(std::vector<int32_t>{random ? drawn : sight.suggested[0]});
+    }
+    EXPECT_EQ(worlds->take_mean_jcts_s().size(), 1u);
   }
-  EXPECT_EQ(worlds->take_mean_jcts_s().size(), 1u);
 }
 
 TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {

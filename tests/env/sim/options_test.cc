@@ -10,6 +10,7 @@
 
 #include "env/sim/plan.h"
 #include "env/sim/rules.h"
+#include "env/trace/servers.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {
@@ -153,6 +154,50 @@ TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
   refresh_rates(scene.scene().fixed(), s);
   EXPECT_LT(s.rate[first], alone);
   EXPECT_NEAR(all[0].harm, 2 * (1 - s.rate[first] / alone), 1e-6);
+}
+
+// What a job with parameter servers would run at is what it then runs at, wherever they lie.
+TEST(Foretell, OfParameterServersOnlyTheirNumberMatters) {
+  ServersParams p;
+  p.jobs = 8;
+  p.most = 0;
+  p.workers = 2;
+  p.servers = 1;
+  ToldWorld told;
+  told.world.cluster = load_cluster("servers-6");
+  told.world.jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 12});
+  for (Job& job : told.world.jobs) job.model = "m0";
+  told.models = true;
+  const ToldScene told_scene(told);
+  const Scene& scene = told_scene.scene();
+  // Of both workers, and of the server.
+  const std::vector<std::vector<int32_t>> places = {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 2}};
+  std::vector<double> rates;
+  for (const std::vector<int32_t>& at : places) {
+    World world(scene.fixed(), 8);
+    world.reset(0, 8);
+    world.advance(scene.truth());
+    ClusterState& s = world.state();
+    const View view(scene.fixed(), s, Level::kEstimate);
+    const int32_t slot = view.queue_head();
+    std::vector<Piece> pieces = {{at[2], 0, 0, 1}, {at[0], 1, 1, 1}, {at[1], 1, 1, 1}};
+    if (at[0] == at[1]) {
+      pieces.pop_back();
+      pieces[1] = {at[0], 2, 1, 2};
+    }
+    const Foretell foretell(view);
+    const double told = foretell.there(slot, pieces, {});
+    EXPECT_GT(told, 0);
+    EXPECT_LE(told, foretell.best(slot));
+    EXPECT_EQ(foretell.there(slot, std::span(pieces).first(1), {}), 0);
+    start(scene.fixed(), s, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
+    refresh_rates(scene.fixed(), s);
+    EXPECT_NEAR(s.rate[slot], told, 1e-9 * told);
+    rates.push_back(told);
+  }
+  EXPECT_EQ(rates[0], rates[1]);
+  EXPECT_EQ(rates[2], rates[3]);
+  EXPECT_LT(rates[2], rates[0]);
 }
 
 }  // namespace
