@@ -117,7 +117,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
       rollout_.dt_s.push_back(sight.dt_s[n]);
       rollout_.ending.push_back(sight.ending[n]);
     }
-    if (wants_.critic) add_final_values(active);
+    if (wants_.critic && wants_.replay == 0) add_final_values(active);
     for (const double s : worlds_.take_mean_jcts_s()) mean_jcts_s_.push_back(s);
     if (config_.may_be_interrupted) throw_if_interrupted();
   }

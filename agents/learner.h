@@ -20,7 +20,8 @@ namespace yard {
 // What the worlds went through between two updates, and before it what a replay has kept.
 struct Experience {
   Rollout& rollout;
-  std::span<const float> last_value;  // (N) of what each world sees now; empty without a critic
+  std::span<const float>
+      last_value;  // (N) of what each world sees now; empty without critic, or with replay
   int worlds, group;
   double horizon_s, reward_scale;
   Communicator& ranks;

@@ -289,7 +289,9 @@ class Trainer::Impl {
   }
 
   UpdateStats learn() {
-    const bool critic = learner_->wants().critic;
+    // What is replayed was judged by networks long gone: its learner asks those of now.
+    const bool replayed = replays();  // on all ranks alike, whatever each drew
+    const bool judges = learner_->wants().critic && !replayed;
     Rollout& rollout = collector_.rollout();
     std::vector<int64_t> samples = collector_.samples_to_learn();
     const Rng rng =
@@ -298,18 +300,16 @@ class Trainer::Impl {
     {
       const auto timed = profile_.enter(Profile::Stage::kAdvantages);
       std::vector<float> last;
-      if (critic) last = collector_.last_values();
+      if (judges) last = collector_.last_values();
       returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
                                  counters_.reward_scale, ranks_, *network_, *mean_network_,
                                  threads_, rng.split(kReplayStream)});
     }
-    const bool replayed = replays();  // on all ranks alike, whatever each drew
     if (replayed) samples = std::move(returns.drawn);
     const auto timed = profile_.enter(Profile::Stage::kUpdate);
     const double progress = static_cast<double>(counters_.update) / config_.updates;
     UpdateStats stats = descent_.update(*learner_, rollout, returns, samples, progress, rng);
     double explained = 0;
-    const bool judges = critic && !replayed;  // else the values are of networks long gone
     if (judges) {
       explained = explained_variance(rollout.value, returns.target, samples, ranks_);
       stats.figures.emplace_back("explained_variance", explained);

@@ -88,18 +88,16 @@ std::vector<Piece> Foretell::with_gpus(int32_t slot, std::span<const Piece> piec
   return out;
 }
 
-// On as few nodes like this one as hold so many.
-double Foretell::alone(int32_t slot, int32_t node, int32_t gpus) const {
+double Foretell::alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers) const {
   const int32_t most = fixed().spec.max_node_gpus, nodes = (gpus + most - 1) / most;
   const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(fixed().spec, node, gpus);
-  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes,
-                  servers(slot));
+  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes, servers);
 }
 
 double Foretell::together(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
-  if (modelled(slot)) return alone(slot, nodes.front(), view_.gpus(slot));
+  if (modelled(slot)) return alone(slot, nodes.front(), view_.gpus(slot), servers(slot));
   return fixed().speed_on(view_.state_->job[slot], nodes.front());
 }
 
@@ -136,6 +134,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all,
     return least;
   }
   const int32_t gpus = view_.gpus(slot), nodes = static_cast<int32_t>(pieces.size());
+  const int32_t its_servers = servers(slot);
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
   Tier tier = tier_on_node(spec, pieces.front().node, gpus);
   for (const Piece& p : pieces.subspan(1)) {
@@ -149,8 +148,8 @@ double Foretell::there(int32_t slot, std::span<const Piece> all,
   int32_t slowest = kNone;  // a node
   for (const Piece& p : pieces) {
     if (slowest != kNone && node_type(p.node) == node_type(slowest)) continue;
-    const double here = speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, tier,
-                                 nodes, servers(slot));
+    const double here =
+        speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, tier, nodes, its_servers);
     if (slowest == kNone || here < rate) rate = here, slowest = p.node;
   }
   if (spec.shared_exchange && nodes > needed) {
@@ -163,7 +162,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all,
       }
       most = std::max(most, k);
     }
-    rate *= spread_factor(alone(slot, slowest, gpus), rate, most);
+    rate *= spread_factor(alone(slot, slowest, gpus, its_servers), rate, most);
   }
   if (spec.neighbour_weight > 0) {
     int64_t worst = 0;
@@ -186,9 +185,7 @@ double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> task
     const double share = static_cast<double>(tasks[0]) / view_.asked_tasks(slot, 0);
     return fixed().speed_on(view_.state_->job[slot], nodes.front()) * share;
   }
-  const int32_t most = fixed().spec.max_node_gpus, needed = (gpus + most - 1) / most;
-  const Tier tier = needed > 1 ? Tier::kRack : tier_on_node(fixed().spec, nodes.front(), gpus);
-  return speed_of(fixed().speed, job_class(slot), type, gpus, tier, needed, servers);
+  return alone(slot, nodes.front(), gpus, servers);
 }
 
 double Foretell::now(int32_t slot) const {

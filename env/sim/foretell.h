@@ -65,7 +65,8 @@ class Foretell {
   int32_t servers(int32_t slot) const;  // tasks without GPUs that it asks for
   // Those of a job with a shape that have GPUs, one a node.
   std::vector<Piece> with_gpus(int32_t slot, std::span<const Piece> pieces) const;
-  double alone(int32_t slot, int32_t node, int32_t gpus) const;
+  // With so many GPUs and servers, on as few nodes like this one as hold them, nobody beside it.
+  double alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers) const;
   int64_t burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const;
 
   const View& view_;

@@ -293,7 +293,7 @@ class Sched2 final : public RowTask {
     float* f = o.jobs + int64_t{row} * kRowFeatures;
     std::fill_n(f, int{kRowFeatures}, 0.0F);
     o.slots[row] = job.slot;
-    f[kSize] = static_cast<float>(log2_coarse(view.weight_gpus(job.slot))) / 4;
+    f[kSize] = log2_of(view.weight_gpus(job.slot)) / 4;
     f[kLength] = log2_of_s(job.seconds);
     f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us(view, job.slot)));
     f[kSensitivity] = sensitivity;
@@ -330,13 +330,13 @@ class Sched2 final : public RowTask {
     }
     const double best = foretell.best(slot);
     const double rate = foretell.there(slot, pieces, {});
-    f[kRate] = best > 0 ? static_cast<float>(log2_coarse(std::max(rate / best, 1.0 / 16))) : 0;
-    const auto nodes = static_cast<float>(log2_coarse(n));
+    f[kRate] = best > 0 ? log2_of(std::max(rate / best, 1.0 / 16)) : 0;
+    const auto nodes = log2_of(n);
     const int32_t fewest =
         (view.gpus(slot) + view.spec().max_node_gpus - 1) / view.spec().max_node_gpus;
     f[kNodes] = nodes / 4;
     if (!config_.locality) return;
-    f[kBeyond] = nodes - static_cast<float>(log2_coarse(std::max(fewest, 1)));
+    f[kBeyond] = nodes - log2_of(std::max(fewest, 1));
     f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(view.spec().max_node_gpus);
   }
 
@@ -357,8 +357,8 @@ class Sched2 final : public RowTask {
     const auto free = static_cast<float>(view.free_gpus());
     f[kFree] = free / total;
     f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
-    f[kWaiting] = static_cast<float>(log2_coarse(1.0 + view.num_waiting())) / 8;
-    f[kLive] = static_cast<float>(log2_coarse(1.0 + view.num_live())) / 8;
+    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
     if (!config_.locality) return;
     f[kLargest] = static_cast<float>(largest) / static_cast<float>(spec.max_node_gpus);
     f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;

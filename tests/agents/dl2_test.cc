@@ -38,24 +38,32 @@ double play(Worlds& worlds, const Choose& choose) {
   double paid = 0;
   while (!worlds.waits(0)) {
     worlds.step(std::vector<int32_t>{choose(worlds.sight())});
+    EXPECT_GE(worlds.sight().reward[0], -1e-6);
     paid += worlds.sight().reward[0];
   }
   return paid;
 }
 
-TEST(Dl2, SuggestsWhatDrfDoes) {
-  const Scene scene = servers_scene(20);
-  const auto worlds = worlds_of(scene, 20);
-  play(*worlds, [](const WorldsSight& sight) { return sight.suggested[0]; });
+// Returns the most jobs that were shown at once.
+int expect_suggests_drf(const Scene& scene, int jobs) {
+  const auto worlds = worlds_of(scene, jobs);
+  int shown = 0;
+  play(*worlds, [&](const WorldsSight& sight) {
+    shown = std::max(shown, sight.rows[0] / kWays);
+    return sight.suggested[0];
+  });
   const auto drf = make_policy("drf");
   Player player(scene, *drf);
   player.play();
-  ASSERT_FALSE(player.failed());
-  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 20;
+  EXPECT_FALSE(player.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / jobs;
   EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+  return shown;
 }
 
-// Twice as many as it shows: those that it does not have their turn, too.
+TEST(Dl2, SuggestsWhatDrfDoes) { expect_suggests_drf(servers_scene(20), 20); }
+
+// Three times as many as it shows: those that it does not have their turn, too.
 TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
   ServersParams p;
   p.jobs = 90;
@@ -64,20 +72,7 @@ TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
   std::vector<Job> jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 128});
   int64_t at_us = 0;
   for (Job& job : jobs) job.submit_us = at_us += 1'000'000;
-  const Scene scene("16x8", jobs, no_costs());
-  const auto worlds = worlds_of(scene, 90);
-  int open = 0;
-  play(*worlds, [&](const WorldsSight& sight) {
-    open = std::max(open, sight.rows[0] / kWays);
-    return sight.suggested[0];
-  });
-  EXPECT_EQ(open, 30);
-  const auto drf = make_policy("drf");
-  Player player(scene, *drf);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 90;
-  EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
+  EXPECT_EQ(expect_suggests_drf(Scene("16x8", jobs, no_costs()), 90), 30);
 }
 
 // What stops for another size is not lost meanwhile.
@@ -87,13 +82,7 @@ TEST(Dl2, IsPaidForProgressWhateverStops) {
   const Scene scene(load_cluster("servers-6"),
                     generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
   const auto worlds = worlds_of(scene, 30);
-  worlds->reset();
-  double paid = 0;
-  while (!worlds->waits(0)) {
-    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
-    EXPECT_GE(worlds->sight().reward[0], -1e-6);
-    paid += worlds->sight().reward[0];
-  }
+  const double paid = play(*worlds, [](const WorldsSight& sight) { return sight.suggested[0]; });
   EXPECT_NEAR(paid, 30, 1e-4) << "rewards are floats";
 }
 
