@@ -206,7 +206,7 @@ class View {
 
   // --- what the job's training has measured so far: by the work that it has done, never beyond it
   YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
-  // Now, and before any work. Both, and noise_scale(), require: measures().
+  // Now, and before any work. Both, measured_after() and noise_scale() require: measures().
   YARD_HD double measured(int32_t slot) const {
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], done_us(slot));
@@ -214,6 +214,12 @@ class View {
   YARD_HD double measured_first(int32_t slot) const {
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], 0);
+  }
+  // When so much of its work was done. Requires: no more than worked_us().
+  YARD_HD double measured_after(int32_t slot, int64_t work_us) const {
+    YARD_CHECK(work_us <= worked_us(slot), "measured_after() tells what was, not what will be");
+    const CurveColumns& c = fixed_->jobs.curves;
+    return c.at(c.value, state_->job[slot], static_cast<double>(work_us));
   }
   // The gradient noise scale now (Pollux, OSDI 2021); 0: not known.
   YARD_HD double noise_scale(int32_t slot) const {

@@ -1,0 +1,147 @@
+// MLF-H: equations 2 to 6 of MLFS against a slow reference that goes by their text, and who starts
+// and stops by them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/sim/mlf_priority.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// A task of any graph, with what the equations name.
+struct ReferenceTask {
+  double urgency, iteration, size;
+  std::vector<double> falls;  // loss reductions of the iterations before this one
+  double deadline_h, now_h, left_h, waited_h;
+  std::vector<int> children;
+};
+
+double reference_priority(const std::vector<ReferenceTask>& tasks, int k, const MlfWeights& w) {
+  const std::function<double(int)> learning = [&](int i) {  // eq. 2 and 3
+    const ReferenceTask& t = tasks[static_cast<size_t>(i)];
+    double fell = 0;
+    for (const double f : t.falls) fell += f;
+    double p =
+        t.urgency * (1 / t.iteration) * (t.falls.empty() ? 1 : t.falls.back() / fell) * t.size;
+    for (const int c : t.children) p += w.gamma * learning(c);
+    return p;
+  };
+  const std::function<double(int)> time = [&](int i) {  // eq. 4 and 5
+    const ReferenceTask& t = tasks[static_cast<size_t>(i)];
+    double p = w.left * (1 / t.left_h) + w.waited * t.waited_h;
+    if (t.deadline_h > t.now_h) p += w.deadline * (1 / (t.deadline_h - t.now_h));
+    for (const int c : t.children) p += w.gamma * time(c);
+    return p;
+  };
+  return w.alpha * learning(k) + (1 - w.alpha) * time(k);  // eq. 6
+}
+
+TEST(MlfH, PrioritiesAreAsTheEquationsSay) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform()};
+    ReferenceTask task{1 + 9 * rng.uniform(),
+                       1,
+                       0,
+                       {},
+                       48 * rng.uniform(),
+                       24 * rng.uniform(),
+                       0.02 + 10 * rng.uniform(),
+                       20 * rng.uniform(),
+                       {}};
+    for (uint32_t i = rng.below(5); i > 0; --i) task.falls.push_back(0.01 + rng.uniform());
+    task.iteration = 1 + static_cast<double>(task.falls.size());
+    if (std::abs(task.deadline_h - task.now_h) < 0.02) task.deadline_h = task.now_h + 1;
+    std::vector<double> shares(1 + rng.below(6));
+    std::vector<ReferenceTask> chain;
+    double all = 0;
+    for (double& s : shares) all += s = 0.1 + rng.uniform();
+    for (size_t k = 0; k < shares.size(); ++k) {
+      chain.push_back(task);
+      chain.back().size = shares[k] /= all;
+      if (k + 1 < shares.size()) chain.back().children = {static_cast<int>(k) + 1};
+    }
+    MlfJob job;
+    double fell = 0;
+    for (const double f : task.falls) fell += f;
+    job.urgency = task.urgency, job.iteration = task.iteration;
+    if (!task.falls.empty()) job.last_fall = task.falls.back() / fell;
+    job.to_deadline_h = task.deadline_h - task.now_h;
+    job.left_h = task.left_h, job.waited_h = task.waited_h;
+    const double expected = reference_priority(chain, 0, w);
+    EXPECT_NEAR(mlf_priority(w, job, shares), expected, 1e-12 * std::max(1.0, expected));
+  }
+}
+
+TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
+  const MlfWeights w;
+  MlfJob job;
+  job.left_h = 1;
+  const std::vector<double> whole = {1.0};
+  const double without = mlf_priority(w, job, whole);
+  job.to_deadline_h = -1;
+  EXPECT_EQ(mlf_priority(w, job, whole), without);
+  job.to_deadline_h = 1e-9;
+  EXPECT_NEAR(mlf_priority(w, job, whole), without + 0.7 * 0.3 * 60, 1e-9);
+  job.left_h = -3;
+  EXPECT_NEAR(mlf_priority(w, job, whole), 0.3 + 0.7 * (0.3 * 60 + 0.3 * 60), 1e-9);
+}
+
+// On one GPU, one after the other, nothing stops. Who has not been seen is expected to take an
+// hour.
+std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& policy) {
+  const Scene scene("1x1", jobs, no_costs());
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<size_t> by_start(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) by_start[i] = i;
+  std::ranges::sort(by_start, std::less(),
+                    [&](size_t i) { return player.jobs()[i].first_start_us; });
+  std::vector<std::string> out;
+  for (const size_t i : by_start) out.push_back(jobs[i].id);
+  return out;
+}
+
+// All wait for about as long when the first ends, and would run for as long.
+TEST(MlfH, UrgencyThenDeadline) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
+  for (Job& job : jobs) job.user = "u" + job.id;
+  jobs[2].dues = {{1'800'000'000, 1}};
+  jobs[3].priority = 10;
+  const auto ids = [&](const std::vector<int>& order) {
+    std::vector<std::string> out;
+    for (const int i : order) out.push_back(jobs[static_cast<size_t>(i)].id);
+    return out;
+  };
+  EXPECT_EQ(order_of(jobs, "mlf-h stopped_share=0"), ids({0, 3, 2, 1}));
+  EXPECT_EQ(order_of(jobs, "mlf-h stopped_share=0 alpha=0"), ids({0, 2, 1, 3}));
+  EXPECT_EQ(order_of(jobs, "mlf-h stopped_share=0 alpha=0 deadline=0"), ids({0, 1, 2, 3}));
+}
+
+// What runs for ever is stopped for who comes with ten times its urgency, at the next minute, and
+// goes on behind.
+TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {70, 1, 50}});
+  jobs[1].priority = 10;
+  const Scene scene("1x1", jobs, no_costs());
+  const auto scheduler = make_policy("mlf-h");
+  Player player(scene, *scheduler);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[1].first_start_us, 120'000'000);
+  EXPECT_EQ(player.jobs()[1].end_us, 170'000'000);
+  EXPECT_EQ(player.jobs()[0].end_us, 3'050'000'000);
+}
+
+}  // namespace
+}  // namespace yard::testing
