@@ -232,6 +232,15 @@ class View {
   YARD_HD double target(int32_t slot) const {
     return fixed_->jobs.curves.target[state_->job[slot]];
   }
+  // The measure with which she is content, CurveColumns::kNoTarget where she does not say.
+  // Requires, as target() does: measures().
+  YARD_HD double enough(int32_t slot) const {
+    return fixed_->jobs.curves.enough[state_->job[slot]];
+  }
+  // Whether a policy may end it before its time: never on a live cluster.
+  YARD_HD bool may_end(int32_t slot) const {
+    return fixed_->jobs.curves.may_end(state_->job[slot]);
+  }
 
   // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
