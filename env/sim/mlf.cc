@@ -82,6 +82,12 @@ double mlf_priority(const View& view, const RollingEstimate& estimate, const Mlf
   return mlf_priority(weights, mlf_job(view, estimate, slot), shares);
 }
 
+double mlf_accuracy(const View& view, int32_t slot) {
+  const double first = view.measured_first(slot), way = view.enough(slot) - first;
+  if (way == 0) return 1;
+  return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
+}
+
 void add_mlf_fields(FieldList& f, MlfRule& rule) {
   f("alpha", rule.weights.alpha, 0.0, 1.0, "what training counts against time");
   f("gamma", rule.weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");

@@ -24,6 +24,10 @@ int32_t mlf_partitions(const View& view, int32_t slot);
 double mlf_priority(const View& view, const RollingEstimate& estimate, const MlfWeights& weights,
                     int32_t slot);
 
+// Share of the way from the first measure to what is enough for the user that a job's training has
+// come, at most 1: what stands for its accuracy here. Requires: may_end().
+double mlf_accuracy(const View& view, int32_t slot);
+
 // MLF-H's own numbers.
 struct MlfRule {
   MlfWeights weights;

@@ -20,7 +20,7 @@
 #include "env/sim/foretell.h"
 #include "env/sim/in_place_of.h"
 #include "env/sim/mlf.h"
-#include "env/sim/mlf_load.h"
+#include "env/sim/task_placer.h"
 #include "env/sim/work_view.h"
 #include "env/task/row_task.h"
 
@@ -264,7 +264,6 @@ class Mlfs final : public RowTask {
   }
 
   void close(const View& view, std::byte*, Draft& draft) const override {
-    if (config_.load_control) end_early(view, config_.rule.overloaded, draft);
     const bool later = view.num_held() > 0 &&
                        (config_.load_control || (view.num_waiting() > 0 && view.may_preempt()));
     if (later) draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
