@@ -2,7 +2,8 @@
 // has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
 // to an ideal one: as little used as the least used, with the job's other tasks on it. Once a
 // minute, while somebody waits, the lowest priorities among those that run may be stopped for those
-// who come before them.
+// who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be ended early are
+// so once a minute and whenever it decides.
 //
 // Ours, where the paper leaves it open: see mlf.h; a GPU that is held whole overloads no server, so
 // that nobody moves from a server that is overloaded: stopping the lowest tenth for those in the
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "env/sim/mlf.h"
+#include "env/sim/mlf_load.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 
@@ -28,6 +30,8 @@ struct Config {
   double stopped_share = 0.1;
   double margin = 0;
   double round_s = 60;
+  bool load_control = false;
+  MlfLoadRule load;
   void fields(FieldList& f) {
     f("alpha", weights.alpha, 0.0, 1.0, "what training counts against time");
     f("gamma", weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
@@ -38,6 +42,9 @@ struct Config {
     f("stopped_share", stopped_share, 0.0, 1.0, "of those that run, that may be stopped at a time");
     f("margin", margin, 0.0, 1e3, "how much better who stops another must be; not the paper's");
     f("round_s", round_s, 10.0, 1e6, "how often jobs may be stopped");
+    f("load_control", load_control, "MLF-C: ends jobs early whose users let it");
+    f("cluster_overloaded", load.overloaded, 0.0, 1.0, "mean use of servers above which it is so");
+    f("about", load.about, 0.0, 1.0, "share of the way to its limit that is all of it");
   }
 };
 
@@ -59,11 +66,11 @@ class MlfH final : public Policy {
     int64_t& last_round = *carver.take<int64_t>(1);
     RollingEstimate estimate(view, carver);
     estimate.follow(view);
-    if (view.num_waiting() == 0) return;
     const auto key = [&](int32_t slot) {
       return 1 / mlf_priority(view, estimate, config_.weights, slot);
     };
-    if (view.free_gpus() >= view.least_gpus_waited_for()) start_first(view, key, draft);
+    start_first(view, key, draft);
+    if (config_.load_control) control_load(view, key, draft);
     if (view.num_waiting() == 0 || view.num_held() == 0 || !view.may_preempt()) return;
     const int64_t round = view.now_us() / round_us_;
     if (round > last_round) {
@@ -79,6 +86,7 @@ class MlfH final : public Policy {
  private:
   template <class KeyOf>
   void start_first(const View& view, KeyOf key, Draft& draft) const {
+    if (view.num_waiting() == 0 || view.free_gpus() < view.least_gpus_waited_for()) return;
     std::vector<Claim> queue;
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       queue.push_back({{key(slot), view.serial(slot)}, slot});
@@ -93,6 +101,16 @@ class MlfH final : public Policy {
           claim.slot, {}, nearest_ideal_server(view, placer, config_.overloaded), draft.scratch());
       if (n == 0 || !draft.start(claim.slot, draft.scratch(), n)) hopeless.insert(k);
     }
+  }
+
+  // Ends jobs and gives what they leave to those who wait. Nothing happens by itself when one gets
+  // so far: it looks every round.
+  template <class KeyOf>
+  void control_load(const View& view, KeyOf key, Draft& draft) const {
+    const std::vector<int32_t> ended = mlf_to_end(view, config_.load);
+    for (const int32_t slot : ended) draft.end(slot);
+    if (!ended.empty()) start_first(view, key, draft);
+    if (mlf_any_may_end(view)) draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
   }
 
   // Those who may be stopped now, the first of them in order first.
