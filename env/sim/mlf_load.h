@@ -3,8 +3,9 @@
 // while the cluster is overloaded, once their users are content. It is overloaded while somebody
 // waits, or where its servers are used beyond a share on the average.
 //
-// Ours, where the paper leaves it open: a server's use is the root of the mean square of the shares
-// in use of its GPUs, CPUs and memory, of those that it tells, so that 1 is all of it; what
+// Ours, where the paper leaves it open: all who name `enough` allow both, all others neither; a
+// server's use is the root of the mean square of the shares in use of its GPUs, CPUs and memory, of
+// those that it tells, so that 1 is all of it (bandwidth is promised to nobody, and left out); what
 // training will reach is the limit of 1 / (b0 x + b1) + b2 (curves.h) through what was measured at
 // first, halfway and now, in the stead of a fitted family of curves with a confidence; about as
 // good is a share of the way there.
