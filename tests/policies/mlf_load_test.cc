@@ -109,7 +109,9 @@ TEST(MlfLoad, TheUseOfServersByHand) {
   ClusterSpec cluster = load_cluster("2x4");
   cluster.nodes[0].cpus = 8;
   std::vector<Job> jobs = jobs_of({{0, 2, 100}, {0, 4, 100}});
-  jobs[0].groups = {{.count = 1, .task = {.gpus = 2, .cpu_milli = 2000}}};
+  jobs[0].groups.resize(1);
+  jobs[0].groups[0].task.gpus = 2;
+  jobs[0].groups[0].task.cpu_milli = 2000;
   const Scene scene(cluster, jobs);
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
