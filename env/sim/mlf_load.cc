@@ -26,6 +26,13 @@ double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
   return resources == 0 ? 0 : std::sqrt(sum / resources);
 }
 
+bool any_may_end(const View& view) {
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    if (view.may_end(view.held(i))) return true;
+  }
+  return false;
+}
+
 bool about_as_good(const View& view, int32_t slot, double about) {
   const std::optional<double> limit = mlf_limit(view, slot);
   if (!limit) return false;
@@ -34,6 +41,12 @@ bool about_as_good(const View& view, int32_t slot, double about) {
 }
 
 }  // namespace
+
+void add_load_fields(FieldList& f, MlfLoadRule& rule) {
+  f("load_control", rule.on, "MLF-C: ends jobs early whose users let it");
+  f("cluster_overloaded", rule.overloaded, 0.0, 1.0, "mean use of servers above which it is so");
+  f("about", rule.about, 0.0, 1.0, "share of the way to its limit that is all of it");
+}
 
 double mlf_utilisation(const View& view) {
   const TaskPlacer placer(view);
@@ -67,7 +80,7 @@ bool mlf_content(const View& view, int32_t slot) {
 
 std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule) {
   std::vector<int32_t> out;
-  if (!mlf_any_may_end(view)) return out;
+  if (!any_may_end(view)) return out;
   const bool overloaded = mlf_overloaded(view, rule);
   for (int32_t i = 0; i < view.num_held(); ++i) {
     const int32_t slot = view.held(i);
@@ -80,11 +93,9 @@ std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule) {
   return out;
 }
 
-bool mlf_any_may_end(const View& view) {
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    if (view.may_end(view.held(i))) return true;
-  }
-  return false;
+void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft) {
+  for (const int32_t slot : mlf_to_end(view, rule)) draft.end(slot);
+  if (any_may_end(view)) draft.wake_at((view.now_us() / round_us + 1) * round_us);
 }
 
 }  // namespace yard

@@ -15,14 +15,20 @@
 #include <optional>
 #include <vector>
 
+#include "env/base/settings.h"
+#include "env/sim/plan.h"
 #include "env/sim/view.h"
 
 namespace yard {
 
 struct MlfLoadRule {
+  bool on = false;
   double overloaded = 0.9;  // h_s
   double about = 0.95;      // of the way from the first measure to the limit
 };
+
+// Of the rule; shared by whoever is set by it.
+void add_load_fields(FieldList& f, MlfLoadRule& rule);
 
 // The mean over servers of their use, 0 to 1.
 double mlf_utilisation(const View& view);
@@ -38,7 +44,8 @@ bool mlf_content(const View& view, int32_t slot);
 // The jobs that are to be ended now, in the order of their submission.
 std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule);
 
-// Whether any job runs that may be ended: nothing else happens when it gets so far.
-bool mlf_any_may_end(const View& view);
+// Ends them, and asks to be woken in the next round while anybody holds GPUs that may be ended:
+// nothing happens by itself when training gets so far.
+void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft);
 
 }  // namespace yard

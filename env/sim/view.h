@@ -40,6 +40,7 @@ class View {
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
+  YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
   // GPUs of the node that are down, or will be once who holds them leaves.
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;

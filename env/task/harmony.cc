@@ -151,7 +151,9 @@ class Harmony final : public RowTask {
     }
   }
 
-  double earned(const View& view, double) const override { return jobs_trained(view); }
+  double earned(const View& view, const std::byte*, double) const override {
+    return jobs_trained(view);
+  }
 
  private:
   static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
