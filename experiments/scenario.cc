@@ -152,6 +152,8 @@ Outcome Scenario::of_jobs(Outcome outcome) const {
     job.restarts += stage.restarts;
     job.moves += stage.moves;
     job.soon_again += stage.soon_again;
+    job.ended_early = job.ended_early || stage.ended_early;
+    job.undone_us += stage.undone_us;
     if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
       job.start_us = stage.start_us;
     }

@@ -73,8 +73,9 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     if (!live(s, edit.job)) return about(edit) + ": no such job";
     if (edit.verb == Verb::kEnd) {
       if (!legal_end(fixed, s, slot)) {
+        if (!fixed.allows.preempt) return about(edit) + ": not allowed here";
         const bool may = fixed.jobs.curves.may_end(s.job[slot]);
-        return about(edit) + (may ? ": it does not run" : ": its user did not allow it");
+        return about(edit) + (may ? ": it does not run" : ": its user does not allow it");
       }
       end_early(fixed, s, slot);
       continue;

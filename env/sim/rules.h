@@ -63,8 +63,9 @@ YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
-// May a policy end it before its work is done? Only where its user lets it.
+// May a policy end it before its work is done? Only where its user and the cluster let it.
 YARD_HD inline bool legal_end(const Fixed& f, const ClusterState& s, int32_t slot) {
+  if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
   return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
 }

@@ -239,7 +239,7 @@ class View {
   }
   // Whether a policy may end it before its time: never on a live cluster.
   YARD_HD bool may_end(int32_t slot) const {
-    return fixed_->jobs.curves.may_end(state_->job[slot]);
+    return fixed_->allows.preempt && fixed_->jobs.curves.may_end(state_->job[slot]);
   }
 
   // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.

@@ -2,7 +2,8 @@
 // has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
 // to an ideal one: as little used as the least used, with the job's other tasks on it. Once a
 // minute, while somebody waits, the lowest priorities among those that run may be stopped for those
-// who come before them.
+// who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be ended early are
+// so once a minute and whenever it decides, and who still waits gets their room.
 //
 // Ours, where the paper leaves it open: see mlf.h; a GPU that is held whole overloads no server, so
 // that nobody moves from a server that is overloaded: stopping the lowest tenth for those in the
@@ -12,6 +13,7 @@
 #include "env/base/carver.h"
 #include "env/sim/in_place_of.h"
 #include "env/sim/mlf.h"
+#include "env/sim/mlf_load.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -19,9 +21,11 @@ namespace {
 
 struct Config {
   MlfRule rule;
+  MlfLoadRule load;
   double round_s = 60;
   void fields(FieldList& f) {
     add_mlf_fields(f, rule);
+    add_load_fields(f, load);
     f("round_s", round_s, 10.0, 1e6, "how often jobs may be stopped");
   }
 };
@@ -47,6 +51,19 @@ class MlfH final : public Policy {
       may_stop = mlf_may_stop(config_.rule, mlf_holders(view, estimate, config_.rule).size());
     }
     last_round = round;
+    if (config_.load.on) {
+      step_on(view, estimate, 0, draft);
+      mlf_control_load(view, config_.load, round_us_, draft);
+    }
+    step_on(view, estimate, may_stop, draft);
+    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+      draft.wake_at((round + 1) * round_us_);
+    }
+  }
+
+ private:
+  void step_on(const View& view, const RollingEstimate& estimate, int32_t may_stop,
+               Draft& draft) const {
     std::vector<uint8_t> given_up(static_cast<size_t>(view.capacity()), 0);
     for (;;) {
       const MlfStep next = mlf_step(view, estimate, config_.rule, may_stop, given_up.data());
@@ -58,12 +75,8 @@ class MlfH final : public Policy {
         given_up[static_cast<size_t>(next.slot)] = 1;
       }
     }
-    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
-      draft.wake_at((round + 1) * round_us_);
-    }
   }
 
- private:
   bool carry_out(const View& view, const MlfStep& step, Draft& draft) const {
     if (!step.stops.empty()) return start_in_place_of(view, step.slot, step.stops, draft);
     const std::vector<Piece> there = nearest_ideal_place(view, config_.rule, step.slot);
