@@ -101,8 +101,14 @@ Score read_score(const Json& json) {
 }  // namespace
 
 const Source& Sources::of(const ScenarioOptions& options) {
-  const std::array<std::string, 4> key = {options.trace, options.cluster, options.profiles,
-                                          text_of(options.variation)};
+  const std::string generated =
+      is_synthetic(options.trace)
+          ? synthetic_sha256(options.trace, {.seed = options.seed,
+                                             .jobs = options.generate_jobs,
+                                             .settings = options.trace_settings})
+          : "";
+  const std::array<std::string, 5> key = {options.trace, generated, options.cluster,
+                                          options.profiles, text_of(options.variation)};
   const auto known = by_files_.find(key);
   if (known != by_files_.end()) return known->second;
   return by_files_.emplace(key, load_source(options)).first->second;

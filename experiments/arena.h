@@ -34,7 +34,7 @@ class Sources {
 
  private:
   // By trace, cluster, profiles, variation.
-  std::map<std::array<std::string, 4>, Source> by_files_;
+  std::map<std::array<std::string, 5>, Source> by_files_;
 };
 
 class Arena {

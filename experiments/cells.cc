@@ -21,7 +21,7 @@ namespace yard {
 namespace {
 
 constexpr double kMostCostScale = 1000;
-constexpr int kMostReplicas = 1000, kMostBlocks = 1000;
+constexpr int kMostReplicas = 1000, kMostBlocks = 1000, kMostGenerated = 10'000'000;
 
 // What a group says for all its cells, and the file for all its groups.
 struct Standing {
@@ -57,8 +57,8 @@ Standing read_standing(const YamlMap& map, Standing standing) {
     standing.congestions.clear();
     for (const std::string& text : texts(map, "congestions")) {
       const auto value = parse_double(text);
-      if (!value || !(*value > 0) || *value > kMostCongestion) {
-        map.fail("congestions", "numbers above 0, up to " + shortest(kMostCongestion),
+      if (!value || !(*value >= 0) || *value > kMostCongestion) {
+        map.fail("congestions", "numbers from 0, as arrivals are, to " + shortest(kMostCongestion),
                  "'" + text + "'");
       }
       standing.congestions.push_back(*value);
@@ -125,13 +125,15 @@ class Reader {
   void add_trace(const YamlMap& traces, const std::string& name) {
     check_name(traces, name);
     const YamlMap map(file_, traces[name], "a trace",
-                      {"file", "format", "sha256", "cluster", "profiles", "profiles_sha256",
-                       "draw_models", "skip_unusable"});
+                      {"file", "format", "sha256", "synthetic", "settings", "jobs", "seed",
+                       "cluster", "profiles", "profiles_sha256", "draw_models", "skip_unusable"});
     CellSpec& cell = traces_.emplace_back(name, CellSpec{}).second;
-    cell.scenario.trace = map.path("file");
-    cell.scenario.format = map.text("format", "");
     cell.scenario.cluster = map.text("cluster");
-    cell.sha256 = map.text("sha256");
+    if (map.has("synthetic")) {
+      generated(map, cell);
+    } else {
+      recorded(map, cell);
+    }
     cell.scenario.skip_unusable = map.flag("skip_unusable", false);
     if (map.has("profiles")) {
       cell.scenario.profiles = map.path("profiles");
@@ -140,6 +142,34 @@ class Reader {
     if (map.flag("draw_models", false)) {
       cell.scenario.models.set("draw", "true", map.where("draw_models"));
     }
+  }
+
+  static void recorded(const YamlMap& map, CellSpec& cell) {
+    for (const char* key : {"settings", "jobs", "seed"}) {
+      if (map.has(key)) map.fail(key, "it beside `synthetic` alone", "'" + std::string(key) + "'");
+    }
+    cell.scenario.trace = map.path("file");
+    cell.scenario.format = map.text("format", "");
+    cell.sha256 = map.text("sha256");
+  }
+
+  // Its hash is that of all that decides what is generated.
+  void generated(const YamlMap& map, CellSpec& cell) const {
+    for (const char* key : {"file", "format", "sha256"}) {
+      if (map.has(key)) map.fail(key, "a file, or `synthetic`", "both");
+    }
+    ScenarioOptions& s = cell.scenario;
+    s.trace = "synthetic:" + map.text("synthetic");
+    s.generate_jobs = static_cast<int>(map.integer("jobs", 0, 0, kMostGenerated));
+    s.seed = static_cast<uint64_t>(map.integer("seed", 1, 0, INT64_MAX));
+    if (map.has("settings")) {
+      const YamlMap settings(file_, map["settings"], "settings");
+      for (const std::string& key : settings.keys()) {
+        s.trace_settings.set(key, settings.text(key), settings.where(key));
+      }
+    }
+    cell.sha256 = synthetic_sha256(
+        s.trace, {.seed = s.seed, .jobs = s.generate_jobs, .settings = s.trace_settings});
   }
 
   void add_group(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& out) {
@@ -158,7 +188,7 @@ class Reader {
       for (const double congestion : standing.congestions) {
         CellSpec cell = known->second;
         cell.name = name + "/" + trace + "/x" + shortest(congestion);
-        cell.scenario.congestion = congestion;
+        if (congestion > 0) cell.scenario.congestion = congestion;
         cell.scenario.cost_scale = standing.cost_scale;
         cell.scenario.variation = variation;
         cell.scenario.window.from = map.text("from", "");
@@ -262,7 +292,7 @@ std::vector<CellSpec> choosing_cells(const CellFile& file, const std::vector<Cel
 void check_traces(const std::vector<CellSpec>& cells) {
   std::set<std::pair<std::string, std::string>> seen;
   const auto check = [&](const CellSpec& cell, const std::string& path, const std::string& said) {
-    if (!seen.emplace(path, said).second) return;
+    if (is_synthetic(path) || !seen.emplace(path, said).second) return;
     const std::string sha256 = sha256_hex(read_unpacked(path));
     if (sha256 != said) throw InputError(path, "sha256 " + said + " of cell " + cell.name, sha256);
   };

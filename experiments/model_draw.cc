@@ -26,6 +26,7 @@ Lots lots_in(const Profiles& profiles) {
       if (run.iteration_s <= 0) continue;
       const auto batch = static_cast<int32_t>(std::lround(profile.batch_of(run)));
       (run.gpus() > 1 ? several : one).emplace(profile.model, batch);
+      if (profile.by_links) several.emplace(profile.model, batch);
     }
   }
   return {{one.begin(), one.end()}, {several.begin(), several.end()}};

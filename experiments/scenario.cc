@@ -34,7 +34,7 @@ Costs scaled(double scale) {
   return costs;
 }
 
-bool recorded(const Trace& trace) { return !trace.source.starts_with("synthetic:"); }
+bool recorded(const Trace& trace) { return !is_synthetic(trace.source); }
 
 // The time at which the test split begins. Requires: jobs by rising submission.
 int64_t test_from_us(const Trace& trace) {

@@ -68,7 +68,8 @@ SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
 }  // namespace
 
 Speeds::Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster)
-    : node_gpus_(std::max(1, cluster.max_gpus_per_node())) {
+    : node_gpus_(std::max(1, cluster.max_gpus_per_node())),
+      choose_exchange_(cluster.choose_exchange) {
   if (!paths.empty()) {
     for (const std::string_view path : split(paths, ',')) {
       load_profiles(std::string(trim(path)), profiles_);
@@ -93,6 +94,7 @@ std::vector<int32_t> Speeds::classes(const Trace& trace) {
     if (modelled && job_class == 0) {
       job_class = table_->class_of(job.model, job.batch_size, job.gpus, job.pattern);
     }
+    if (choose_exchange_ && job_class > 0) table_->choose_all_reduce(job_class);
     out.push_back(job_class);
   }
   return out;

@@ -38,6 +38,7 @@ class Speeds {
   Profiles profiles_;
   std::unique_ptr<SpeedTable> table_;
   int32_t node_gpus_ = 1;
+  bool choose_exchange_ = false;
 };
 
 }  // namespace yard

@@ -14,6 +14,7 @@ namespace {
 constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3, kMaxMemGib = 1e6, kMaxPrice = 1e6, kMaxW = 1e5;
 constexpr double kMaxGbps = 1e6, kMaxLatencyUs = 1e6, kMaxOversubscription = 1e3;
 constexpr double kMaxNeighbours = 100;
+constexpr double kMaxGradientMib = 1e7, kMinStepMs = 1e-3, kMaxStepMs = 1e7;
 constexpr double kMinWeight = 1e-6, kMaxWeight = 1e6;
 constexpr int64_t kMaxPriority = 1'000'000, kMaxGpus = int64_t{kMaxNodes} * kMaxGpusPerNode;
 
@@ -65,11 +66,26 @@ void read_slowdowns(const YamlMap& map, ClusterSpec& spec) {
 
 void read_models(const YamlMap& models, ClusterSpec& spec) {
   for (const std::string& name : models.keys()) {
-    const YamlMap map(models.file(), models[name], "a model", {"spread", "suffers", "presses"});
+    const YamlMap map(models.file(), models[name], "a model",
+                      {"spread", "gradient_mib", "step_ms", "suffers", "presses"});
     ModelTraits& model = spec.models[name];
     model.spread = map.number("spread", 1, kMinSpeed, 1);
     model.suffers = map.number("suffers", 0, 0, kMaxNeighbours);
     model.presses = map.number("presses", 0, 0, kMaxNeighbours);
+    if (!map.has("gradient_mib") && !map.has("step_ms")) continue;
+    for (const char* key : {"gradient_mib", "step_ms"}) {
+      if (!map.has(key)) map.fail(key, "gradient_mib and step_ms together", "one of them");
+    }
+    if (map.has("spread")) {
+      map.fail("spread", "spread, or gradient_mib and step_ms", "all of them");
+    }
+    model.gradient_mib = map.number("gradient_mib", 0, 1e-6, kMaxGradientMib);
+    model.step_ms = map.number("step_ms", 0, kMinStepMs, kMaxStepMs);
+    for (const Tier tier : {Tier::kNode, Tier::kRack}) {
+      if (spec.tiers[static_cast<size_t>(tier)].bandwidth_gbps > 0) continue;
+      map.fail("gradient_mib", "a bandwidth_gbps of the tiers node and rack",
+               std::string("none of ") + kTierNames[static_cast<size_t>(tier)]);
+    }
   }
 }
 
@@ -136,8 +152,8 @@ template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);
   read(YamlMap(file, read_yaml_document(path), "a cluster",
-               {"about", "gpu_types", "tiers", "slowdowns", "models", "one_type", "nodes",
-                "nodes_from", "tenants"}));
+               {"about", "gpu_types", "tiers", "slowdowns", "models", "one_type", "choose_exchange",
+                "nodes", "nodes_from", "tenants"}));
 }
 
 }  // namespace
@@ -155,6 +171,7 @@ ClusterSpec from_yaml(const std::string& path) {
     map("slowdowns", {"neighbours", "shared_exchange"}, read_slowdowns);
     map("models", {}, read_models);
     spec.one_type = root.flag("one_type", false);
+    spec.choose_exchange = root.flag("choose_exchange", false);
     if (root.has("tenants")) read_tenant_names(root, spec);
     read_nodes(root, spec);
     if (root.has("tenants")) read_tenants(root, spec);

@@ -97,7 +97,10 @@ struct Slowdowns {
 // What place and neighbours do to jobs of a model, where the cluster itself says it; how fast they
 // are on a type is GpuType::speed_of_model. The forms: docs/speed.md.
 struct ModelTraits {
-  double spread = 1;   // of the speed, what is left on more nodes than needed
+  double spread = 1;  // of the speed, what is left on more nodes than needed
+  // Where these are told, the exchange over the cluster's links takes the place of `spread`:
+  double gradient_mib = 0;  // what a replica gives to it
+  double step_ms = 0;       // an iteration of one GPU of speed 1
   double suffers = 0;  // beside another on one GPU the job takes 1 + suffers x that one's presses
   double presses = 0;  // times as long
 };
@@ -112,6 +115,7 @@ struct ClusterSpec {
   Slowdowns slowdowns;
   std::map<std::string, ModelTraits> models;  // by the names that jobs carry
   bool one_type = false;                      // a job's GPUs are all of one type
+  bool choose_exchange = false;               // a scheduler says how the all-reduce of a job runs
 
   int total_gpus() const;
   int max_gpus_per_node() const;

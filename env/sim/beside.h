@@ -3,6 +3,7 @@
 // and sums of whole numbers: they do not hang on the order of the list of holders.
 #pragma once
 
+#include "env/sim/exchange.h"
 #include "env/sim/free_map.h"
 #include "env/sim/speed/speed.h"
 #include "env/sim/state.h"
@@ -77,11 +78,11 @@ YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t 
 
 // Speed of a job of a modelled class on so many GPUs, on as few nodes like this one as hold them,
 // in one rack. Requires: 1 <= gpus <= max_gpus.
-YARD_HD inline double speed_together(const Fixed& f, int32_t job_class, int32_t node,
-                                     int32_t gpus) {
+YARD_HD inline double speed_together(const Fixed& f, int32_t job_class, int32_t node, int32_t gpus,
+                                     Pattern by = Pattern::kNone) {
   const int32_t nodes = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(f.spec, node, gpus);
-  return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes);
+  return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes, 0, by);
 }
 
 // What both leave of a running job's speed. Requires: Fixed::rated, and its class is modelled.
@@ -107,7 +108,8 @@ YARD_HD inline double left_beside(const Fixed& f, const ClusterState& s, int32_t
   }
   double left = burden_factor(worst);
   if (spread) {
-    left *= spread_factor(speed_together(f, job_class, like, gpus), s.alone_rate[slot], most);
+    const Pattern by = exchange_of(f, s, slot).all_reduce;
+    left *= spread_factor(speed_together(f, job_class, like, gpus, by), s.alone_rate[slot], most);
   }
   return left;
 }

@@ -64,6 +64,10 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     hash.add(s.attained_us[slot]);
     hash.add(s.done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
+    if (s.first_part[slot] != kNone && anybody_chooses(fixed)) {
+      hash.add(static_cast<int32_t>(s.all_reduce[slot]));
+      hash.add(int32_t{s.link_priority[slot]});
+    }
     if (fixed.faults) {
       hash.add(s.failed[slot]);
       hash.add(s.kept_us[slot]);
@@ -78,7 +82,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
   if (fixed.rated) {
     for (const int32_t slot : live_slots_by_job(s)) hash.add(s.traffic[slot]);
-    const int32_t links = fixed.spec.num_nodes + fixed.spec.num_racks + fixed.spec.num_pods;
+    const int32_t links = num_links(fixed.spec);
     for (int32_t i = 0; i < links; ++i) hash.add(s.link_load[i]);
     hash.add(h.moved_bytes);
   }
@@ -175,8 +179,8 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
 // What running jobs send over the links that they span.
 std::string broken_link(const Fixed& fixed, const ClusterState& s) {
   const SpecColumns& spec = fixed.spec;
-  std::vector<int64_t> load(static_cast<size_t>(spec.num_nodes + spec.num_racks + spec.num_pods),
-                            0);
+  const auto num = static_cast<size_t>(num_links(spec));
+  std::vector<int64_t> load(num, 0), of_priority(num * kLinkPriorities, 0);
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (!is_live(s.phase[slot])) continue;
     if (s.phase[slot] != Phase::kRunning) {
@@ -192,10 +196,17 @@ std::string broken_link(const Fixed& fixed, const ClusterState& s) {
       if (tier >= Tier::kPod) links.insert(spec.num_nodes + spec.node_rack[node]);
       if (tier >= Tier::kCore) links.insert(spec.num_nodes + spec.num_racks + spec.node_pod[node]);
     }
-    for (const int32_t link : links) load[static_cast<size_t>(link)] += s.traffic[slot];
+    const size_t first = num * exchange_of(fixed, s, slot).priority;
+    for (const int32_t link : links) {
+      load[static_cast<size_t>(link)] += s.traffic[slot];
+      of_priority[first + static_cast<size_t>(link)] += s.traffic[slot];
+    }
   }
   for (size_t i = 0; i < load.size(); ++i) {
     if (s.link_load[i] != load[i]) return "load of link " + std::to_string(i);
+  }
+  for (size_t i = 0; anybody_chooses(fixed) && i < of_priority.size(); ++i) {
+    if (s.priority_load[i] != of_priority[i]) return "load by priority " + std::to_string(i);
   }
   return "";
 }

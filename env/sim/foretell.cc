@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "env/sim/rates.h"
+
 namespace yard {
 namespace {
 
@@ -88,10 +90,11 @@ std::vector<Piece> Foretell::with_gpus(int32_t slot, std::span<const Piece> piec
   return out;
 }
 
-double Foretell::alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers) const {
+double Foretell::alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers,
+                       Pattern by) const {
   const int32_t most = fixed().spec.max_node_gpus, nodes = (gpus + most - 1) / most;
   const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(fixed().spec, node, gpus);
-  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes, servers);
+  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes, servers, by);
 }
 
 double Foretell::together(int32_t slot, int32_t type) const {
@@ -118,8 +121,48 @@ int64_t Foretell::burden_on(int32_t slot, int32_t node, std::span<const int32_t>
   return sum;
 }
 
-double Foretell::there(int32_t slot, std::span<const Piece> all,
-                       std::span<const int32_t> leaving) const {
+Foretell::Lie Foretell::lie(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
+  const SpecColumns& spec = fixed().spec;
+  const int32_t gpus = view_.gpus(slot), its_servers = servers(slot);
+  Lie out;
+  out.nodes = static_cast<int32_t>(pieces.size());
+  out.tier = tier_on_node(spec, pieces.front().node, gpus);
+  for (const Piece& p : pieces.subspan(1)) {
+    out.tier = std::max(out.tier, Tier::kRack);
+    const bool rack = spec.node_rack[p.node] == spec.node_rack[pieces.front().node];
+    const bool pod = spec.node_pod[p.node] == spec.node_pod[pieces.front().node];
+    if (!rack) out.tier = std::max(out.tier, Tier::kPod);
+    if (!pod) out.tier = Tier::kCore;
+  }
+  for (const Piece& p : pieces) {
+    if (out.slowest != kNone && node_type(p.node) == node_type(out.slowest)) continue;
+    const double here = speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, out.tier,
+                                 out.nodes, its_servers, by);
+    if (out.slowest == kNone || here < out.rate) out.rate = here, out.slowest = p.node;
+  }
+  return out;
+}
+
+Sending Foretell::sending(int32_t slot, std::span<const Piece> pieces, const Lie& lies,
+                          const Exchange& exchange) const {
+  std::vector<int32_t> nodes;
+  for (const Piece& p : pieces) nodes.push_back(p.node);
+  const int64_t bytes =
+      link_bytes_per_s(fixed().speed, job_class(slot), node_type(lies.slowest), view_.gpus(slot),
+                       lies.tier, lies.nodes, servers(slot), exchange.all_reduce);
+  if (bytes == 0) return {};
+  return {bytes, exchange.priority, links_of(fixed().spec, nodes, lies.tier)};
+}
+
+LinkLoads Foretell::loads_without(int32_t slot, std::span<const int32_t> leaving) const {
+  LinkLoads out(fixed(), *view_.state_);
+  for (const int32_t other : leaving) out.add(sending_of(fixed(), *view_.state_, other), -1);
+  if (!among(leaving, slot)) out.add(sending_of(fixed(), *view_.state_, slot), -1);
+  return out;
+}
+
+double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const int32_t> leaving,
+                       const Exchange& exchange) const {
   const SpecColumns& spec = fixed().spec;
   std::vector<Piece> kept;
   if (view_.shaped(slot)) kept = with_gpus(slot, all);
@@ -133,26 +176,20 @@ double Foretell::there(int32_t slot, std::span<const Piece> all,
     }
     return least;
   }
-  const int32_t gpus = view_.gpus(slot), nodes = static_cast<int32_t>(pieces.size());
-  const int32_t its_servers = servers(slot);
+  const int32_t gpus = view_.gpus(slot);
+  const Lie lies = lie(slot, pieces, exchange.all_reduce);
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
-  Tier tier = tier_on_node(spec, pieces.front().node, gpus);
-  for (const Piece& p : pieces.subspan(1)) {
-    tier = std::max(tier, Tier::kRack);
-    const bool rack = spec.node_rack[p.node] == spec.node_rack[pieces.front().node];
-    const bool pod = spec.node_pod[p.node] == spec.node_pod[pieces.front().node];
-    if (!rack) tier = std::max(tier, Tier::kPod);
-    if (!pod) tier = Tier::kCore;
+  double rate = lies.rate;
+  if (anybody_chooses(fixed())) {
+    const Sending mine = sending(slot, pieces, lies, exchange);
+    LinkLoads loads = loads_without(slot, leaving);
+    loads.add(mine, 1);
+    const double share =
+        exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest), gpus, lies.tier,
+                       lies.nodes, servers(slot), exchange.all_reduce);
+    rate *= contention_factor(share, loads.crowding(mine));
   }
-  double rate = 0;
-  int32_t slowest = kNone;  // a node
-  for (const Piece& p : pieces) {
-    if (slowest != kNone && node_type(p.node) == node_type(slowest)) continue;
-    const double here =
-        speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, tier, nodes, its_servers);
-    if (slowest == kNone || here < rate) rate = here, slowest = p.node;
-  }
-  if (spec.shared_exchange && nodes > needed) {
+  if (spec.shared_exchange && lies.nodes > needed) {
     int32_t most = 1;
     for (const Piece& p : pieces) {
       int32_t k = 1;
@@ -162,7 +199,8 @@ double Foretell::there(int32_t slot, std::span<const Piece> all,
       }
       most = std::max(most, k);
     }
-    rate *= spread_factor(alone(slot, slowest, gpus, its_servers), rate, most);
+    const double together = alone(slot, lies.slowest, gpus, servers(slot), exchange.all_reduce);
+    rate *= spread_factor(together, lies.rate, most);
   }
   if (spec.neighbour_weight > 0) {
     int64_t worst = 0;
@@ -194,14 +232,45 @@ double Foretell::now(int32_t slot) const {
     if (view_.part_mask(p) == 0) continue;
     pieces.push_back({view_.part_node(p), 0, view_.shaped(slot) ? view_.part_group(p) : 0});
   }
-  return pieces.empty() ? 1 : there(slot, pieces, {});
+  return pieces.empty() ? 1 : there(slot, pieces, {}, view_.exchange(slot));
 }
 
-double Foretell::harm(int32_t slot, std::span<const Piece> pieces,
-                      std::span<const int32_t> leaving) const {
-  const SpecColumns& spec = fixed().spec;
-  if (spec.neighbour_weight <= 0 || !modelled(slot)) return 0;
+double Foretell::harm_on_links(int32_t slot, std::span<const Piece> pieces,
+                               std::span<const int32_t> leaving, const Exchange& exchange) const {
+  const ClusterState& s = *view_.state_;
+  const Sending mine = sending(slot, pieces, lie(slot, pieces, exchange.all_reduce), exchange);
+  if (mine.bytes_per_s == 0) return 0;
+  const LinkLoads before = loads_without(slot, leaving);
+  LinkLoads after = before;
+  after.add(mine, 1);
+  std::vector<int32_t> others;  // in an order that does not hang on history
+  for (int32_t i = 0; i < view_.num_held(); ++i) others.push_back(view_.held(i));
+  std::ranges::sort(others, {}, [&](int32_t other) { return view_.serial(other); });
   double lost = 0;
+  for (const int32_t other : others) {
+    const Sending its = sending_of(fixed(), s, other);
+    if (its.bytes_per_s == 0 || other == slot || among(leaving, other)) continue;
+    const Footing at = footing_of(fixed(), s, other);
+    const int32_t type = rate_alone(fixed(), s, other, at).type;
+    const double share = exchange_share(fixed().speed, job_class(other), type, at.gpus, at.tier,
+                                        at.nodes, at.servers, at.by);
+    const double was = contention_factor(share, before.crowding(its));
+    lost += at.gpus * (1 - contention_factor(share, after.crowding(its)) / was);
+  }
+  return lost;
+}
+
+double Foretell::harm(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving,
+                      const Exchange& exchange) const {
+  const SpecColumns& spec = fixed().spec;
+  if (!modelled(slot)) return 0;
+  double lost = 0;
+  if (anybody_chooses(fixed())) {
+    std::vector<Piece> kept(pieces.begin(), pieces.end());
+    if (view_.shaped(slot)) kept = with_gpus(slot, pieces);
+    if (!kept.empty()) lost = harm_on_links(slot, kept, leaving, exchange);
+  }
+  if (spec.neighbour_weight <= 0) return lost;
   for (const Piece& p : pieces) {
     for (const Tenancy& other : on(p.node)) {
       if (other.slot == slot || !named(other.slot) || among(leaving, other.slot)) continue;

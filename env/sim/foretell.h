@@ -1,6 +1,7 @@
 // How fast a job would run somewhere, before anybody starts it there: what the tables of speeds
-// say, less what those who hold GPUs on the same nodes would take (beside.h). What a full link or
-// full CPUs would take is left out.
+// say, less what those who hold GPUs on the same nodes would take (beside.h) and, where somebody
+// may choose how jobs exchange, what full links would; elsewhere these, and everywhere full CPUs,
+// are left out.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "env/sim/beside.h"
+#include "env/sim/link_loads.h"
 #include "env/sim/view.h"
 
 namespace yard {
@@ -45,20 +47,30 @@ class Foretell {
   // On the best of its types.
   double best(int32_t slot) const;
 
-  // The speed of the job on `pieces`, beside those who hold GPUs there but `slot` itself and
-  // `leaving`; over several types the slowest sets the pace. Where tasks without GPUs lie does not
-  // matter to it. 0: none of the pieces has a GPU.
-  double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
+  // The speed of the job on `pieces`, exchanging like that, beside those who hold GPUs there but
+  // `slot` itself and `leaving`; over several types the slowest sets the pace. Where tasks without
+  // GPUs lie does not matter to it. 0: none of the pieces has a GPU.
+  double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving,
+               const Exchange& exchange = {}) const;
   // On as few nodes of the type as hold so many tasks of each of its groups (groups), and with
   // nobody beside it. Requires: shaped().
   double sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;
-  // Where it lies now.
+  // Where it lies now, as it exchanges now.
   double now(int32_t slot) const;
 
-  // What others on those nodes would lose by it: GPUs times the share of their speed.
-  double harm(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving) const;
+  // What others on those nodes and links would lose by it: GPUs times the share of their speed.
+  double harm(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving,
+              const Exchange& exchange = {}) const;
 
  private:
+  // How a job of a measured model would lie somewhere.
+  struct Lie {
+    int32_t nodes = 0;
+    Tier tier = Tier::kIsland;
+    double rate = 0;          // with nobody beside it
+    int32_t slowest = kNone;  // the node that sets the pace
+  };
+
   const Fixed& fixed() const { return *view_.fixed_; }
   int32_t job_class(int32_t slot) const;
   bool named(int32_t slot) const;       // its model is one that was measured
@@ -66,7 +78,15 @@ class Foretell {
   // Those of a job with a shape that have GPUs, one a node.
   std::vector<Piece> with_gpus(int32_t slot, std::span<const Piece> pieces) const;
   // With so many GPUs and servers, on as few nodes like this one as hold them, nobody beside it.
-  double alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers) const;
+  double alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers,
+               Pattern by = Pattern::kNone) const;
+  Lie lie(int32_t slot, std::span<const Piece> pieces, Pattern by) const;
+  // What it would put on links, and what these carry without it and those who leave.
+  Sending sending(int32_t slot, std::span<const Piece> pieces, const Lie& lie,
+                  const Exchange& exchange) const;
+  LinkLoads loads_without(int32_t slot, std::span<const int32_t> leaving) const;
+  double harm_on_links(int32_t slot, std::span<const Piece> pieces,
+                       std::span<const int32_t> leaving, const Exchange& exchange) const;
   int64_t burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const;
 
   const View& view_;

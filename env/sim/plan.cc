@@ -87,12 +87,15 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     if (s.phase[slot] == Phase::kStopping && !fixed.allows.move) {
       return about(edit) + ": no job may be moved here";
     }
+    if (!legal_exchange(fixed, s, slot, edit.exchange)) {
+      return about(edit) + ": nobody may tell it to exchange like that";
+    }
     const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
                                         static_cast<size_t>(edit.num_pieces));
     if (!legal_start(fixed, s, slot, pieces.data(), edit.num_pieces)) {
       return about(edit) + ": " + why_not_there(fixed, s, slot, pieces);
     }
-    start(fixed, s, slot, pieces.data(), edit.num_pieces);
+    start(fixed, s, slot, pieces.data(), edit.num_pieces, edit.exchange);
   }
   return "";
 }
@@ -103,7 +106,8 @@ void execute(const Fixed& fixed, ClusterState& s, const Plan& plan) {
   }
   for (const Edit& edit : plan.edits) {
     if (edit.verb != Verb::kStart) continue;
-    start(fixed, s, edit.job.slot, plan.pieces.data() + edit.first_piece, edit.num_pieces);
+    start(fixed, s, edit.job.slot, plan.pieces.data() + edit.first_piece, edit.num_pieces,
+          edit.exchange);
   }
   if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;
 }
@@ -125,9 +129,9 @@ void Draft::wake_at(int64_t at_us) {
   if (at_us < plan_.wake_us) plan_.wake_us = at_us;
 }
 
-bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange) {
   ClusterState& s = *state_;
-  if (!legal_start(*fixed_, s, slot, pieces, num_pieces)) return false;
+  if (!legal_start(*fixed_, s, slot, pieces, num_pieces, exchange)) return false;
   journal_.push_back({slot,
                       s.phase[slot],
                       s.queue_prev[slot],
@@ -149,12 +153,13 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
                       fixed_->faults ? s.stint_us[slot] : 0,
                       parts_.size(),
                       0,
-                      plan_.pieces.size()});
-  yard::start(*fixed_, s, slot, pieces, num_pieces);
+                      plan_.pieces.size(),
+                      exchange_of(*fixed_, s, slot)});
+  yard::start(*fixed_, s, slot, pieces, num_pieces, exchange);
   const auto first = static_cast<int32_t>(plan_.pieces.size());
   record_pieces(slot);
   const auto recorded = static_cast<int32_t>(plan_.pieces.size()) - first;
-  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, recorded});
+  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, recorded, exchange});
   begun_[static_cast<size_t>(slot)] = 1;
   return true;
 }
@@ -202,7 +207,8 @@ bool Draft::preempt(int32_t slot) {
                       fixed_->faults ? s.stint_us[slot] : 0,
                       first,
                       parts_.size() - first,
-                      plan_.pieces.size()});
+                      plan_.pieces.size(),
+                      exchange_of(*fixed_, s, slot)});
   plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}});
   yard::preempt(*fixed_, s, slot);
   return true;
@@ -219,7 +225,8 @@ void Draft::put_stops_first() {
   }
   for (const Edit& edit : edits) {
     if (!starts(edit)) continue;
-    const bool started = start(edit.job.slot, pieces.data() + edit.first_piece, edit.num_pieces);
+    const bool started =
+        start(edit.job.slot, pieces.data() + edit.first_piece, edit.num_pieces, edit.exchange);
     YARD_CHECK(started, "a start that needs what is stopped after it");
   }
 }
@@ -252,6 +259,7 @@ void Draft::undo_to(size_t mark) {
       s.stint_us[u.slot] = u.stint_us;
     }
     s.head->ready_horizon_us = u.ready_horizon_us;
+    set_exchange(*fixed_, s, u.slot, u.exchange);
     if (u.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "env/sim/exchange.h"
 #include "env/sim/holding.h"
 #include "env/sim/state.h"
 #include "env/sim/view.h"
@@ -18,6 +19,7 @@ struct Edit {
   JobRef job;
   int32_t first_piece = 0;  // into Plan::pieces
   int32_t num_pieces = 0;
+  Exchange exchange = {};  // of a start
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
@@ -49,7 +51,7 @@ class Draft {
 
   // Returns false, changing nothing, where the rules forbid it, or for a preemption of a job that
   // this draft starts: a plan has no such thing, undo_to() takes the start back.
-  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces);
+  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
   bool preempt(int32_t slot);
   void wake_at(int64_t at_us);
 
@@ -83,6 +85,7 @@ class Draft {
     int64_t stint_us;
     size_t first_part, num_parts;  // into parts_: what a preempted job held
     size_t num_pieces;             // length of plan_.pieces before
+    Exchange exchange;
   };
   struct HeldPart {
     int32_t node;

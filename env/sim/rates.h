@@ -5,6 +5,7 @@
 #pragma once
 
 #include "env/sim/beside.h"
+#include "env/sim/exchange.h"
 #include "env/sim/free_map.h"
 #include "env/sim/shape.h"
 #include "env/sim/speed/contention.h"
@@ -18,7 +19,8 @@ struct Footing {
   int32_t gpus = 0;  // each share counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
-  int32_t servers = 0;  // tasks on CPUs alone
+  int32_t servers = 0;          // tasks on CPUs alone
+  Pattern by = Pattern::kNone;  // how it exchanges, where it was told
 };
 
 // Whether an earlier part of the job has GPUs on the same node.
@@ -31,6 +33,7 @@ YARD_HD inline bool on_node_before(const ClusterState& s, int32_t slot, int32_t 
 
 YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t slot) {
   Footing at;
+  at.by = exchange_of(f, s, slot).all_reduce;
   int32_t first_node = kNone;
   uint64_t mask = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -77,7 +80,7 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
     if (s.part_mask[p] == 0) continue;
     const int32_t node = s.part_node[p], type = f.spec.node_type[node];
     const double speed =
-        modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes, at.servers)
+        modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes, at.servers, at.by)
                  : f.speed_on(s.job[slot], node);
     const bool slower = speed < out.rate || (speed == out.rate && type < out.type);
     if (!any || slower) out = {speed, type};
@@ -100,21 +103,27 @@ YARD_HD inline void mark_stale(ClusterState& s, int32_t slot) {
 YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, int64_t sign) {
   const int64_t bytes = sign * s.traffic[slot];
   const SpecColumns& spec = f.spec;
-  int64_t* rack_load = s.link_load + spec.num_nodes;
-  int64_t* pod_load = rack_load + spec.num_racks;
   const Tier tier = static_cast<Tier>(s.tier[slot]);
+  int64_t* own =
+      anybody_chooses(f) ? s.priority_load + s.link_priority[slot] * num_links(spec) : nullptr;
+  const auto load = [&](int32_t link) {
+    s.link_load[link] += bytes;
+    if (own != nullptr) own[link] += bytes;
+  };
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (s.part_mask[p] == 0 || on_node_before(s, slot, p)) continue;
     const int32_t node = s.part_node[p];
-    s.link_load[node] += bytes;
+    load(node);
     bool rack_before = false, pod_before = false;
     for (int32_t q = s.first_part[slot]; q != p; q = s.part_next[q]) {
       if (s.part_mask[q] == 0) continue;
       rack_before = rack_before || spec.node_rack[s.part_node[q]] == spec.node_rack[node];
       pod_before = pod_before || spec.node_pod[s.part_node[q]] == spec.node_pod[node];
     }
-    if (tier >= Tier::kPod && !rack_before) rack_load[spec.node_rack[node]] += bytes;
-    if (tier >= Tier::kCore && !pod_before) pod_load[spec.node_pod[node]] += bytes;
+    if (tier >= Tier::kPod && !rack_before) load(spec.num_nodes + spec.node_rack[node]);
+    if (tier >= Tier::kCore && !pod_before) {
+      load(spec.num_nodes + spec.num_racks + spec.node_pod[node]);
+    }
   }
 }
 
@@ -150,7 +159,7 @@ YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
   s.tier[slot] = static_cast<uint8_t>(at.tier);
   if (f.speed.num_classes > 0 && at.gpus <= f.speed.max_gpus) {
     s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
-                                       at.gpus, at.tier, at.nodes, at.servers);
+                                       at.gpus, at.tier, at.nodes, at.servers, at.by);
   }
   s.span_nodes[slot] = at.nodes;
   if (s.traffic[slot] > 0) load_links(f, s, slot, 1);
@@ -202,26 +211,25 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
   double rate = s.alone_rate[slot];
   if (s.traffic[slot] > 0) {
     const SpecColumns& spec = f.spec;
-    const int64_t* rack_load = s.link_load + spec.num_nodes;
-    const int64_t* pod_load = rack_load + spec.num_racks;
+    const int32_t rack0 = spec.num_nodes, pod0 = rack0 + spec.num_racks;
     const Tier tier = static_cast<Tier>(s.tier[slot]);
     double worst = 1;
-    const auto meet = [&worst](int64_t load, int64_t capacity) {
-      const double c = crowding(load, capacity);
+    const auto meet = [&](int32_t link, int64_t capacity) {
+      const double c = crowding_of(f, s, slot, link, capacity);
       if (c > worst) worst = c;
     };
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (s.part_mask[p] == 0) continue;
       const int32_t node = s.part_node[p], rack = spec.node_rack[node], pod = spec.node_pod[node];
-      meet(s.link_load[node], spec.node_up_bytes[node]);
-      if (tier >= Tier::kPod) meet(rack_load[rack], spec.rack_up_bytes[rack]);
-      if (tier >= Tier::kCore) meet(pod_load[pod], spec.pod_up_bytes[pod]);
+      meet(node, spec.node_up_bytes[node]);
+      if (tier >= Tier::kPod) meet(rack0 + rack, spec.rack_up_bytes[rack]);
+      if (tier >= Tier::kCore) meet(pod0 + pod, spec.pod_up_bytes[pod]);
     }
     if (worst > 1) {
       const Footing at = footing_of(f, s, slot);
       const int32_t type = rate_alone(f, s, slot, at).type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
-                                          at.tier, at.nodes, at.servers);
+                                          at.tier, at.nodes, at.servers, at.by);
       rate *= contention_factor(share, worst);
     }
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "env/sim/columns.h"
+#include "env/sim/exchange.h"
 #include "env/sim/free_map.h"
 #include "env/sim/holding.h"
 #include "env/sim/kinds.h"
@@ -28,14 +29,15 @@ YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num
   return true;
 }
 
-// May `slot` start on `pieces` now? What a stopping job still vacates counts as free: the start
-// waits for it.
+// May `slot` start on `pieces` now, exchanging like that? What a stopping job still vacates counts
+// as free: the start waits for it.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
-                                const Piece* pieces, int32_t num_pieces) {
+                                const Piece* pieces, int32_t num_pieces,
+                                const Exchange& exchange = {}) {
   if (slot < 0 || slot >= s.head->high_water) return false;
   const bool moves = s.phase[slot] == Phase::kStopping && f.allows.preempt && f.allows.move;
   if (s.phase[slot] != Phase::kWaiting && !moves) return false;
-  if (!within_limit(f, s, slot)) return false;
+  if (!within_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
   if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0, highest = kNone;
@@ -65,8 +67,9 @@ YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t
 // Requires: legal_start(). The job runs at once, or starts when what it holds is really free and,
 // where it was stopped before, when it has been restored.
 YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
-                          int32_t num_pieces) {
+                          int32_t num_pieces, const Exchange& exchange = {}) {
   Head& h = *s.head;
+  set_exchange(f, s, slot, exchange);
   int64_t ready_us = s.saved_us[slot] > h.now_us ? s.saved_us[slot] : h.now_us;
   if (s.phase[slot] == Phase::kWaiting) queue_remove(s, slot);
   double speed = 0;
@@ -248,6 +251,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
   for (int32_t t = 0; t < z.tenants; ++t) s.tenant_gpus[t] = 0;
   for (int32_t i = 0; i < z.links; ++i) s.link_load[i] = 0;
+  for (int32_t i = 0; i < kLinkPriorities * z.choosing_links; ++i) s.priority_load[i] = 0;
   for (int32_t m = 0; m < z.fault_nodes; ++m) {
     s.down_mask[m] = s.idle_down_mask[m] = 0;
     s.node_down_until_us[m] = 0;
@@ -306,6 +310,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.pinned[slot] = 0;
   s.first_part[slot] = kNone;
   if (f.rated) s.traffic[slot] = 0;  // the rest of it means something while it runs
+  set_exchange(f, s, slot, {});
   if (f.faults) {
     s.failed[slot] = 0;
     s.kept_us[slot] = 0;

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "env/sim/columns.h"
+#include "env/sim/speed/contention.h"
 
 namespace yard {
 
@@ -78,6 +79,8 @@ struct StateSizes {
   int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
   int32_t rated_slots = 0;     // slots and links where rates depend on neighbours, else 0
   int32_t links = 0;           // uplinks of nodes, racks and pods
+  int32_t choosing_slots = 0;  // slots and links where jobs may be told how to exchange, else 0
+  int32_t choosing_links = 0;
   int32_t tenants = 0;
   int32_t parent_words = 0;  // bits of jobs that others wait for
   int32_t fault_slots = 0;   // slots, nodes and GPUs where any may go down, else 0
@@ -170,6 +173,9 @@ struct ClusterState {
   int64_t* traffic = nullptr;  // (S or 0)  bytes a second on each link that it spans, while it runs
   int32_t* span_nodes = nullptr;  // (S or 0)  nodes with its GPUs
   uint8_t* tier = nullptr;        // (S or 0)  Tier that its GPUs span
+  // What the scheduler said as it started the job (exchange.h), where any job has that choice.
+  Pattern* all_reduce = nullptr;     // (S or 0)
+  uint8_t* link_priority = nullptr;  // (S or 0)
 
   // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
   int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
@@ -194,8 +200,9 @@ struct ClusterState {
   uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
   int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
   int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
-  int64_t* link_load = nullptr;   // (links or 0)  bytes a second, nodes' first, then racks', pods'
-  uint64_t* down_mask = nullptr;  // (M or 0)  GPUs that nobody gets: failed or drained
+  int64_t* link_load = nullptr;  // (links or 0)  bytes a second, nodes' first, then racks', pods'
+  int64_t* priority_load = nullptr;       // (kLinkPriorities, links or 0)  of it, by priority
+  uint64_t* down_mask = nullptr;          // (M or 0)  GPUs that nobody gets: failed or drained
   uint64_t* idle_down_mask = nullptr;     // (M or 0)  of these, those that nobody holds any more
   int64_t* down_until_us = nullptr;       // (G or 0)
   int64_t* node_down_until_us = nullptr;  // (M or 0)  before, the node takes no task at all
@@ -233,6 +240,8 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.traffic, z.rated_slots, Extent::kSlots);
   f(s.span_nodes, z.rated_slots, Extent::kSlots);
   f(s.tier, z.rated_slots, Extent::kSlots);
+  f(s.all_reduce, z.choosing_slots, Extent::kSlots);
+  f(s.link_priority, z.choosing_slots, Extent::kSlots);
   f(s.queue_rank, z.slots, Extent::kSlots);
   f(s.class_head, z.classes, Extent::kAll);
   f(s.class_tail, z.classes, Extent::kAll);
@@ -250,6 +259,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.gpu_ready_us, z.gpus, Extent::kAll);
   f(s.tenant_gpus, z.tenants, Extent::kAll);
   f(s.link_load, z.links, Extent::kAll);
+  f(s.priority_load, kLinkPriorities * z.choosing_links, Extent::kAll);
   f(s.down_mask, z.fault_nodes, Extent::kAll);
   f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
   f(s.down_until_us, z.fault_gpus, Extent::kAll);

@@ -9,6 +9,7 @@
 
 #include "env/base/error.h"
 #include "env/cluster/topology.h"
+#include "env/sim/exchange.h"
 
 namespace yard {
 namespace {
@@ -375,7 +376,11 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
   if (fixed.rated) {
     z.rated_slots = z.slots;
-    z.links = z.nodes + fixed.spec.num_racks + fixed.spec.num_pods;
+    z.links = num_links(fixed.spec);
+    if (anybody_chooses(fixed)) {
+      z.choosing_slots = z.slots;
+      z.choosing_links = z.links;
+    }
   }
   if (fixed.faults) {
     z.fault_slots = z.slots;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "env/sim/columns.h"
+#include "env/sim/exchange.h"
 #include "env/sim/holding.h"
 #include "env/sim/state.h"
 
@@ -62,6 +63,14 @@ class View {
     int32_t k = 0;  // classes stand by their GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
+  }
+
+  // Bytes a second that the node's uplink carries, as its counters show it: what running jobs want
+  // to send, and no more than it can. 0 where nothing is known of models.
+  YARD_HD int64_t link_bytes_per_s(int32_t node) const {
+    if (!fixed_->rated) return 0;
+    const int64_t wanted = state_->link_load[node], most = fixed_->spec.node_up_bytes[node];
+    return most > 0 && wanted > most ? most : wanted;
   }
 
   // What changed since the policy was last asked: arrived, began to run, saved, or finished (then
@@ -202,6 +211,15 @@ class View {
   // May its tenant hold as many GPUs more as it asks for?
   YARD_HD bool within_limit(int32_t slot) const {
     return yard::within_limit(*fixed_, *state_, slot);
+  }
+
+  // Whether the job's all-reduce may be chosen as it starts; what was chosen, of one that holds
+  // GPUs.
+  YARD_HD bool may_choose_exchange(int32_t slot) const {
+    return may_choose(*fixed_, *state_, slot);
+  }
+  YARD_HD Exchange exchange(int32_t slot) const {
+    return holds(slot) ? exchange_of(*fixed_, *state_, slot) : Exchange{};
   }
 
   // --- what the job's training has measured so far: by the work that it has done, never beyond it

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace yard {
+#include "env/trace/pattern.h"
 
-// How the tasks of a job talk to each other while it runs.
-enum class Pattern : uint8_t { kNone, kRing, kTree, kHierarchical, kParameterServer, kPipeline };
+namespace yard {
 
 // What one task needs on the node that it runs on. 0: none of it, or the trace does not say.
 struct Resources {

@@ -49,6 +49,9 @@ struct ModelProfile {
   std::string source;  // the reader's name, where it keeps several apart with more: "gavel"
   Scaling scaling = Scaling::kStrong;
   double gradient_bytes = 0;  // that a replica gives to the exchange; 0: not known
+  // Told, not measured: all runs are of one GPU, and with more of them the all-reduce on the
+  // cluster's links follows each iteration, overlapping with nothing.
+  bool by_links = false;
   std::vector<MeasuredRun> runs;
   std::vector<ServerRun> server_runs = {};  // of jobs with parameter servers
 

@@ -1,6 +1,7 @@
 #include "env/trace/reader.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "env/base/error.h"
@@ -40,21 +41,31 @@ std::string recognise(const FileHead& head) {
                    "'" + got + "'");
 }
 
-Trace generate(const std::string& source, const LoadOptions& options) {
+struct Generation {
+  std::unique_ptr<TraceGenerator> generator;
+  std::string sha256;
+};
+
+Generation generation_of(const std::string& source, const LoadOptions& options) {
   if (!options.format.empty()) {
     throw InputError(source, "no format for a generator", "'" + options.format + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
-  const auto generator = Generators::make(name, options.settings);
-  const GenerateOptions how{options.seed, options.jobs, options.cluster_gpus};
+  Generation out{Generators::make(name, options.settings), ""};
+  out.sha256 = sha256_hex("generator=" + name + "\nparameters=" + out.generator->parameters_hash() +
+                          "\nseed=" + std::to_string(options.seed) +
+                          "\njobs=" + std::to_string(options.jobs) +
+                          "\ncluster_gpus=" + std::to_string(options.cluster_gpus) + "\n");
+  return out;
+}
+
+Trace generate(const std::string& source, const LoadOptions& options) {
+  const Generation how = generation_of(source, options);
   Trace trace;
   trace.source = source;
   trace.format = source;
-  trace.jobs = generator->generate(how);
-  trace.sha256 =
-      sha256_hex("generator=" + name + "\nparameters=" + generator->parameters_hash() +
-                 "\nseed=" + std::to_string(how.seed) + "\njobs=" + std::to_string(how.jobs) +
-                 "\ncluster_gpus=" + std::to_string(how.cluster_gpus) + "\n");
+  trace.jobs = how.generator->generate({options.seed, options.jobs, options.cluster_gpus});
+  trace.sha256 = how.sha256;
   return trace;
 }
 
@@ -111,8 +122,14 @@ std::string_view FileHead::line(int number) const {
 
 Layout TraceReader::layout() const { return {}; }
 
+bool is_synthetic(std::string_view source) { return source.starts_with(kSynthetic); }
+
+std::string synthetic_sha256(const std::string& source, const LoadOptions& options) {
+  return generation_of(source, options).sha256;
+}
+
 Trace load_trace(const std::string& source, const LoadOptions& options) {
-  if (source.starts_with(kSynthetic)) return generate(source, options);
+  if (is_synthetic(source)) return generate(source, options);
   return read_trace(Lines::of_file(source), options);
 }
 

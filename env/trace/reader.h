@@ -89,6 +89,11 @@ struct LoadOptions {
 // Throws InputError: no such file, unknown format, no jobs, or the first unusable row and how many.
 Trace load_trace(const std::string& source, const LoadOptions& options);
 
+// Whether a generator makes it; and a hash of all but the cluster that decides what it makes.
+// Throws InputError: no such generator, or settings that it does not take.
+bool is_synthetic(std::string_view source);
+std::string synthetic_sha256(const std::string& source, const LoadOptions& options);
+
 // The same for the text of a file; `source` names it in messages.
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "env/trace/job.h"
+#include "env/trace/pattern.h"
 #include "env/trace/profile.h"
 
 namespace yard {

@@ -23,6 +23,16 @@ YARD_HD inline double crowding(int64_t load_bytes_per_s, int64_t capacity_bytes_
   return static_cast<double>(load_bytes_per_s) / static_cast<double>(capacity_bytes_per_s);
 }
 
+// Who has a higher priority on a link is served first. What those of strictly higher ones leave of
+// it, a part of 1 / kLeastLeft at the least, is the capacity for the load of one's own priority.
+constexpr int32_t kLinkPriorities = 4;
+constexpr int64_t kLeastLeft = 16;
+YARD_HD inline int64_t left_by_higher(int64_t higher_bytes_per_s, int64_t capacity_bytes_per_s) {
+  const int64_t least = (capacity_bytes_per_s + kLeastLeft - 1) / kLeastLeft;
+  const int64_t left = capacity_bytes_per_s - higher_bytes_per_s;
+  return left > least ? left : least;
+}
+
 YARD_HD inline double contention_factor(double exchange_share, double crowding) {
   return 1 / (1 + exchange_share * (crowding - 1));
 }

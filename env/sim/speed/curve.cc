@@ -63,7 +63,7 @@ SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
   }
   for (size_t i = 0; i < by_spread.size(); ++i) runs_[i] = values(by_spread[i]);
   across_ = values(across);
-  form_ = fit_pollux(ran);
+  form_ = profile.by_links ? PolluxForm{.grad_s = ran.front().iteration_s} : fit_pollux(ran);
 }
 
 SpeedCurve::Parts SpeedCurve::parts_of(double batch, int32_t gpus) const {

@@ -107,16 +107,16 @@ double SpeedTable::longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t 
   const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
   const Link& from = options_.links[static_cast<size_t>(measured)];
   const Link& to = options_.links[static_cast<size_t>(tier)];
-  if (tier == measured || from.bytes_per_s <= 0 || to.bytes_per_s <= 0) return 1;
+  if (tier == measured && kind.pattern == kind.measured) return 1;
+  if (from.bytes_per_s <= 0 || to.bytes_per_s <= 0) return 1;
   if (kind.gradient_bytes <= 0) return from.bytes_per_s / to.bytes_per_s;
   const Link& node = options_.links[static_cast<size_t>(Tier::kNode)];
   const int32_t used = std::min(nodes, gpus);
-  const auto seconds = [&](const Link& link) {
+  const auto seconds = [&](Pattern pattern, const Link& link) {
     const Link& inside = used > 1 && node.bytes_per_s > 0 ? node : link;
-    return exchange_s(kind.pattern, used, (gpus + used - 1) / used, kind.gradient_bytes, inside,
-                      link);
+    return exchange_s(pattern, used, (gpus + used - 1) / used, kind.gradient_bytes, inside, link);
   };
-  return seconds(to) / seconds(from);
+  return seconds(kind.pattern, to) / seconds(kind.measured, from);
 }
 
 SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates,
@@ -195,13 +195,14 @@ std::string SpeedTable::server_reference(const ModelProfile& profile) const {
 }
 
 int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern,
-                            int32_t servers) {
-  const auto [it, fresh] = kind_index_.try_emplace(std::tuple(&profile, batch, pattern, servers),
-                                                   static_cast<int32_t>(kinds_.size()));
+                            int32_t servers, Pattern measured) {
+  const auto [it, fresh] = kind_index_.try_emplace(
+      std::tuple(&profile, batch, pattern, servers, measured), static_cast<int32_t>(kinds_.size()));
   if (!fresh) return it->second;
-  kinds_.push_back({&profile, batch, gradient_bytes(profile), pattern, servers});
+  kinds_.push_back({&profile, batch, gradient_bytes(profile), pattern, measured, servers});
   gradient_bytes_.push_back(kinds_.back().gradient_bytes);
   server_exchange_.push_back(pattern == Pattern::kParameterServer);
+  tree_exchange_.push_back(pattern == Pattern::kTree);
   if (servers > 0) {
     add_server_rates(kinds_.back());
   } else {
@@ -227,7 +228,9 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
   const auto fits = [](const MeasuredRun& run) { return run.iteration_s > 0; };
   if (profile == nullptr || std::ranges::none_of(profile->runs, fits)) return 0;
-  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0);
+  // What is told by links has the curve of two levels.
+  const Pattern measured = profile->by_links ? Pattern::kHierarchical : pattern;
+  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0, measured);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
   const Kind& made = kinds_[static_cast<size_t>(kind)];
@@ -256,7 +259,8 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
   });
   if (found == profiles_->models.end()) return 0;
   const double wanted = batch > 0 ? batch : found->server_runs.front().batch;
-  const int32_t kind = kind_of(*found, wanted, Pattern::kParameterServer, servers);
+  const int32_t kind =
+      kind_of(*found, wanted, Pattern::kParameterServer, servers, Pattern::kParameterServer);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
   if (!fresh) return it->second;
   const ServerCurve curve(found->server_runs, server_reference(*found), wanted);
@@ -268,7 +272,9 @@ void SpeedTable::vary_servers(int32_t job_class, int32_t most) {
   known = std::max(known, most);
   const Kind kind = kinds_[static_cast<size_t>(class_kind_[static_cast<size_t>(job_class)])];
   YARD_CHECK(kind.servers > 0, "a class without servers");
-  for (int32_t n = 1; n <= known; ++n) kind_of(*kind.profile, kind.batch, kind.pattern, n);
+  for (int32_t n = 1; n <= known; ++n) {
+    kind_of(*kind.profile, kind.batch, kind.pattern, n, kind.measured);
+  }
 }
 
 // A class with fewer servers to choose from than the most of all has its last kind with more.
@@ -286,9 +292,38 @@ void SpeedTable::fill_servers() {
         continue;
       }
       const Kind kind = kinds_[static_cast<size_t>(asked)];
-      kind_with_.push_back(
-          kind_of(*kind.profile, kind.batch, kind.pattern, std::min(n, varies->second)));
+      kind_with_.push_back(kind_of(*kind.profile, kind.batch, kind.pattern,
+                                   std::min(n, varies->second), kind.measured));
     }
+  }
+}
+
+void SpeedTable::choose_all_reduce(int32_t job_class) {
+  const int32_t own = class_kind_[static_cast<size_t>(job_class)];
+  if (own < 0 || all_reduces_.contains(job_class)) return;
+  const Kind kind = kinds_[static_cast<size_t>(own)];
+  const auto known = [&](Tier tier) {
+    return options_.links[static_cast<size_t>(tier)].bytes_per_s > 0;
+  };
+  if (kind.pattern > Pattern::kHierarchical || kind.gradient_bytes <= 0 || !known(Tier::kNode) ||
+      !known(Tier::kRack)) {
+    return;
+  }
+  std::array<int32_t, kAllReduces>& by = all_reduces_[job_class];
+  by[0] = own;
+  for (const Pattern pattern : {Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
+    by[static_cast<size_t>(pattern)] =
+        kind_of(*kind.profile, kind.batch, pattern, 0, kind.measured);
+  }
+  kind_by_.clear();
+}
+
+void SpeedTable::fill_all_reduces() {
+  const size_t cells = class_kind_.size() * kAllReduces;
+  if (all_reduces_.empty() || kind_by_.size() == cells) return;
+  kind_by_.assign(cells, -1);
+  for (const auto& [job_class, by] : all_reduces_) {
+    std::ranges::copy(by, kind_by_.begin() + std::ptrdiff_t{job_class} * kAllReduces);
   }
 }
 
@@ -315,6 +350,7 @@ void SpeedTable::fill_pairs() {
 
 SpeedColumns SpeedTable::columns() {
   fill_servers();
+  fill_all_reduces();
   const auto classes = class_kind_.size();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
   return {static_cast<int32_t>(class_kind_.size()),
@@ -332,7 +368,9 @@ SpeedColumns SpeedTable::columns() {
           worker_steps_.data(),
           server_exchange_.data(),
           kind_with_.empty() ? 0 : static_cast<int32_t>(kind_with_.size() / classes) - 1,
-          kind_with_.empty() ? nullptr : kind_with_.data()};
+          kind_with_.empty() ? nullptr : kind_with_.data(),
+          kind_by_.empty() ? nullptr : kind_by_.data(),
+          tree_exchange_.data()};
 }
 
 }  // namespace yard

@@ -6,6 +6,7 @@
 //   double speed = speed_of(table.columns(), job_class, type, gpus, Tier::kRack, 2);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -54,6 +55,10 @@ class SpeedTable {
   // Lets jobs of a class of class_of_servers() have from 1 to `most` servers.
   void vary_servers(int32_t job_class, int32_t most);
 
+  // Lets jobs of the class be told how their all-reduce runs, if it is one, of which the size and
+  // the links are known: else nothing changes.
+  void choose_all_reduce(int32_t job_class);
+
   // Holds until the next call of what stands above.
   SpeedColumns columns();
 
@@ -63,7 +68,8 @@ class SpeedTable {
     double batch;
     double gradient_bytes;
     Pattern pattern;
-    int32_t servers;  // 0: the rates of `profile` are those of its runs
+    Pattern measured;  // of which `profile` tells the time
+    int32_t servers;   // 0: the rates of `profile` are those of its runs
   };
 
   struct Cell {
@@ -77,31 +83,35 @@ class SpeedTable {
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
-  // By how much longer the exchange takes over `tier` than over the one that was measured.
+  // By how much longer its exchange takes over `tier` than the one that was measured.
   double longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
             int32_t gpus, int32_t nodes) const;
-  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers);
+  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,
+                  Pattern measured);
   void add_rates(const Kind& kind);
   void add_server_rates(const Kind& kind);
   int32_t enter_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;
   double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
   void fill_servers();
+  void fill_all_reduces();
   void fill_pairs();
 
   const Profiles* profiles_;
   SpeedOptions options_;
   std::map<std::pair<const ModelProfile*, std::string>, SpeedCurve> curves_;
-  std::map<std::tuple<const ModelProfile*, double, Pattern, int32_t>, int32_t> kind_index_;
+  std::map<std::tuple<const ModelProfile*, double, Pattern, int32_t, Pattern>, int32_t> kind_index_;
   std::map<std::pair<int32_t, int32_t>, int32_t> class_index_;  // kind, GPUs
   std::vector<Kind> kinds_;
   std::vector<double> type_speed_, class_reference_, steps_per_s_, exchange_share_, pair_rate_,
       gradient_bytes_;
-  std::vector<uint8_t> worker_steps_, server_exchange_;
+  std::vector<uint8_t> worker_steps_, server_exchange_, tree_exchange_;
   std::vector<int32_t> class_kind_;
-  std::map<int32_t, int32_t> most_servers_;  // by class
-  std::vector<int32_t> kind_with_;           // (C, the most of them + 1)
+  std::map<int32_t, int32_t> most_servers_;                          // by class
+  std::vector<int32_t> kind_with_;                                   // (C, the most of them + 1)
+  std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // by class, its kinds
+  std::vector<int32_t> kind_by_;                                     // (C, kAllReduces)
 };
 
 }  // namespace yard

@@ -32,8 +32,14 @@ void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out
   const int32_t node_gpus = std::max(1, cluster.max_gpus_per_node());
   for (const auto& [name, model] : cluster.models) {
     ModelProfile& profile = out.profile(kSource, name, Scaling::kWeak);
+    profile.by_links = model.gradient_mib > 0;
+    profile.gradient_bytes = model.gradient_mib * 1024 * 1024;
     for (const GpuType& type : cluster.types) {
-      for (int32_t gpus = 1; gpus <= max_gpus; ++gpus) {
+      if (profile.by_links) {
+        const double step_s = 1e-3 * model.step_ms / type.speed_on(name);
+        profile.runs.push_back({lower_case(type.name), {1}, kBatch, step_s, -1});
+      }
+      for (int32_t gpus = 1; !profile.by_links && gpus <= max_gpus; ++gpus) {
         const int32_t needed = (gpus + node_gpus - 1) / node_gpus;
         for (size_t spread = 0; spread < kSpreads; ++spread) {
           const int32_t nodes = nodes_of(spread, needed, gpus);

@@ -46,10 +46,11 @@ void expect_whole(const std::string& name) {
 }
 
 TEST(ReadyClusters, TheWholeListIsThere) {
-  EXPECT_THAT(ready_cluster_names(),
-              IsSupersetOf({"philly", "helios-earth", "itp-01", "itp-02", "itp-04", "itp-05",
-                            "itp-08", "itp-09", "itp-10", "openb", "lingjun", "pai", "tacc-ls6",
-                            "mixed-9", "servers-6", "servers-13", "dgx-a100-pod", "dgx-h100-pod"}));
+  EXPECT_THAT(
+      ready_cluster_names(),
+      IsSupersetOf({"philly", "helios-earth", "itp-01", "itp-02", "itp-04", "itp-05", "itp-08",
+                    "itp-09", "itp-10", "openb", "lingjun", "pai", "tacc-ls6", "mixed-9",
+                    "servers-6", "servers-13", "rings-8", "dgx-a100-pod", "dgx-h100-pod"}));
   for (const ReadyCluster& cluster : ready_clusters()) {
     EXPECT_FALSE(cluster.about.empty()) << cluster.name;
     EXPECT_EQ(find_ready_cluster(cluster.name), cluster.path);
