@@ -32,7 +32,10 @@ class Collector {
   void collect(int number, std::vector<GoldenState>* golden);
 
   // Of the last collect(): forgets it; its samples.
-  void take_back() { rollout_.cut(kept_); }
+  void take_back() {
+    rollout_.cut(kept_);
+    mean_jcts_s_.clear();
+  }
   int64_t collected() const { return rollout_.size() - kept_; }
   int64_t collected_rows() const { return rollout_.rows() - kept_rows_; }
 

@@ -25,6 +25,12 @@ class TaskWorlds final : public Worlds {
   void begin_episodes() override { env_.begin_episodes(); }
   bool waits(int world) const override { return env_.waits(world); }
   double elapsed_s(int world) const override { return env_.elapsed_s(world); }
+  int courses() const override { return env_.courses(); }
+  void play_only(int course) override {
+    std::vector<double> weights(static_cast<size_t>(courses()));
+    weights[static_cast<size_t>(course)] = 1;
+    env_.set_weights(weights);
+  }
 
   std::vector<double> take_mean_jcts_s() override {
     std::vector<double> out;

@@ -39,6 +39,11 @@ void TrainConfig::fields(FieldList& f) {
   descent.fields(f);
   f("average", average, 0.0, 0.9999,
     "what is kept is an average of weights with this decay an update");
+  f("meta_updates", meta_updates, 0, 1'000'000,
+    "meta-learning: so many updates on one course, then the next from weights drawn along; 0: "
+    "none");
+  f("meta_step", meta_step, 0.0, 1.0,
+    "how far they are drawn to what a course came to, at first; falls linearly to 0");
 }
 
 void TrainConfig::check(int ranks, bool groups) const {
@@ -46,6 +51,13 @@ void TrainConfig::check(int ranks, bool groups) const {
     throw InputError("worlds", "a multiple of the " + std::to_string(ranks) + " ranks",
                      std::to_string(worlds));
   }
+  const auto whole_tasks = [&](const char* name, int number) {
+    if (meta_updates == 0 || number % meta_updates == 0) return;
+    throw InputError(name, "a multiple of meta_updates = " + std::to_string(meta_updates),
+                     std::to_string(number));
+  };
+  whole_tasks("updates", updates);
+  whole_tasks("validate_every", validate_every);
   if (!groups) return;
   if (group < 2) throw InputError("group", "at least 2 for learner " + learner, "1");
   if (worlds / ranks % group != 0) {

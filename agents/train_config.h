@@ -38,6 +38,9 @@ struct TrainConfig {
   double reward_scale = 0;
   DescentConfig descent;
   double average = 0.9;
+  // Meta-learning (reptile.h).
+  int meta_updates = 0;
+  double meta_step = 0.5;
 
   void fields(FieldList& f);
 

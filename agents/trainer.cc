@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "agents/collector.h"
 #include "agents/descent.h"
 #include "agents/divergence.h"
+#include "agents/reptile.h"
 #include "agents/training_state.h"
 #include "env/base/cpu_time.h"
 #include "env/base/error.h"
@@ -20,13 +22,13 @@ constexpr uint64_t kShuffleStream = 2, kReplayStream = 3;
 // Where a training stands, beside its weights and worlds.
 struct Counters {
   int update = 0;
-  int64_t samples = 0;
+  int64_t samples = 0, episodes = 0;
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
   int since_best = 0;  // validations
   Divergence divergence;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, reward_scale, best_score, latest_score,
-                                 since_best, divergence)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, episodes, reward_scale, best_score,
+                                 latest_score, since_best, divergence)
 };
 
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
@@ -76,8 +78,13 @@ class Trainer::Impl {
                     .all_worlds = config.worlds,
                     .may_be_interrupted = ranks.size() == 1},
                    threads_, profile_),
-        provenance_(std::move(provenance)) {
+        provenance_(std::move(provenance)),
+        new_learner_(learner_->save()) {
     use_one_thread();
+    if (config.meta_updates > 0) {
+      meta_.emplace(config, make_network(config.network, network, worlds_->shape(), config.seed),
+                    worlds_->courses());
+    }
     worlds_->reset();
   }
 
@@ -90,6 +97,7 @@ class Trainer::Impl {
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
       collector_.trim();
+      if (begins_task()) collector_.rollout().cut(0);
       const StateFiles before = own_state();
       try {
         make_update(events);
@@ -139,10 +147,12 @@ class Trainer::Impl {
   }
 
   Trained trained() const {
-    Trained out{config_.network, mean_network_->export_policy(), golden_, provenance_, core_s_};
-    for (GoldenState& g : out.golden) g.logits = logits_of(*mean_network_, worlds_->shape(), g);
+    Network& kept = meta_ ? meta_->weights() : *mean_network_;
+    Trained out{config_.network, kept.export_policy(), golden_, provenance_, core_s_};
+    for (GoldenState& g : out.golden) g.logits = logits_of(kept, worlds_->shape(), g);
     out.provenance["updates"] = counters_.update;
     out.provenance["samples"] = counters_.samples;
+    out.provenance["episodes"] = counters_.episodes;
     return out;
   }
 
@@ -161,11 +171,13 @@ class Trainer::Impl {
     files[worlds_file(ranks_.rank())] = worlds_->save();
     files["network.pt"] = to_archive(*network_);
     files["mean_network.pt"] = to_archive(*mean_network_);
+    if (meta_) files["meta_network.pt"] = to_archive(meta_->weights());
     files["adam.pt"] = to_archive(descent_.optimizer());
     if (!golden_.empty()) files["golden.safetensors"] = pack_states(golden_);
     const nlohmann::json json = {{"learner", config_.learner},
                                  {"network", config_.network},
                                  {"ranks", ranks_.size()},
+                                 {"meta_updates", config_.meta_updates},
                                  {"learner_state", learner_->save()},
                                  {"counters", counters_}};
     files["counters.json"] = json.dump(2) + "\n";
@@ -192,8 +204,12 @@ class Trainer::Impl {
       must_be("learner", config_.learner);
       must_be("network", config_.network);
       must_be("ranks", ranks_.size());
+      must_be("meta_updates", config_.meta_updates);
       from_archive(file("network.pt"), *network_, where("network.pt"));
       from_archive(file("mean_network.pt"), *mean_network_, where("mean_network.pt"));
+      if (meta_) {
+        from_archive(file("meta_network.pt"), meta_->weights(), where("meta_network.pt"));
+      }
       from_archive(file("adam.pt"), descent_.optimizer(), where("adam.pt"));
       restore_worlds(file(worlds_file(ranks_.rank())), where("worlds-*.bin"));
       golden_.clear();
@@ -229,11 +245,13 @@ class Trainer::Impl {
   void make_update(const TrainEvents& events) {
     const auto begin = Profile::Clock::now();
     if (counters_.update == 0) begin_training();
+    if (begins_task()) begin_task();
     collector_.collect(counters_.update, counters_.update == 0 ? &golden_ : nullptr);
     const UpdateStats stats = learn();
     average_weights();
     ++counters_.update;
     TrainStats report = report_of(stats);
+    if (begins_task()) end_task();
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(Profile::Clock::now() - begin).count();
     const bool judges = judged();
@@ -244,6 +262,33 @@ class Trainer::Impl {
       const auto timed = profile_.enter(Profile::Stage::kSaving);
       events.save();
     }
+  }
+
+  // Meta-learning: the training is one task after the other, each of them a training like any
+  // other.
+  int task_updates() const { return meta_ ? config_.meta_updates : config_.updates; }
+  int update_of_task(int update) const { return update % task_updates(); }
+  double progress(int update) const {
+    return static_cast<double>(update_of_task(update)) / task_updates();
+  }
+  bool begins_task() const { return meta_ && update_of_task(counters_.update) == 0; }
+
+  void begin_task() {
+    worlds_->play_only(meta_->course(counters_.update));
+    if (counters_.update == 0) {
+      copy_network(*network_, meta_->weights());
+      worlds_->reset();
+    } else if (learner_->wants().steps > 0) {
+      worlds_->begin_episodes();
+    }
+  }
+
+  void end_task() {
+    meta_->draw_along(*mean_network_, counters_.update - 1);
+    copy_network(meta_->weights(), *network_);
+    copy_network(meta_->weights(), *mean_network_);
+    descent_.optimizer().state().clear();
+    learner_->restore(new_learner_);
   }
 
   // What all ranks have worked since it was counted last.
@@ -263,14 +308,20 @@ class Trainer::Impl {
   }
 
   // From the first experience: the scale of rewards and the normaliser; then the experience is
-  // taken again, since the network sees it with other eyes now.
+  // taken again, since the network sees it with other eyes now. Where both are given none is taken.
   void begin_training() {
+    if (!config_.start.empty() && config_.reward_scale > 0) {
+      counters_.reward_scale = config_.reward_scale;
+      return;
+    }
     collector_.collect(0, nullptr);
     const Rollout& rollout = collector_.rollout();
-    double sums[2] = {0, 0};  // reward, seconds
+    // Reward, seconds, episodes.
+    double sums[3] = {0, 0, static_cast<double>(collector_.take_mean_jcts_s().size())};
     for (const float r : rollout.reward) sums[0] += r;
     for (const float dt : rollout.dt_s) sums[1] += dt;
     ranks_.sum(sums);
+    counters_.episodes += std::llround(sums[2]);
     // A second of a job costs 1: of an idle cluster the scale is that of one job. What is earned
     // may be much less.
     const double mean = sums[0] / std::max(sums[1], 1.0);
@@ -284,7 +335,6 @@ class Trainer::Impl {
       network_->fit_normaliser(seen, ranks_);
       mean_network_->fit_normaliser(seen, ranks_);
     }
-    collector_.take_mean_jcts_s();
     collector_.take_back();
     worlds_->reset();
   }
@@ -308,8 +358,8 @@ class Trainer::Impl {
     }
     if (replayed) samples = std::move(returns.drawn);
     const auto timed = profile_.enter(Profile::Stage::kUpdate);
-    const double progress = static_cast<double>(counters_.update) / config_.updates;
-    UpdateStats stats = descent_.update(*learner_, rollout, returns, samples, progress, rng);
+    UpdateStats stats =
+        descent_.update(*learner_, rollout, returns, samples, progress(counters_.update), rng);
     double explained = 0;
     if (judges) {
       explained = explained_variance(rollout.value, returns.target, samples, ranks_);
@@ -328,7 +378,8 @@ class Trainer::Impl {
   // mean <- d mean + (1 - d) net (Polyak and Juditsky 1992): steadier than any single update.
   void average_weights() {
     torch::NoGradGuard no_grad;
-    const double decay = std::min(config_.average, counters_.update / (counters_.update + 1.0));
+    const int update = update_of_task(counters_.update);
+    const double decay = std::min(config_.average, update / (update + 1.0));
     auto mean = mean_network_->parameters();
     const auto now = network_->parameters();
     for (size_t i = 0; i < mean.size(); ++i) mean[i].lerp_(now[i], 1 - decay);
@@ -343,13 +394,15 @@ class Trainer::Impl {
     ranks_.sum(sums);
     update_samples_ = std::llround(sums[0]);
     counters_.samples += update_samples_;
+    counters_.episodes += std::llround(sums[3]);
     TrainStats out;
     out.update = counters_.update;
     out.samples = counters_.samples;
+    out.episodes = counters_.episodes;
     out.agreement = sums[1] / sums[0];
     out.rows = sums[4] / sums[0];
     out.mean_jct_s = sums[3] > 0 ? sums[2] / sums[3] : 0;
-    out.lr = config_.descent.lr * (1 - static_cast<double>(counters_.update - 1) / config_.updates);
+    out.lr = config_.descent.lr * (1 - progress(counters_.update - 1));
     out.figures = stats.figures;
     out.figures.emplace_back("approx_kl", stats.approx_kl);
     out.figures.emplace_back("grad_norm", stats.grad_norm);
@@ -394,6 +447,8 @@ class Trainer::Impl {
   Profile profile_;
   Collector collector_;
   nlohmann::ordered_json provenance_;
+  std::string new_learner_;      // what it remembers before it has learned
+  std::optional<Reptile> meta_;  // none: a training of one task
   std::vector<GoldenState> golden_;
   Counters counters_;
   int64_t update_samples_ = 0;  // of the latest update

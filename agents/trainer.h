@@ -18,7 +18,9 @@ namespace yard {
 
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;       // decisions so far, of all ranks
+  int64_t samples = 0;  // decisions so far, of all ranks
+  // Episodes that ended so far, of all ranks, those that only fitted the normaliser among them.
+  int64_t episodes = 0;
   double samples_per_s = 0;  // over the last update
   double rows = 0;           // of a decision, mean
   double mean_jct_s = 0;     // of the episodes that ended in it; 0: none did

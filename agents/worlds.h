@@ -50,10 +50,14 @@ class Worlds {
 
   // One legal action a world (N); worlds that wait for begin_episodes() are passed over.
   virtual void step(std::span<const int32_t> actions) = 0;
-  virtual void begin_episodes() = 0;
+  virtual void begin_episodes() = 0;  // the next one in every world, wherever it stands
   virtual bool waits(int world) const = 0;
 
   virtual double elapsed_s(int world) const = 0;  // since its episode began
+
+  // Episodes are of one of so many courses each, drawn by lot; from the next on, of this one.
+  virtual int courses() const { return 1; }
+  virtual void play_only([[maybe_unused]] int course) {}
 
   // Takes the mean JCT of each episode that ended since the last call.
   virtual std::vector<double> take_mean_jcts_s() = 0;

@@ -82,7 +82,7 @@ class BasicBatchEnv {
   // events, and into the next episode, as need be. Worlds that wait are passed over.
   void step(std::span<const int32_t> actions);
 
-  // Every world's next episode. Requires: wait_at_end, and all worlds wait.
+  // Every world's next episode; one that is under way is left.
   void begin_episodes();
   bool waits(int world) const;
 
@@ -124,6 +124,7 @@ class BasicBatchEnv {
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
+  int courses() const { return static_cast<int>(courses_.size()); }
 
   // All that a resumed training needs to go on exactly: every world's place in its course, and the
   // courses' weights.

@@ -20,6 +20,7 @@
 #include "env/sim/foretell.h"
 #include "env/sim/in_place_of.h"
 #include "env/sim/mlf.h"
+#include "env/sim/mlf_load.h"
 #include "env/sim/task_placer.h"
 #include "env/sim/work_view.h"
 #include "env/task/row_task.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr int kShown = 12;  // waiting jobs
 enum Way : int32_t { kNearestIdeal, kFewestNodes, kForLowest, kForLongest, kWays };
 constexpr int kRows = kShown * kWays;
+constexpr int64_t kSoonUs = 1'000'000;
 constexpr int kMostAlike = 2;  // shown jobs that ask for the same
 
 enum RowFeature {
@@ -76,14 +78,14 @@ struct Config {
   double round_s = 60;
   double prior_gap = 1;
   double stop_gap = 3;
-  bool load_control = false;
+  MlfLoadRule load;
 
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
     f("round_s", round_s, 10.0, 1e6, "how often is asked again while somebody waits");
     add_mlf_fields(f, rule);
-    f("load_control", load_control, "whether jobs are ended early, as MLF-C does");
+    add_load_fields(f, load);
     f("jct_weight", goals.jct, 0.0, 1e3, "of an hour that a job is in the system");
     f("deadline_weight", goals.deadline, 0.0, 1e3, "of a job that ends in time");
     f("bytes_weight", goals.bytes, 0.0, 1e3, "of 10^12 bytes between nodes");
@@ -98,7 +100,7 @@ struct Shared {
   void fields(FieldList& f) {
     add_mlf_fields(f, config.rule);
     f("round_s", config.round_s, 10.0, 1e6, "");
-    f("load_control", config.load_control, "");
+    add_load_fields(f, config.load);
   }
 };
 
@@ -264,9 +266,14 @@ class Mlfs final : public RowTask {
   }
 
   void close(const View& view, std::byte*, Draft& draft) const override {
-    const bool later = view.num_held() > 0 &&
-                       (config_.load_control || (view.num_waiting() > 0 && view.may_preempt()));
-    if (later) draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
+    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+      draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
+    }
+    if (!config_.load.on) return;
+    const int32_t held = view.num_held();
+    mlf_control_load(view, config_.load, round_us_, draft);
+    // Who waits is asked about what became free.
+    if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
   }
 
   // Equation 7, its goals as sums.

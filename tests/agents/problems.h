@@ -33,7 +33,12 @@ struct Table {
 class TableWorlds final : public Worlds {
  public:
   TableWorlds(const Table& table, const WorldsOptions& options)
-      : table_(table), options_(options), worlds_(static_cast<size_t>(options.worlds)) {
+      : TableWorlds(std::vector<Table>{table}, options) {}
+  // Several courses, of as many states and actions each.
+  TableWorlds(std::vector<Table> courses, const WorldsOptions& options)
+      : courses_(std::move(courses)),
+        options_(options),
+        worlds_(static_cast<size_t>(options.worlds)) {
     const WorldsShape s = shape();
     const auto n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows * s.row_features));
@@ -50,8 +55,8 @@ class TableWorlds final : public Worlds {
   }
 
   WorldsShape shape() const override {
-    const auto states = static_cast<int32_t>(table_.moves.size());
-    const auto actions = static_cast<int32_t>(table_.moves[0].size());
+    const auto states = static_cast<int32_t>(courses_[0].moves.size());
+    const auto actions = static_cast<int32_t>(courses_[0].moves[0].size());
     return {actions, states * actions, states};
   }
   int count() const override { return options_.worlds; }
@@ -60,10 +65,12 @@ class TableWorlds final : public Worlds {
             dt_s_, ending_,  final_jobs_, final_cluster_, rows_, hints_};
   }
 
-  void reset() override {
+  void reset() override { begin_episodes(); }
+  void begin_episodes() override {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
   }
-  void begin_episodes() override { reset(); }
+  int courses() const override { return static_cast<int>(courses_.size()); }
+  void play_only(int course) override { only_ = course; }
   bool waits(int world) const override { return worlds_[static_cast<size_t>(world)].waits != 0; }
   double elapsed_s(int world) const override {
     return worlds_[static_cast<size_t>(world)].elapsed_s;
@@ -75,14 +82,14 @@ class TableWorlds final : public Worlds {
       ending_[n] = Ending::kNone;
       reward_[n] = dt_s_[n] = 0;
       if (w.waits != 0) continue;
-      const Move& move =
-          table_.moves[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
+      const Table& table = courses_[static_cast<size_t>(w.course)];
+      const Move& move = table.moves[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
       reward_[n] = static_cast<float>(move.reward);
       dt_s_[n] = static_cast<float>(move.dt_s);
       w.elapsed_s += move.dt_s;
       ++w.decisions;
       const bool ends = move.next == Move::kEnd;
-      const bool cut = !ends && table_.max_decisions > 0 && w.decisions >= table_.max_decisions;
+      const bool cut = !ends && table.max_decisions > 0 && w.decisions >= table.max_decisions;
       if (!ends) w.state = move.next;
       look(n);
       if (cut) copy_final(n);
@@ -100,26 +107,37 @@ class TableWorlds final : public Worlds {
   std::vector<double> take_mean_jcts_s() override { return std::exchange(jcts_, {}); }
 
   std::string save() const override {
-    return {reinterpret_cast<const char*>(worlds_.data()), worlds_.size() * sizeof(World)};
+    std::string out(reinterpret_cast<const char*>(&only_), sizeof only_);
+    out.append(reinterpret_cast<const char*>(worlds_.data()), worlds_.size() * sizeof(World));
+    return out;
   }
   void restore(std::string_view saved) override {
-    std::memcpy(worlds_.data(), saved.data(), saved.size());
+    std::memcpy(&only_, saved.data(), sizeof only_);
+    std::memcpy(worlds_.data(), saved.data() + sizeof only_, saved.size() - sizeof only_);
     for (size_t n = 0; n < worlds_.size(); ++n) look(n);
   }
 
  private:
   struct World {
-    int64_t state = 0, decisions = 0, waits = 0, asked = 0;
+    int64_t state = 0, decisions = 0, waits = 0, asked = 0, course = 0;
     double elapsed_s = 0;
   };
 
   void begin(size_t n) {
-    worlds_[n] = {.asked = worlds_[n].asked};
+    const int64_t asked = worlds_[n].asked;
+    const auto lot =
+        lots(n).split(static_cast<uint64_t>(asked)).below(static_cast<uint32_t>(courses_.size()));
+    worlds_[n] = {.asked = asked, .course = only_ >= 0 ? only_ : lot};
     look(n);
+  }
+
+  Rng lots(size_t n) const {
+    return Rng{options_.seed}.split(static_cast<uint64_t>(options_.first_world) + n);
   }
 
   void look(size_t n) {
     World& w = worlds_[n];
+    const Table& table = courses_[static_cast<size_t>(w.course)];
     const WorldsShape s = shape();
     const auto rows = static_cast<size_t>(s.rows), f = static_cast<size_t>(s.row_features),
                c = static_cast<size_t>(s.cluster_features), state = static_cast<size_t>(w.state);
@@ -129,16 +147,14 @@ class TableWorlds final : public Worlds {
     cluster_[n * c + state] = 1;
     for (size_t a = 0; a <= rows; ++a) {
       mask_[n * (rows + 1) + a] = a < rows;
-      const double logit = table_.prior.empty() ? 0 : table_.prior[std::min(a, rows - 1)];
+      const double logit = table.prior.empty() ? 0 : table.prior[std::min(a, rows - 1)];
       prior_[n * (rows + 1) + a] = a < rows ? static_cast<float>(logit) : -1e9F;
     }
-    for (const int a : table_.hints) {
+    for (const int a : table.hints) {
       if (options_.hints) hints_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
     }
-    Rng rng = Rng{options_.seed}
-                  .split(static_cast<uint64_t>(options_.first_world) + n)
-                  .split(static_cast<uint64_t>(w.asked++));
-    suggested_[n] = table_.teacher ? table_.teacher(static_cast<int>(w.state), rng) : 0;
+    Rng rng = lots(n).split(static_cast<uint64_t>(w.asked++));
+    suggested_[n] = table.teacher ? table.teacher(static_cast<int>(w.state), rng) : 0;
   }
 
   void copy_final(size_t n) {
@@ -151,7 +167,8 @@ class TableWorlds final : public Worlds {
     copy(cluster_, final_cluster_, static_cast<size_t>(s.cluster_features));
   }
 
-  Table table_;
+  std::vector<Table> courses_;
+  int64_t only_ = -1;  // the course; none: by lot
   WorldsOptions options_;
   std::vector<World> worlds_;
   std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;

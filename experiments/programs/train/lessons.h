@@ -2,11 +2,13 @@
 // (training.h), or what was chosen in a decision log (log_lessons.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "agents/agent.h"
+#include "env/base/check.h"
 
 namespace yard {
 
@@ -20,6 +22,14 @@ class Lessons {
 
   // Lower is better.
   virtual double judge(const Checkpoint& checkpoint) const = 0;
+
+  // The same of what `adapt` makes of each kind of jobs that is validated on, by worlds that play
+  // other jobs of it.
+  using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
+  using Adapt = std::function<Checkpoint(const MakeWorlds& worlds)>;
+  virtual double judge_adapted(const Agent&, const Adapt&) const {
+    YARD_CHECK(false, "lessons without jobs to adapt to");
+  }
 
   // A score in the words of this kind: "ratio" with what judge() returns, or "agreement".
   struct Told {

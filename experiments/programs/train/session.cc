@@ -98,7 +98,7 @@ class Session {
     TrainEvents events;
     events.validate = [this](const Trained& trained, int update) {
       const Checkpoint checkpoint = agent_->checkpoint(trained);
-      const double score = lessons_->judge(checkpoint);
+      const double score = score_of(trained, checkpoint);
       const Lessons::Told told = lessons_->told(score);
       run_->log(fmt::format("update {}: validation {} {:.5f}", update, told.name, told.value));
       return score;
@@ -138,6 +138,25 @@ class Session {
   }
 
  private:
+  double score_of(const Trained& trained, const Checkpoint& checkpoint) const {
+    if (setup_.data.adapt_updates == 0) return lessons_->judge(checkpoint);
+    return lessons_->judge_adapted(
+        *agent_, [&](const Lessons::MakeWorlds& worlds) { return adapted(trained, worlds); });
+  }
+
+  // What a training that has `trained` as its start comes to in a few updates.
+  Checkpoint adapted(const Trained& trained, const Lessons::MakeWorlds& worlds) const {
+    TrainConfig loop = setup_.loop;
+    loop.start = "the weights that are validated";
+    loop.updates = loop.validate_every = setup_.data.adapt_updates;
+    loop.meta_updates = 0;
+    const auto ranks = alone();
+    Trainer trainer(loop, setup_.learner, setup_.network, worlds, *ranks, {});
+    trainer.start_from(trained.weights, loop.start);
+    trainer.run({});
+    return agent_->checkpoint(trainer.trained());
+  }
+
   fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
   fs::path state_folder() const { return folder() / "checkpoints" / "training_state"; }
 
@@ -162,6 +181,7 @@ class Session {
   void write_metrics(const TrainStats& s) {
     RunFolder::Metrics row = {{"train/samples", static_cast<double>(s.samples)},
                               {"train/samples_per_s", s.samples_per_s},
+                              {"train/episodes", static_cast<double>(s.episodes)},
                               {"train/agreement", s.agreement},
                               {"train/lr", s.lr}};
     for (const auto& [name, value] : s.figures) row.emplace_back("train/" + name, value);

@@ -169,6 +169,10 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   out.network = of(parts.network, settings);
   if (!out.data.from_log.empty()) {
     if (ranks > 1) throw InputError("from_log", "one rank", std::to_string(ranks));
+    if (out.loop.learner == "clone" && out.data.adapt_updates > 0) {
+      throw InputError("adapt_updates", "0 for a clone of a decision log",
+                       std::to_string(out.data.adapt_updates));
+    }
     if (out.loop.learner == "clone" && out.data.agent != "dispatcher") {
       throw InputError("from_log", "agent dispatcher, whose task a decision log can be followed in",
                        "'" + out.data.agent + "'");

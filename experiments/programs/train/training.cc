@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
+#include "env/trace/reader.h"
 #include "experiments/cells.h"
 #include "experiments/congestion.h"
 #include "experiments/parallel.h"
@@ -17,8 +19,6 @@
 
 namespace yard {
 namespace {
-
-bool synthetic(const std::string& trace) { return trace.starts_with("synthetic:"); }
 
 ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   ScenarioOptions o;
@@ -81,6 +81,9 @@ void TrainingConfig::fields(FieldList& f) {
   f("validate_windows", validate_windows, 1, 1000, "windows to validate on");
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
+  f("adapt_updates", adapt_updates, 0, 1'000'000,
+    "validation adapts to the first half of each trace that is held out, by so many updates, and "
+    "judges on the second; 0: it judges on all of it, as it is");
   f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
   f("from_log", from_log, "a server's decision log in the place of trace, cluster and cells");
   f("log_draws", log_draws, 1, 100,
@@ -94,12 +97,14 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
   } else {
     read_cells();
   }
-  for (const Ground& ground : grounds_) {
-    if (ground->workload.size() >= episode_jobs) continue;
-    throw InputError(
-        "episode_jobs",
-        "at most the " + std::to_string(ground->workload.size()) + " jobs to learn from",
-        std::to_string(episode_jobs));
+  for (const auto* grounds : {&grounds_, &to_adapt_to_}) {
+    for (const Ground& ground : *grounds) {
+      if (ground->workload.size() >= episode_jobs) continue;
+      throw InputError(
+          "episode_jobs",
+          "at most the " + std::to_string(ground->workload.size()) + " jobs to learn from",
+          std::to_string(episode_jobs));
+    }
   }
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const int32_t jobs = held_out_[g]->workload.size();
@@ -124,22 +129,32 @@ TrainingData::Ground TrainingData::ground_of(Trace jobs, const Scenario& like) {
   return out;
 }
 
+void TrainingData::hold_out(Trace jobs, const Scenario& like) {
+  if (config_.adapt_updates > 0) {
+    Trace first = jobs;
+    first.jobs.resize(jobs.jobs.size() / 2);
+    jobs.jobs.erase(jobs.jobs.begin(), jobs.jobs.begin() + static_cast<int64_t>(first.jobs.size()));
+    to_adapt_to_.push_back(ground_of(std::move(first), like));
+  }
+  held_out_.push_back(ground_of(std::move(jobs), like));
+}
+
 void TrainingData::read_trace() {
   const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
   Trace part = scored_part(whole.trace);
-  if (synthetic(config_.trace)) {
+  if (is_synthetic(config_.trace)) {
     // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
     const int wanted = config_.validate_windows * config_.validate_jobs;
     const Scenario other = load_scenario(
         options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
-    held_out_.push_back(ground_of(scored_part(other.trace), other));
+    hold_out(scored_part(other.trace), other);
   } else {
     const auto held =
         static_cast<size_t>(config_.validate_share * static_cast<double>(part.jobs.size()));
     Trace rest = part;
     rest.jobs.erase(rest.jobs.begin(), rest.jobs.end() - static_cast<int64_t>(held));
     part.jobs.resize(part.jobs.size() - held);
-    held_out_.push_back(ground_of(std::move(rest), whole));
+    hold_out(std::move(rest), whole);
   }
   grounds_.push_back(ground_of(std::move(part), whole));
 }
@@ -150,17 +165,24 @@ void TrainingData::read_cells() {
   const CellFile file = yard::read_cells(config_.cells);
   const Rng lots(config_.trace_seed);
   const auto add = [&](const char* setting, const std::vector<std::string>& names, int draws,
-                       std::vector<Ground>& out) {
+                       const std::vector<Ground>& out, const auto& take) {
     if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
     const std::vector<CellSpec> cells = select_cells(file, names);
     check_traces(cells);
     for (size_t c = 0; c < cells.size(); ++c) {
       try {
-        const Scenario whole = scenario_of(cells[c], load_source(cells[c].scenario));
+        CellSpec cell = cells[c];
+        std::optional<Scenario> whole;
         for (int d = 0; d < draws; ++d) {
+          if (d > 0) {
+            cell.scenario.seed = Rng(cells[c].scenario.seed).split(static_cast<uint64_t>(d)).key;
+          }
+          if (d == 0 || is_synthetic(cell.scenario.trace)) {
+            whole.emplace(scenario_of(cell, load_source(cell.scenario)));
+          }
           const Scenario replica =
-              replica_of(whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
-          out.push_back(ground_of(scored_part(replica.trace), replica));
+              replica_of(*whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
+          take(scored_part(replica.trace), replica);
         }
       } catch (const NotSoCrowded& error) {
         left_out_.emplace_back(error.what());
@@ -168,8 +190,11 @@ void TrainingData::read_cells() {
     }
     if (out.empty()) throw InputError(left_out_.back());
   };
-  add("only", config_.only, config_.draws, grounds_);
-  add("validate_on", config_.validate_on, 1, held_out_);
+  add("only", config_.only, config_.draws, grounds_, [&](Trace jobs, const Scenario& like) {
+    grounds_.push_back(ground_of(std::move(jobs), like));
+  });
+  add("validate_on", config_.validate_on, 1, held_out_,
+      [&](Trace jobs, const Scenario& like) { hold_out(std::move(jobs), like); });
 }
 
 std::vector<Course> TrainingData::courses() const {
@@ -199,16 +224,32 @@ double TrainingData::mean_jct_s(const Policy& policy, const Window& window) cons
   return sum_s / (window.end - window.first);
 }
 
-double TrainingData::validate(const Policy& policy) const {
-  std::vector<double> jct_s(windows_.size());
-  for_each_index(static_cast<int>(windows_.size()), [&](int w) {
+double TrainingData::ratio(const Policy& policy, std::span<const Window> windows) const {
+  std::vector<double> jct_s(windows.size());
+  for_each_index(static_cast<int>(windows.size()), [&](int w) {
     const auto i = static_cast<size_t>(w);
-    jct_s[i] = mean_jct_s(policy, windows_[i]);
+    jct_s[i] = mean_jct_s(policy, windows[i]);
   });
   double log_sum = 0;
-  for (size_t w = 0; w < windows_.size(); ++w)
-    log_sum += std::log(jct_s[w] / windows_[w].reference_s);
-  return std::exp(log_sum / static_cast<double>(windows_.size()));
+  for (size_t w = 0; w < windows.size(); ++w)
+    log_sum += std::log(jct_s[w] / windows[w].reference_s);
+  return std::exp(log_sum / static_cast<double>(windows.size()));
+}
+
+double TrainingData::validate(const Policy& policy) const { return ratio(policy, windows_); }
+
+double TrainingData::judge_adapted(const Agent& agent, const Adapt& adapt) const {
+  const auto each = static_cast<size_t>(config_.validate_windows);
+  double log_sum = 0;
+  for (size_t g = 0; g < held_out_.size(); ++g) {
+    const Scenario& jobs = *to_adapt_to_[g];
+    const Checkpoint adapted = adapt([&](const WorldsOptions& options) {
+      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, options);
+    });
+    log_sum += std::log(
+        ratio(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each)));
+  }
+  return std::exp(log_sum / static_cast<double>(held_out_.size()));
 }
 
 double TrainingData::judge(const Checkpoint& checkpoint) const {
@@ -239,7 +280,7 @@ nlohmann::ordered_json TrainingData::provenance() const {
   }
   nlohmann::ordered_json out = told_of(*grounds_.front());
   out["cluster"] = config_.cluster;
-  if (synthetic(config_.trace)) {
+  if (is_synthetic(config_.trace)) {
     Settings generator;
     for (const std::string& assignment : config_.generator) {
       generator.overlay(assignment, "generator");

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct TrainingConfig {
   std::string to;
   int trace_jobs = 20'000;  // how many a generator makes
   uint64_t trace_seed = 1001;
-  std::string profiles;            // files or folders of measured speeds, joined by commas
+  std::string profiles;  // files or folders of measured speeds, joined by commas
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
@@ -35,6 +36,7 @@ struct TrainingConfig {
   int validate_windows = 4;
   int validate_jobs = 500;
   uint64_t validate_seed = 2001;
+  int adapt_updates = 0;
   int keep = 2;
   std::string from_log;  // a decision log in the place of all of it
   int log_draws = 5;
@@ -58,6 +60,7 @@ class TrainingData final : public Lessons {
   // Returns the mean over validation windows of mean JCT over the reference's.
   double validate(const Policy& policy) const;
   double judge(const Checkpoint& checkpoint) const override;
+  double judge_adapted(const Agent& agent, const Adapt& adapt) const override;
 
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;    // the trace's, or that of the file of cells
@@ -74,10 +77,13 @@ class TrainingData final : public Lessons {
   void read_trace();
   void read_cells();
   static Ground ground_of(Trace jobs, const Scenario& like);
+  void hold_out(Trace jobs, const Scenario& like);
   double mean_jct_s(const Policy& policy, const Window& window) const;
+  double ratio(const Policy& policy, std::span<const Window> windows) const;
 
   TrainingConfig config_;
   std::vector<Ground> grounds_, held_out_;
+  std::vector<Ground> to_adapt_to_;  // of each held out, others; empty: nobody adapts
   std::vector<Window> windows_;
   std::vector<std::string> left_out_;  // cells, with why
 };

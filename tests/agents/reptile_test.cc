@@ -1,0 +1,200 @@
+// Meta-learning: a task is a training like any other, a state has all of it, and what many tasks
+// leave learns one of their kind from a few episodes.
+#include "agents/reptile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "agents/trainer.h"
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "tests/agents/problems.h"
+#include "tests/support/checkpoints.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Of twelve arms one pays, and it takes two to find out: state 0 leads on whatever is done.
+Table bandit(size_t best) {
+  Table out;
+  out.moves.resize(2);
+  for (size_t a = 0; a < 12; ++a) {
+    out.moves[0].push_back({1, 0, 1});
+    out.moves[1].push_back({Move::kEnd, a == best ? 1.0 : 0.0, 1});
+  }
+  return out;
+}
+
+TrainConfig few_shots(const std::string& learner) {
+  TrainConfig c;
+  c.learner = learner;
+  c.worlds = 16;
+  c.group = 16;
+  c.threads = 1;
+  c.updates = 4;
+  c.validate_every = 4;
+  c.average = 0.5;
+  c.reward_scale = 1;
+  c.descent.lr = 0.02;
+  c.descent.minibatch = 64;
+  c.descent.target_kl = 0.2;
+  return c;
+}
+
+Settings settings_for(const std::string& learner) {
+  if (learner == "group") return settings_of({"entropy=0"});
+  if (learner == "ppo") return settings_of({"steps=8"});
+  return settings_of({"steps=8", "drawn=256", "replay=300"});
+}
+
+class Training {
+ public:
+  Training(const TrainConfig& config, std::vector<Table> courses)
+      : trainer_(config, settings_for(config.learner), settings_of({"hidden=8"}),
+                 [courses = std::move(courses)](const WorldsOptions& options) {
+                   return std::make_unique<TableWorlds>(courses, options);
+                 },
+                 *ranks_, {}) {}
+  Trainer* operator->() { return &trainer_; }
+
+ private:
+  std::unique_ptr<Communicator> ranks_ = alone();
+  Trainer trainer_;
+};
+
+class Reptiles : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
+  TrainConfig config = few_shots(GetParam());
+  Training plain(config, {bandit(3)});
+  plain->run({});
+  config.meta_updates = 4;
+  config.meta_step = 1;
+  Training meta(config, {bandit(3)});
+  meta->run({});
+  const Trained a = plain->trained(), b = meta->trained();
+  for (const auto& [name, tensor] : a.weights) {
+    EXPECT_EQ(b.weights.at(name).data, tensor.data) << name;
+  }
+  EXPECT_EQ(a.provenance, b.provenance);
+}
+
+// After any update, within a task and between two.
+TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
+  TrainConfig config = few_shots(GetParam());
+  config.updates = 6;
+  config.validate_every = 2;
+  config.meta_updates = 2;
+  const std::vector<Table> courses = {bandit(2), bandit(7)};
+  const Scratch scratch;
+  Training whole(config, courses);
+  whole->run({});
+  whole->save(scratch.path() / "whole");
+  for (int until = 1; until < config.updates; ++until) {
+    Training first(config, courses), second(config, courses);
+    first->run({}, until);
+    first->save(scratch.path() / "first");
+    second->restore(scratch.path() / "first");
+    second->run({});
+    second->save(scratch.path() / "second");
+    for (const char* file : {"network.pt", "mean_network.pt", "meta_network.pt", "adam.pt",
+                             "counters.json", "worlds-0.bin"}) {
+      EXPECT_TRUE(read_file(scratch.path() / "second" / file) ==
+                  read_file(scratch.path() / "whole" / file))
+          << file << ", resumed after " << until;
+    }
+  }
+  config.meta_updates = 3;
+  config.validate_every = 3;
+  EXPECT_THROW(Training(config, courses)->restore(scratch.path() / "whole"), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learners, Reptiles, ::testing::Values("group", "ppo", "dqn"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
+  TrainConfig config = few_shots("group");
+  config.meta_updates = 3;
+  std::set<std::vector<int>> orders;
+  const Reptile reptile(config, nullptr, 7);
+  for (int round = 0; round < 5; ++round) {
+    std::vector<int> order;
+    for (int task = 0; task < 7; ++task) {
+      order.push_back(reptile.course((round * 7 + task) * 3));
+      EXPECT_EQ(reptile.course((round * 7 + task) * 3 + 2), order.back()) << "of the same task";
+    }
+    orders.insert(order);
+    std::ranges::sort(order);
+    EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6}));
+  }
+  EXPECT_GT(orders.size(), 1u) << "by lot";
+}
+
+// What the policy of `weights` does where it matters.
+double chance_of(const Trained& trained, size_t arm) {
+  const auto network = make_network(trained.network, settings_of({"hidden=8"}), {12, 24, 2}, 1);
+  network->import_policy(trained.weights, "test");
+  GoldenState g;
+  g.jobs.assign(12 * 24, 0);
+  for (size_t r = 0; r < 12; ++r) g.jobs[r * 24 + 12 + r] = 1;
+  g.cluster = {0, 1};
+  g.mask.assign(13, 1);
+  g.mask[12] = 0;
+  g.prior.assign(13, 0);
+  g.prior[12] = kMaskedLogit;
+  g.rows = 12;
+  const std::vector<float> logits = logits_of(*network, {12, 24, 2}, g);
+  double sum = 0;
+  for (const float l : logits) sum += std::exp(l);
+  return std::exp(logits[arm]) / sum;
+}
+
+// The arm that pays differs from task to task, and is never one of the first eight.
+TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
+  TrainConfig config = few_shots("group");
+  config.updates = 4 * 60;
+  config.meta_updates = 4;
+  config.average = 0;
+  Training meta(config, {bandit(8), bandit(9), bandit(10)});
+  meta->run({});
+  const Trained start = meta->trained();
+  EXPECT_LT(chance_of(start, 0), 0.05) << "never paid";
+
+  config = few_shots("group");
+  config.average = 0;
+  Training scratch(config, {bandit(9)});
+  scratch->run({});
+  EXPECT_EQ(scratch->trained().provenance["episodes"], 5 * 16) << "the first, for the normaliser";
+
+  config.start = "meta";
+  Training adapted(config, {bandit(9)});
+  adapted->start_from(start.weights, "meta");
+  adapted->run({});
+  EXPECT_EQ(adapted->trained().provenance["episodes"], 4 * 16);
+  EXPECT_GT(chance_of(adapted->trained(), 9), chance_of(scratch->trained(), 9) + 0.2);
+}
+
+TEST(Reptile, WholeTasksOnly) {
+  const auto refusal = [](auto&& change) -> std::string {
+    TrainConfig config = few_shots("group");
+    config.meta_updates = 4;
+    change(config);
+    try {
+      Training(config, {bandit(1)});
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "taken";
+  };
+  EXPECT_THAT(refusal([](TrainConfig& c) { c.updates = 6; }),
+              HasSubstr("updates: expected a multiple of meta_updates = 4, got 6"));
+  EXPECT_THAT(refusal([](TrainConfig& c) { c.validate_every = 2; }), HasSubstr("validate_every"));
+}
+
+}  // namespace
+}  // namespace yard::testing
