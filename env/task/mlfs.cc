@@ -19,8 +19,7 @@
 #include "env/sim/choose.h"
 #include "env/sim/foretell.h"
 #include "env/sim/in_place_of.h"
-#include "env/sim/mlf.h"
-#include "env/sim/mlf_load.h"
+#include "env/sim/mlf_config.h"
 #include "env/sim/task_placer.h"
 #include "env/sim/work_view.h"
 #include "env/task/row_task.h"
@@ -72,35 +71,21 @@ struct Goals {
 };
 
 struct Config {
-  Config() { rule.quantum_s = 300; }
-  MlfRule rule;
+  Config() { mlf_h.rule.quantum_s = 300; }
+  MlfConfig mlf_h;
   Goals goals;
-  double round_s = 60;
   double prior_gap = 1;
   double stop_gap = 3;
-  MlfLoadRule load;
 
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
-    f("round_s", round_s, 10.0, 1e6, "how often is asked again while somebody waits");
-    add_mlf_fields(f, rule);
-    add_load_fields(f, load);
+    mlf_h.fields(f);
     f("jct_weight", goals.jct, 0.0, 1e3, "of an hour that a job is in the system");
     f("deadline_weight", goals.deadline, 0.0, 1e3, "of a job that ends in time");
     f("bytes_weight", goals.bytes, 0.0, 1e3, "of 10^12 bytes between nodes");
     f("enough_weight", goals.enough, 0.0, 1e3, "of a job whose accuracy is enough");
     f("accuracy_weight", goals.accuracy, 0.0, 1e3, "of the accuracy of a job that ends");
-  }
-};
-
-// What MLF-H is set by, too.
-struct Shared {
-  Config config;
-  void fields(FieldList& f) {
-    add_mlf_fields(f, config.rule);
-    f("round_s", config.round_s, 10.0, 1e6, "");
-    add_load_fields(f, config.load);
   }
 };
 
@@ -135,9 +120,9 @@ struct Kept {
 class Mlfs final : public RowTask {
  public:
   explicit Mlfs(const Settings& settings)
-      : config_(parse<Config>(settings)), lengths_(lengths_config()) {
-    round_us_ = static_cast<int64_t>(config_.round_s * 1e6);
-  }
+      : config_(parse<Config>(settings)),
+        lengths_(lengths_config()),
+        round_us_(config_.mlf_h.round_us()) {}
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
@@ -151,7 +136,7 @@ class Mlfs final : public RowTask {
   }
   Heuristic heuristic() const override {
     Heuristic out{"mlf-h", {}};
-    for (const auto& [key, value] : record(Shared{config_})) {
+    for (const auto& [key, value] : record(config_.mlf_h)) {
       out.settings.set(key, value, "training");
     }
     return out;
@@ -186,8 +171,8 @@ class Mlfs final : public RowTask {
     m.kept.choices = kNone;
     m.kept.may_stop = 0;
     if (m.kept.round != 0 && view.num_waiting() > 0) {
-      m.kept.may_stop =
-          mlf_may_stop(config_.rule, mlf_holders(view, m.estimate, config_.rule).size());
+      m.kept.may_stop = mlf_may_stop(config_.mlf_h.rule,
+                                     mlf_holders(view, m.estimate, config_.mlf_h.rule).size());
     }
     std::fill_n(m.given_up, view.capacity(), uint8_t{0});
   }
@@ -250,7 +235,7 @@ class Mlfs final : public RowTask {
       Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
       std::vector<int32_t> stops;
       if (action == m.kept.suggested) {
-        stops = mlf_step(view, m.estimate, config_.rule, m.kept.may_stop, m.given_up).stops;
+        stops = mlf_step(view, m.estimate, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
         for (const Holder& h : stops_for(view, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
@@ -266,12 +251,13 @@ class Mlfs final : public RowTask {
   }
 
   void close(const View& view, std::byte*, Draft& draft) const override {
+    draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
     }
-    if (!config_.load.on) return;
+    if (!config_.mlf_h.load.on) return;
     const int32_t held = view.num_held();
-    mlf_control_load(view, config_.load, round_us_, draft);
+    mlf_control_load(view, config_.mlf_h.load, round_us_, draft);
     // Who waits is asked about what became free.
     if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
   }
@@ -304,12 +290,12 @@ class Mlfs final : public RowTask {
   };
 
   double priority_of(const View& view, const Memory& m, int32_t slot) const {
-    return mlf_priority(view, m.estimate, config_.rule.weights, slot);
+    return mlf_priority(view, m.estimate, config_.mlf_h.rule.weights, slot);
   }
 
   std::vector<Holder> holders_of(const View& view, const Memory& m, Lengths::Now& now) const {
     std::vector<Holder> out;
-    for (const MlfHolder& h : mlf_holders(view, m.estimate, config_.rule)) {
+    for (const MlfHolder& h : mlf_holders(view, m.estimate, config_.mlf_h.rule)) {
       out.push_back({h.slot, h.priority, now.seconds(h.slot)});
     }
     return out;
@@ -336,7 +322,7 @@ class Mlfs final : public RowTask {
 
   std::vector<Piece> place_for(const View& view, const Choice& c) const {
     return c.way == kFewestNodes ? best_fit(view, c.slot)
-                                 : nearest_ideal_place(view, config_.rule, c.slot);
+                                 : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
   }
 
   double highest_priority(const View& view, const Memory& m) const {
@@ -384,7 +370,7 @@ class Mlfs final : public RowTask {
     Kept& kept = m.kept;
     Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
     const std::vector<Holder> holders = holders_of(view, m, now);
-    const MlfStep step = mlf_step(view, m.estimate, config_.rule, kept.may_stop, m.given_up);
+    const MlfStep step = mlf_step(view, m.estimate, config_.mlf_h.rule, kept.may_stop, m.given_up);
     kept.choices = 0;
     kept.suggested = kRows;
     for (const int32_t slot : shown(view, m, now, step.slot)) {
@@ -394,7 +380,7 @@ class Mlfs final : public RowTask {
         if (suggested) kept.suggested = kept.choices;
         kept.choice[kept.choices++] = {slot, way};
       };
-      const std::vector<Piece> ideal = nearest_ideal_place(view, config_.rule, slot);
+      const std::vector<Piece> ideal = nearest_ideal_place(view, config_.mlf_h.rule, slot);
       if (!ideal.empty()) {
         add(kNearestIdeal);
         if (best_fit(view, slot) != ideal) add(kFewestNodes);
@@ -420,10 +406,11 @@ class Mlfs final : public RowTask {
     f[kLeft] = log2_of_s(left_s);
     f[kRan] = log2_of_s(ran_s);
     f[kWaited] = log2_of_s(here_s - ran_s);
-    if (view.due_us(slot) != kNone && view.due_us(slot) > view.now_us()) {
-      const double slack_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us()) - left_s;
+    const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
+    if (view.due_us(slot) != kNone && due_s > 0) {
       f[kDue] = 1;
-      f[kSlack] = (slack_s < 0 ? -1.0F : 1.0F) * log2_of(1 + std::abs(slack_s) / 60) / 8;
+      f[kSlack] = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
+                                static_cast<float>(due_s - left_s));
     }
     if (view.may_end(slot)) f[kAccuracy] = static_cast<float>(mlf_accuracy(view, slot));
     f[kWay + c.way] = 1;
@@ -473,7 +460,7 @@ class Mlfs final : public RowTask {
     for (int32_t node = 0; node < nodes; ++node) {
       const double free = placer.room(node).cpus;
       cores += free / nodes;
-      overloaded += free < 1 - config_.rule.overloaded ? 1.0 / nodes : 0;
+      overloaded += free < 1 - config_.mlf_h.rule.overloaded ? 1.0 / nodes : 0;
     }
     const auto total = static_cast<float>(view.total_gpus());
     f[kFree] = static_cast<float>(view.free_gpus()) / total;

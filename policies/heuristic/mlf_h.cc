@@ -12,28 +12,16 @@
 
 #include "env/base/carver.h"
 #include "env/sim/in_place_of.h"
-#include "env/sim/mlf.h"
-#include "env/sim/mlf_load.h"
+#include "env/sim/mlf_config.h"
 #include "policies/policy.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  MlfRule rule;
-  MlfLoadRule load;
-  double round_s = 60;
-  void fields(FieldList& f) {
-    add_mlf_fields(f, rule);
-    add_load_fields(f, load);
-    f("round_s", round_s, 10.0, 1e6, "how often jobs may be stopped");
-  }
-};
-
 class MlfH final : public Policy {
  public:
   explicit MlfH(const Settings& settings)
-      : config_(parse<Config>(settings)), round_us_(static_cast<int64_t>(config_.round_s * 1e6)) {}
+      : config_(parse<MlfConfig>(settings)), round_us_(config_.round_us()) {}
 
   Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override {
@@ -56,6 +44,7 @@ class MlfH final : public Policy {
       mlf_control_load(view, config_.load, round_us_, draft);
     }
     step_on(view, estimate, may_stop, draft);
+    draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at((round + 1) * round_us_);
     }
@@ -83,7 +72,7 @@ class MlfH final : public Policy {
     return draft.start(step.slot, there.data(), static_cast<int32_t>(there.size()));
   }
 
-  Config config_;
+  MlfConfig config_;
   int64_t round_us_;
 };
 
@@ -96,7 +85,7 @@ const PolicyRegistry::Add<MlfH> kMlfH{
                  "rolling estimate are ours; stops the lowest tenth, moves nobody",
      .level = Level::kHistory,
      .preemptive = true,
-     .fields = describe<Config>}};
+     .fields = describe<MlfConfig>}};
 
 }  // namespace
 }  // namespace yard
