@@ -73,7 +73,7 @@ TEST(Early, AJobOfStagesNamesNoMeasure) {
                "\n");
   const Result result = shell("yardmaster trace describe jobs.jsonl");
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("a measure of several stages"));
+  EXPECT_THAT(result.err, HasSubstr("none where groups come after others"));
 }
 
 }  // namespace
