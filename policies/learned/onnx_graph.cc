@@ -94,13 +94,13 @@ OnnxGraph::Value OnnxGraph::weight(const std::string& name) {
 }
 
 OnnxGraph::Value OnnxGraph::constant(const Tensor& tensor) {
-  const Value name = next("constant");
+  Value name = next("constant");
   initialise(name, kFloat, tensor.shape, raw(tensor.data));
   return name;
 }
 
 OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
-  const Value name = next("integers");
+  Value name = next("integers");
   initialise(name, kInt64, {static_cast<int64_t>(values.size())}, raw(values));
   return name;
 }
@@ -108,7 +108,7 @@ OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
 // NodeProto.
 OnnxGraph::Value OnnxGraph::add(const std::string& op, const std::vector<Value>& inputs,
                                 const std::vector<Attribute>& attributes) {
-  const Value out = next(op);
+  Value out = next(op);
   std::string node;
   for (const Value& value : inputs) node += bytes(1, value);
   node += bytes(2, out) + bytes(4, op);

@@ -48,7 +48,7 @@ std::vector<std::string> shape_of(const ProtobufFields& value) {
   std::vector<std::string> out;
   for (const std::string_view dim : ProtobufFields(tensor.one(2)).bytes(1)) {
     const ProtobufFields d(dim);
-    out.push_back(d.bytes(2).empty() ? std::to_string(d.numbers(1).at(0)) : d.one(2));
+    out.push_back(d.bytes(2).empty() ? std::to_string(d.numbers(1).at(0)) : std::string(d.one(2)));
   }
   return out;
 }
@@ -59,13 +59,12 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   const ProtobufFields model(c.onnx);
   EXPECT_THAT(model.numbers(1), ElementsAre(8)) << "the version of the format";
   EXPECT_THAT(ProtobufFields(model.one(8)).numbers(2), ElementsAre(17)) << "of the operators";
-  const std::string bytes = model.one(7);
-  const ProtobufFields graph(bytes);
+  const ProtobufFields graph(model.one(7));
   EXPECT_EQ(graph.one(2), GetParam());
 
   std::set<std::string> known;
-  const auto meet = [&](const std::string& name) {
-    EXPECT_TRUE(known.insert(name).second) << name << " twice";
+  const auto meet = [&](std::string_view name) {
+    EXPECT_TRUE(known.emplace(name).second) << name << " twice";
   };
   const std::vector<std::vector<std::string>> shapes = {{"R", "8"}, {"8"}, {"R + 1"}};
   ASSERT_EQ(graph.bytes(11).size(), shapes.size());
@@ -78,7 +77,8 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   size_t weights = 0;
   for (const std::string_view each : graph.bytes(5)) {
     const ProtobufFields initialiser(each);
-    const std::string name = initialiser.one(8), raw = initialiser.one(9);
+    const std::string name(initialiser.one(8));
+    const std::string_view raw = initialiser.one(9);
     meet(name);
     const auto it = c.weights.find(name);
     if (it == c.weights.end()) continue;
@@ -97,7 +97,7 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
       idle.erase(std::string(input));
     }
     meet(node.one(2));
-    idle.insert(node.one(2));
+    idle.emplace(node.one(2));
   }
   const ProtobufFields output(graph.one(12));
   EXPECT_THAT(shape_of(output), ElementsAre("R + 1"));
@@ -131,6 +131,8 @@ INSTANTIATE_TEST_SUITE_P(All, Onnx, ::testing::ValuesIn(NativeNetworkRegistry::n
                          });
 
 TEST(OnnxRuntime, IsAskedWhereItIsAndMissedByName) {
+  const char* named = std::getenv("YARD_ONNX_PYTHON");
+  const std::string before = named != nullptr ? named : "";
   Checkpoint c = small_checkpoint();
   EXPECT_THAT(onnx_difference(c).about, HasSubstr("model.onnx"));
   c.onnx = onnx_of(c);
@@ -140,6 +142,7 @@ TEST(OnnxRuntime, IsAskedWhereItIsAndMissedByName) {
   EXPECT_THAT(none.about, AllOf(HasSubstr("/nowhere/python"), HasSubstr("YARD_ONNX_PYTHON")));
   ASSERT_EQ(setenv("YARD_ONNX_PYTHON", "false", 1), 0);  // is there, and fails
   EXPECT_THROW(onnx_difference(c), RunError);
+  ASSERT_EQ(setenv("YARD_ONNX_PYTHON", before.c_str(), 1), 0);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-// What protobuf messages hold, read without their descriptions.
+// What protobuf messages hold, read without their descriptions: views into the message.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,10 +50,10 @@ class ProtobufFields {
   }
 
   // Of the only field of that id; "" and a failed test where there is another number of them.
-  std::string one(uint64_t id) const {
+  std::string_view one(uint64_t id) const {
     const auto all = bytes(id);
     EXPECT_EQ(all.size(), 1u) << "field " << id;
-    return std::string(all.size() == 1 ? all[0] : "");
+    return all.size() == 1 ? all[0] : std::string_view();
   }
 
  private:

@@ -118,8 +118,8 @@ int run_verify(int argc, char** argv) {
   } else {
     const std::string by_onnx =
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
-    std::puts(fmt::format("{} golden states: native {:.2e}, LibTorch {:.2e}, {} from the recorded "
-                          "logits, {} other choices: {}",
+    std::puts(fmt::format("{} golden states, from the recorded logits: native {:.2e}, LibTorch "
+                          "{:.2e}, {}; {} other choices: {}",
                           d.states, d.native, torch, by_onnx, d.other_choice,
                           ok ? "ok" : "DIFFERENT")
                   .c_str());
