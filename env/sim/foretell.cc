@@ -60,6 +60,12 @@ bool Foretell::named(int32_t slot) const {
   return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
 }
 
+int32_t Foretell::model(int32_t slot) const {
+  if (named(slot)) return fixed().speed.class_kind[job_class(slot)];
+  const int32_t* rows = fixed().jobs.model_row;
+  return rows == nullptr ? kNone : rows[view_.state_->job[slot]];
+}
+
 bool Foretell::modelled(int32_t slot) const {
   return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= fixed().speed.max_gpus;
 }

@@ -38,6 +38,9 @@ class Foretell {
 
   // Whether speeds come from measurements of the job's model, with as many GPUs.
   bool modelled(int32_t slot) const;
+  // A number that jobs of one model, batch and number of servers share; kNone: of a model that
+  // nothing is known of.
+  int32_t model(int32_t slot) const;
   // Whether jobs on a node, or spread over several, slow each other down.
   bool places_differ() const { return fixed().rated && fixed().speed.num_classes > 1; }
 
