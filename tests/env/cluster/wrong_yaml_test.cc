@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Wrong{"empty", "",
               ": expected a cluster as a map, with the keys about, gpu_types, tiers, slowdowns, "
-              "models, one_type, "
+              "models, one_type, choose_exchange, "
               "nodes, nodes_from, tenants, got nothing"},
         Wrong{"scalar", "8x8\n", ":1:1: expected a cluster as a map"},
         Wrong{"syntax", "nodes:\n  - {gpus: 8\n",
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"comma", "# on and on\n, nodes: []\n", ":2:1: expected one YAML document"},
         Wrong{"unknown_top", "nodes: [{gpus: 8}]\nswitches: 4\n",
               ":2:1: expected one of the keys about, gpu_types, tiers, slowdowns, "
-              "models, one_type, nodes, nodes_from, tenants, "
+              "models, one_type, choose_exchange, nodes, nodes_from, tenants, "
               "got 'switches'"},
         Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as a text"},
         // Nodes.
