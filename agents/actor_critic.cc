@@ -1,11 +1,11 @@
 // Learner `actor-critic`: a policy gradient against a learned value, from a replay.
 //   L = -min(w, c) A log pi(a | s) - c_h H(pi) + c_v (V - R)^2 / 2
 //   R = sum_k g_k r_k + g_n V'(s_n),   A = R - V(s),   w = pi(a | s) / mu(a | s)
-// mu acted, some updates ago. The papers that this is the learner of (Bao, Peng and Wu, "Deep
-// learning-based job placement in distributed machine learning clusters", INFOCOM 2019; Peng et
-// al., DL2, 2021) replay without w; truncated as here, samples that the policy has moved away from
-// count less and none counts more than c times (Espeholt et al., "IMPALA", 2018, section 4.1). With
-// c = 0 there is no w. V' is the average of weights that a training keeps.
+// mu acted, some updates ago, exploring or not. The papers that this is the learner of (Bao, Peng
+// and Wu, "Deep learning-based job placement in distributed machine learning clusters", INFOCOM
+// 2019; Peng et al., DL2, 2021) replay without w; truncated as here, samples that the policy has
+// moved away from count less and none counts more than c times (Espeholt et al., "IMPALA", 2018,
+// section 4.1). With c = 0 there is no w. V' is the average of weights that a training keeps.
 #include "agents/choices.h"
 #include "agents/replay.h"
 
@@ -32,9 +32,7 @@ class ActorCritic final : public Learner {
  public:
   explicit ActorCritic(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Wants wants() const override {
-    return {.steps = config_.replay.steps, .critic = true, .replay = config_.replay.replay};
-  }
+  Wants wants() const override { return config_.replay.wants(); }
 
   Returns judge(const Experience& e) override {
     const Drawn drawn = draw_replayed(e, config_.replay);
@@ -52,7 +50,7 @@ class ActorCritic final : public Learner {
     const auto [log_prob, entropy] = choose(logits, batch.action, batch.seen.offset);
     const auto weight =
         config_.most_weight > 0
-            ? (log_prob.detach() - batch.old_log_prob).exp().clamp_max(config_.most_weight)
+            ? (log_prob.detach() - batch.acted_log_prob).exp().clamp_max(config_.most_weight)
             : torch::ones_like(log_prob);
     const auto policy = -weight * batch.advantage * log_prob;  // (B)
     const auto off = 0.5 * (value - batch.target).pow(2);      // (B)

@@ -20,6 +20,11 @@ void append(std::vector<float>& to, const torch::Tensor& values) {
   to.insert(to.end(), flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
 }
 
+const uint8_t* hints_of(const WorldsSight& sight, size_t world) {
+  if (sight.hints.empty()) return nullptr;
+  return sight.hints.data() + world * (sight.mask.size() / sight.rows.size());
+}
+
 }  // namespace
 
 Collector::Collector(Worlds& worlds, Network& network, const Learner& learner,
@@ -96,11 +101,16 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
         const int32_t rows = sight.rows[n];
         const Alternatives options{.log_prob = {log_prob, static_cast<size_t>(rows) + 1},
                                    .mask = sight.mask.data() + n * static_cast<size_t>(actions),
-                                   .nothing = actions - 1};
-        action[n] = teacher_decides(world) ? sight.suggested[n] : learner_.act(options, rng);
-        agreed_ += action[n] == sight.suggested[n];
+                                   .nothing = actions - 1,
+                                   .hints = hints_of(sight, n)};
+        const int32_t teacher = sight.suggested[n];
+        const Acted acted = teacher_decides(world) ? Acted{teacher, options.log_prob_of(teacher)}
+                                                   : learner_.act(options, rng);
+        action[n] = acted.action;
+        agreed_ += action[n] == teacher;
         rollout_.action.push_back(action[n]);
-        rollout_.log_prob.push_back(log_prob[std::min(action[n], rows)]);
+        rollout_.log_prob.push_back(options.log_prob_of(action[n]));
+        rollout_.acted_log_prob.push_back(acted.log_prob);
         log_prob += rows + 1;
       }
       rollout_.value.insert(rollout_.value.end(), outlook.value.begin(), outlook.value.end());

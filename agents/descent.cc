@@ -60,6 +60,7 @@ Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
   batch.action = gather(rollout.action, index);
   batch.teacher = gather(rollout.teacher, index);
   batch.old_log_prob = gather(rollout.log_prob, index);
+  batch.acted_log_prob = gather(rollout.acted_log_prob, index);
   // Detail 7: normalised per minibatch.
   const double mean = moment[1] / moment[0];
   const double variance = moment[2] / moment[0] - mean * mean;

@@ -38,20 +38,7 @@ class Dqn final : public Learner {
  public:
   explicit Dqn(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Wants wants() const override {
-    return {.steps = config_.replay.steps, .critic = true, .replay = config_.replay.replay};
-  }
-
-  int32_t act(const Alternatives& o, Rng& rng) const override {
-    const bool explores = rng.uniform() < epsilon();
-    std::vector<int32_t> legal;
-    for (int32_t choice = 0; choice <= o.rows(); ++choice) {
-      if (o.mask[o.action(choice)]) legal.push_back(choice);
-    }
-    if (explores) return o.action(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
-    return o.action(*std::ranges::max_element(
-        legal, {}, [&](int32_t choice) { return o.log_prob[static_cast<size_t>(choice)]; }));
-  }
+  Wants wants() const override { return config_.replay.wants(); }
 
   Returns judge(const Experience& e) override {
     ++updates_;
@@ -87,6 +74,18 @@ class Dqn final : public Learner {
   std::string save() const override { return nlohmann::json{{"updates", updates_}}.dump(); }
   void restore(const std::string& saved) override {
     nlohmann::json::parse(saved).at("updates").get_to(updates_);
+  }
+
+ protected:
+  int32_t pick(const Alternatives& o, Rng& rng) const override {
+    const bool explores = rng.uniform() < epsilon();
+    std::vector<int32_t> legal;
+    for (int32_t choice = 0; choice <= o.rows(); ++choice) {
+      if (o.mask[o.action(choice)]) legal.push_back(choice);
+    }
+    if (explores) return o.action(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
+    return o.action(*std::ranges::max_element(
+        legal, {}, [&](int32_t choice) { return o.log_prob[static_cast<size_t>(choice)]; }));
   }
 
  private:

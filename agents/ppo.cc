@@ -43,7 +43,8 @@ class Ppo final : public Learner {
     return {.steps = relative ? 0 : config_.steps,
             .critic = true,
             .groups = relative,
-            .teacher_leads = relative};
+            .teacher_leads = relative,
+            .explore = config_.surrogate.explore.explore};
   }
 
   Returns judge(const Experience& e) override {

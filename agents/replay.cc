@@ -15,6 +15,11 @@ void ReplayConfig::fields(FieldList& f) {
   f("steps", steps, 2, 100'000, "decisions a world between updates");
   f("n_step", n_step, 1, 10'000,
     "decisions that let time pass, after which the estimate takes the place of what was earned");
+  explore.fields(f);
+}
+
+Learner::Wants ReplayConfig::wants() const {
+  return {.steps = steps, .critic = true, .replay = replay, .explore = explore.explore};
 }
 
 Drawn draw_replayed(const Experience& e, const ReplayConfig& config) {

@@ -14,8 +14,10 @@ struct ReplayConfig {
   int drawn = 4'096;
   int steps = 16;
   int n_step = 4;
+  ExploreConfig explore;
 
   void fields(FieldList& f);
+  Learner::Wants wants() const;
 };
 
 // What a decision led to: what was earned over the next `n_step` decisions that let time pass,

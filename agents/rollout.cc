@@ -48,7 +48,8 @@ class Packer {
 template <class Self, class Does>
 void Rollout::columns(Self& self, const Does& does) {
   does(self.world), does(self.at_s), does(self.teacher), does(self.action), does(self.log_prob);
-  does(self.value), does(self.reward), does(self.dt_s), does(self.ending), does(self.final_value);
+  does(self.acted_log_prob), does(self.value), does(self.reward), does(self.dt_s),
+      does(self.ending), does(self.final_value);
   does(self.offset_), does(self.rows_);
 }
 

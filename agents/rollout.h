@@ -27,13 +27,14 @@ class Rollout {
   std::vector<double> at_s;      // (I) seconds since the episode began, likewise
   std::vector<int32_t> teacher;  // (I) what the task's heuristic would do, likewise
   // What was done there, and what came of it.
-  std::vector<int32_t> action;     // (I)
-  std::vector<float> log_prob;     // (I)
-  std::vector<float> value;        // (I)  empty without a critic
-  std::vector<float> reward;       // (I)  of scheduling: minus job-seconds
-  std::vector<float> dt_s;         // (I)
-  std::vector<Ending> ending;      // (I)
-  std::vector<float> final_value;  // (I)  of a truncated episode's last sight, else 0
+  std::vector<int32_t> action;        // (I)
+  std::vector<float> log_prob;        // (I)  log pi(a) of the policy
+  std::vector<float> acted_log_prob;  // (I)  log mu(a) of what acted, which may explore
+  std::vector<float> value;           // (I)  empty without a critic
+  std::vector<float> reward;          // (I)  of scheduling: minus job-seconds
+  std::vector<float> dt_s;            // (I)
+  std::vector<Ending> ending;         // (I)
+  std::vector<float> final_value;     // (I)  of a truncated episode's last sight, else 0
 
   // The samples `index` as one batch. Its tensors own their memory.
   RaggedBatch batch(std::span<const int64_t> index) const;

@@ -10,11 +10,12 @@ Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
   const auto log_ratio = log_prob - batch.old_log_prob;  // (B)
   const auto ratio = log_ratio.exp();
   const auto clipped = ratio.clamp(1 - config.clip, 1 + config.clip);
-  const auto policy = -torch::min(ratio * batch.advantage, clipped * batch.advantage);  // (B)
+  const auto weight = (batch.old_log_prob - batch.acted_log_prob).exp();  // (B)
+  const auto policy = -weight * torch::min(ratio * batch.advantage, clipped * batch.advantage);
   Loss out;
   out.each = policy - config.entropy * entropy;
   // k3 estimator of the divergence (Schulman, "Approximating KL divergence", 2020).
-  out.kl = (ratio - 1 - log_ratio).detach();
+  out.kl = (weight * (ratio - 1 - log_ratio)).detach();
   out.figures = {{"policy_loss", policy.detach()},
                  {"entropy", entropy.detach()},
                  {"clip_fraction", ((ratio.detach() - 1).abs() > config.clip).to(torch::kFloat32)}};

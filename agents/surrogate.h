@@ -1,6 +1,10 @@
 // The clipped surrogate that learners share, with an entropy bonus and a leash to the heuristic:
-//   L = -min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),   w = pi(a) / pi_old(a)
-// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). The teacher pi_T is
+//   L = -v min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),
+//   w = pi(a) / pi_old(a),   v = pi_old(a) / mu(a)
+// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). mu acted: pi_old, but
+// where it explored; there it is kept apart from the policy that an update may not move far from
+// (Hilton, Cobbe and Schulman, "Batch size-invariance for policy optimization", 2022: the decoupled
+// objective). The teacher pi_T is
 // the softmax of the task's prior: KL(pi || pi_T) = sum_a pi(a) (log pi(a) - log pi_T(a)), as a
 // penalty in the objective (Schulman, Chen and Abbeel, "Equivalence between policy gradients and
 // soft Q-learning", 2017, eq. 1).
@@ -14,12 +18,14 @@ struct SurrogateConfig {
   double clip = 0.2;
   double entropy = 1e-3;
   double teacher_kl = 0;
+  ExploreConfig explore;
 
   void fields(FieldList& f) {
     f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");
     f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
     f("teacher_kl", teacher_kl, 0.0, 100.0,
       "weight of the divergence from the heuristic's own probabilities");
+    explore.fields(f);
   }
 };
 

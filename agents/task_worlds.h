@@ -16,9 +16,9 @@ class TaskWorlds final : public Worlds {
   WorldsShape shape() const override { return shape_; }
   int count() const override { return env_.worlds(); }
   WorldsSight sight() const override {
-    return {env_.jobs(),   env_.cluster(),    env_.mask(),          env_.prior(),
-            env_.rows(),   env_.suggested(),  env_.reward(),        env_.dt_s(),
-            env_.ending(), env_.final_jobs(), env_.final_cluster(), env_.final_rows()};
+    return {env_.jobs(),          env_.cluster(),    env_.mask(), env_.prior(),  env_.rows(),
+            env_.suggested(),     env_.reward(),     env_.dt_s(), env_.ending(), env_.final_jobs(),
+            env_.final_cluster(), env_.final_rows(), env_.hints()};
   }
   void reset() override { env_.reset(); }
   void step(std::span<const int32_t> actions) override { env_.step(actions); }
@@ -56,6 +56,7 @@ class TaskWorlds final : public Worlds {
     out.episode_jobs = o.episode_jobs;
     out.max_decisions = o.max_decisions;
     out.wait_at_end = o.wait_at_end;
+    out.hints = o.hints;
     out.seed = o.seed;
     out.task = task;
     return out;

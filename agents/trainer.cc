@@ -41,6 +41,7 @@ WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
   o.episode_jobs = c.episode_jobs;
   o.max_decisions = c.max_decisions;
   o.wait_at_end = wants.steps == 0;
+  o.hints = wants.explore > 0;
   o.seed = c.seed;
   return o;
 }

@@ -33,6 +33,8 @@ struct WorldsSight {
   // What a world saw last before it was cut off.
   std::span<const float> final_jobs, final_cluster;  // (N, J, F), (N, C)
   std::span<const int32_t> final_rows;               // (N)
+  // (N, A) of the present decision: what is worth trying; empty: nobody asked for it.
+  std::span<const uint8_t> hints = {};
 };
 
 class Worlds {
@@ -75,6 +77,7 @@ struct WorldsOptions {
   int episode_jobs = 256;
   int max_decisions = 0;
   bool wait_at_end = false;
+  bool hints = false;  // sight() has them, where the task gives any
   uint64_t seed = 1;
 };
 

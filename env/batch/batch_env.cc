@@ -97,6 +97,7 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
   final_cluster_.resize(n * shape_.cluster_features);
   mask_.resize(n * shape_.actions());
   if (config.prior) prior_.resize(n * shape_.actions());
+  if (config.hints) hints_.resize(n * shape_.actions());
   at_ = next_ = {jobs_.data(), cluster_.data(), mask_.data()};
   slots_.resize(n * shape_.rows);
   for (auto* column : {&rows_, &suggested_, &final_rows_}) column->resize(n);
@@ -310,6 +311,7 @@ Observation BasicBatchEnv<T>::slice(int n) {
   Observation out{};
   look_at(out, n, at_, 0);  // all is zero at first
   if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
+  if (config_.hints) out.hints = hints_.data() + n * shape_.actions();
   out.slots = slots_.data() + n * shape_.rows;
   return out;
 }
@@ -317,6 +319,7 @@ Observation BasicBatchEnv<T>::slice(int n) {
 template <Task T>
 void BasicBatchEnv<T>::observe(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
+  if (config_.hints) std::fill_n(p.sight.hints, shape_.actions(), uint8_t{0});
   T::observe(p.stage->view, config_.task, p.stage->memory_bytes(), p.sight);
   rows_[static_cast<size_t>(n)] = p.sight.rows;
   suggested_[static_cast<size_t>(n)] = p.sight.suggested;

@@ -35,6 +35,7 @@ struct BasicBatchConfig {
   int episode_jobs = 256;
   int max_decisions = 0;     // an episode is cut off after so many; 0: never
   bool prior = true;         // false: nobody reads prior()
+  bool hints = false;        // likewise hints()
   bool wait_at_end = false;  // a world whose episode is over waits for begin_episodes()
   uint64_t seed = 1;
   typename T::Config task;
@@ -104,6 +105,7 @@ class BasicBatchEnv {
   std::span<const float> cluster() const { return {at_.cluster, cluster_.size()}; }  // (N, C)
   std::span<const uint8_t> mask() const { return {at_.mask, mask_.size()}; }         // (N, J + 1)
   std::span<const float> prior() const { return prior_; }                            // (N, J + 1)
+  std::span<const uint8_t> hints() const { return hints_; }                          // (N, J + 1)
   std::span<const int32_t> rows() const { return rows_; }                            // (N)
   std::span<const int32_t> suggested() const { return suggested_; }                  // (N)
 
@@ -163,6 +165,7 @@ class BasicBatchEnv {
   std::vector<std::unique_ptr<Player>> players_;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<float> cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
+  std::vector<uint8_t> hints_;
   std::vector<int32_t> rows_, slots_, suggested_, final_rows_;
   std::vector<Ending> ending_;
   Tensors at_{}, next_{};  // where the present and the next observations lie

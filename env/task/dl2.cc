@@ -26,6 +26,7 @@ constexpr int kShown = 30;  // jobs
 enum Grows { kWorker, kServer, kPair, kWays };
 constexpr int kRows = kShown * kWays;
 constexpr int32_t kMostGroups = 2;
+constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the other way round
 
 enum RowFeature {
   kSlots,     // log2 of 1 + slots that it has run
@@ -121,6 +122,7 @@ class Dl2 final : public RowTask {
         for (int w = 0; w < kWays; ++w) f[kAddsWorker + w] = w == way;
         o.slots[row] = size.slot;
         o.mask[row] = may_grow(view, sizes, i, way);
+        if (way == mending_way(view, size)) hint(o, row);
         o.choices += o.mask[row];
       }
     }
@@ -224,6 +226,15 @@ class Dl2 final : public RowTask {
     int32_t n = 0;
     for (const int32_t g : groups(view, size.slot, way)) n += size.tasks[static_cast<size_t>(g)];
     return n;
+  }
+
+  // What mends a job that has workers without a server, servers without a worker, or far too many
+  // of one for the other; kWays: nothing is amiss.
+  static int mending_way(const View& view, const JobSize& size) {
+    const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
+    if (workers > kWorstRatio * servers) return kServer;
+    if (servers > kWorstRatio * workers) return kWorker;
+    return kWays;
   }
 
   // What DRF hands out next.

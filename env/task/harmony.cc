@@ -117,6 +117,8 @@ class Harmony final : public RowTask {
       o.slots[row] = all[row].slot;
       write_choice(view, foretell, all[row], pieces, order, o.jobs + row * kRowFeatures);
     }
+    hint(o, o.suggested);
+    hint(o, packed(view, all, pieces));
     write_prior(o, config_.prior_gap);
     clear_rest(o, o.choices);
     write_cluster(view, !pieces.empty(), o.cluster);
@@ -354,15 +356,25 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // Load balancing, first come first served.
-  static int32_t suggested(const View& view, std::span<const Choice> all,
-                           std::span<const Piece> pieces) {
+  // First come first served: of the servers for the next task the one that scores most.
+  template <class Score>
+  static int32_t best_server(std::span<const Choice> all, const Score& score) {
     size_t best = 0;
     for (size_t row = 1; row < all.size(); ++row) {
       if (all[row].slot != all[0].slot || all[row].group != all[0].group) break;
-      if (liked(view, all[row], pieces) > liked(view, all[best], pieces)) best = row;
+      if (score(all[row]) > score(all[best])) best = row;
     }
     return static_cast<int32_t>(best);
+  }
+
+  // Load balancing, and bin packing: the least room that still suffices.
+  static int32_t suggested(const View& view, std::span<const Choice> all,
+                           std::span<const Piece> pieces) {
+    return best_server(all, [&](const Choice& c) { return liked(view, c, pieces); });
+  }
+  static int32_t packed(const View& view, std::span<const Choice> all,
+                        std::span<const Piece> pieces) {
+    return best_server(all, [&](const Choice& c) { return -room_beside(view, c, pieces).least(); });
   }
 
   void write_choice(const View& view, const Foretell& foretell, const Choice& c,

@@ -26,6 +26,9 @@ struct Observation {
   int32_t filled;     // rows of `jobs` from here on are zero already; J: who knows what they are
   int32_t choices;    // how many rows may be chosen; 0: nothing to choose
   int32_t suggested;  // the option that a task's own heuristic would pick
+  // (J + 1) what is worth trying while an agent learns: zeros before observe(), which sets some to
+  // 1; null: nobody asks.
+  uint8_t* hints = nullptr;
 };
 
 }  // namespace yard

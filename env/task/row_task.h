@@ -75,6 +75,11 @@ class RowTask {
   // The prior that lets what is suggested win by `gap`, once mask and suggestion are written.
   void write_prior(Observation& out, double gap) const;
 
+  // Says that an action is worth trying, legal or not.
+  static void hint(Observation& out, int32_t action) {
+    if (out.hints != nullptr) out.hints[action] = 1;
+  }
+
   // Logarithms as features; of seconds, about -1.5 to 1.
   static float log2_of(double x) { return static_cast<float>(log2_coarse(x)); }
   static float log2_of_s(double seconds) { return (log2_of(std::max(seconds, 1.0)) - 12) / 8; }

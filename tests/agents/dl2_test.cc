@@ -98,6 +98,31 @@ TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
   }
 }
 
+// What it hints at once an only job has so many workers and servers more than one of each.
+std::vector<int32_t> hints_after(int workers, int servers) {
+  const Scene scene = servers_scene(1);
+  const auto worlds = make_agent("dl2", {})->worlds(
+      {{scene.fixed(), &scene.workload(), 1}},
+      {.worlds = 1, .episode_jobs = 1, .wait_at_end = true, .hints = true, .seed = 4});
+  worlds->reset();
+  for (int k = 0; k < workers; ++k) worlds->step(std::vector<int32_t>{0});
+  for (int k = 0; k < servers; ++k) worlds->step(std::vector<int32_t>{1});
+  std::vector<int32_t> out;
+  for (size_t a = 0; a < worlds->sight().hints.size(); ++a) {
+    if (worlds->sight().hints[a] != 0) out.push_back(static_cast<int32_t>(a));
+  }
+  return out;
+}
+
+TEST(Dl2, HintsAtWhatMendsAJob) {
+  using Rows = std::vector<int32_t>;
+  EXPECT_EQ(hints_after(0, 0), Rows{});
+  EXPECT_EQ(hints_after(9, 0), Rows{});      // ten for one
+  EXPECT_EQ(hints_after(10, 0), (Rows{1}));  // eleven: a server
+  EXPECT_EQ(hints_after(10, 1), Rows{});
+  EXPECT_EQ(hints_after(0, 10), (Rows{0}));  // a worker
+}
+
 // Plays the same actions at every decision.
 class Scripted final : public Policy {
  public:

@@ -157,6 +157,51 @@ TEST(Harmony, NobodyWaitsForEver) {
   }
 }
 
+// The actions that are hinted at in the present decision.
+std::vector<int32_t> hinted(const Worlds& worlds) {
+  std::vector<int32_t> out;
+  for (size_t a = 0; a < worlds.sight().hints.size(); ++a) {
+    if (worlds.sight().hints[a] != 0) out.push_back(static_cast<int32_t>(a));
+  }
+  return out;
+}
+
+// Where a job runs on the first of six servers, packing puts the next one's tasks beside it, as
+// long as they fit, and balancing on the second. Rows are servers, role after role.
+TEST(Harmony, HintsAtPackingAndBalancing) {
+  ServersParams p;
+  p.most = 0;
+  p.workers = p.servers = 1;
+  std::vector<Job> jobs = generate_servers(p, {.seed = 5, .jobs = 3, .cluster_gpus = 12});
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].submit_us = static_cast<int64_t>(i) * kSecond;
+    jobs[i].run_us = 1000 * kSecond;
+  }
+  const Scene scene(load_cluster("servers-6"), jobs, no_costs());
+  const auto worlds =
+      make_agent("harmony", {})
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = 1, .episode_jobs = 3, .wait_at_end = true, .hints = true, .seed = 4});
+  worlds->reset();
+  using Rows = std::vector<int32_t>;
+  const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
+  EXPECT_EQ(hinted(*worlds), (Rows{0}));  // all servers are empty
+  step(0);
+  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));  // the other role, beside its first task or not
+  step(0);
+  EXPECT_EQ(worlds->sight().rows[0], 12);
+  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));
+  step(1);
+  EXPECT_EQ(worlds->sight().rows[0], 6);
+  EXPECT_EQ(hinted(*worlds), (Rows{0, 2}));
+  step(0);
+  // GPUs of the first server are all taken, its cores are not: a task without GPUs is packed there.
+  EXPECT_EQ(worlds->sight().rows[0], 11);
+  EXPECT_EQ(hinted(*worlds), (Rows{0, 2}));
+  step(5);
+  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));  // servers two to six
+}
+
 TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
   const Scene scene = fixed_sizes(20);
   const auto worlds =

@@ -37,6 +37,7 @@ class Bandit : public ::testing::Test {
       const int32_t action = i % 2 == 0 ? better_ : worse_;
       rollout_.action.push_back(action);
       rollout_.log_prob.push_back(std::log(now[static_cast<size_t>(action)]));
+      rollout_.acted_log_prob.push_back(rollout_.log_prob.back());
       returns_.advantage.push_back(i % 2 == 0 ? 1.0F : -1.0F);
     }
     config_.minibatch = 16;

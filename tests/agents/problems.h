@@ -27,6 +27,7 @@ struct Table {
   std::function<int(int state, Rng&)> teacher = nullptr;  // suggests; nullptr: the first action
   std::vector<double> prior = {};                         // (actions) logits; empty: zeros
   int max_decisions = 0;                                  // an episode is cut off; 0: never
+  std::vector<int> hints = {};                            // actions, in every state
 };
 
 class TableWorlds final : public Worlds {
@@ -46,6 +47,7 @@ class TableWorlds final : public Worlds {
     final_cluster_.resize(cluster_.size());
     mask_.resize(n * static_cast<size_t>(s.actions()));
     prior_.resize(mask_.size());
+    if (options.hints) hints_.resize(mask_.size());
     rows_.assign(n, s.rows);
     for (auto* column : {&reward_, &dt_s_}) column->resize(n);
     suggested_.resize(n);
@@ -59,8 +61,8 @@ class TableWorlds final : public Worlds {
   }
   int count() const override { return options_.worlds; }
   WorldsSight sight() const override {
-    return {jobs_,   cluster_, mask_,   prior_,      rows_,          suggested_,
-            reward_, dt_s_,    ending_, final_jobs_, final_cluster_, rows_};
+    return {jobs_, cluster_, mask_,       prior_,         rows_, suggested_, reward_,
+            dt_s_, ending_,  final_jobs_, final_cluster_, rows_, hints_};
   }
 
   void reset() override { begin_episodes(); }
@@ -148,6 +150,9 @@ class TableWorlds final : public Worlds {
       const double logit = table.prior.empty() ? 0 : table.prior[std::min(a, rows - 1)];
       prior_[n * (rows + 1) + a] = a < rows ? static_cast<float>(logit) : -1e9F;
     }
+    for (const int a : table.hints) {
+      if (options_.hints) hints_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
+    }
     Rng rng = lots(n).split(static_cast<uint64_t>(w.asked++));
     suggested_[n] = table.teacher ? table.teacher(static_cast<int>(w.state), rng) : 0;
   }
@@ -167,7 +172,7 @@ class TableWorlds final : public Worlds {
   WorldsOptions options_;
   std::vector<World> worlds_;
   std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;
-  std::vector<uint8_t> mask_;
+  std::vector<uint8_t> mask_, hints_;
   std::vector<int32_t> rows_, suggested_;
   std::vector<Ending> ending_;
   std::vector<double> jcts_;
@@ -248,6 +253,7 @@ class Lesson {
  private:
   WorldsOptions with_wants(WorldsOptions options) const {
     options.wait_at_end = learner_->wants().steps == 0;
+    options.hints = learner_->wants().explore > 0;
     return options;
   }
 

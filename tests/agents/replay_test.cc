@@ -24,6 +24,7 @@ Rollout of_two_worlds(int each) {
     for (int n = 0; n < 2; ++n) {
       r.action.push_back(k % 2);
       r.log_prob.push_back(-0.5F);
+      r.acted_log_prob.push_back(-0.25F);
       r.value.push_back(static_cast<float>(k));
       r.reward.push_back(static_cast<float>(100 * n + k));
       r.dt_s.push_back(k % 2 == 0 ? 0.0F : 2.0F + static_cast<float>(n));

@@ -16,6 +16,7 @@
 #include "env/trace/servers.h"
 #include "policies/learned/learned_agent.h"
 #include "tests/agents/problems.h"
+#include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -42,6 +43,7 @@ std::unique_ptr<Worlds> worlds_of(const std::string& agent, const Scene& scene, 
                                         .episode_jobs = 30,
                                         .max_decisions = max_decisions,
                                         .wait_at_end = max_decisions == 0,
+                                        .hints = true,
                                         .seed = 4});
 }
 
@@ -111,12 +113,14 @@ TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
     ASSERT_TRUE(std::ranges::equal(worlds->sight().jobs, other->sight().jobs)) << step;
     ASSERT_TRUE(std::ranges::equal(worlds->sight().cluster, other->sight().cluster)) << step;
     ASSERT_TRUE(std::ranges::equal(worlds->sight().reward, other->sight().reward)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->sight().hints, other->sight().hints)) << step;
   }
 }
 
 struct Plan {
   TrainConfig loop;
   std::string agent, network = "job-scorer";
+  std::vector<std::string> learner = {"steps=32"};
 };
 
 Plan tiny(const std::string& agent) {
@@ -135,16 +139,27 @@ Plan tiny(const std::string& agent) {
   return plan;
 }
 
-Checkpoint train(const Plan& plan, const Scene& scene) {
+// `stopped_after`: saved then, and resumed; 0: not stopped.
+Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
   const auto agent = make_agent(plan.agent, {});
   const auto ranks = alone();
   TrainConfig loop = plan.loop;
   loop.network = plan.network;
-  Trainer trainer(loop, settings_of({"steps=32"}), settings_of({"hidden=16"}),
-                  [&](const WorldsOptions& o) {
-                    return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
-                  },
-                  *ranks, {{"made_by", "test"}});
+  const auto make = [&] {
+    return Trainer(loop, settings_of(plan.learner), settings_of({"hidden=16"}),
+                   [&](const WorldsOptions& o) {
+                     return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
+                   },
+                   *ranks, {{"made_by", "test"}});
+  };
+  Trainer trainer = make();
+  if (stopped_after > 0) {
+    const Scratch scratch;
+    Trainer first = make();
+    first.run({}, stopped_after);
+    first.save(scratch.path() / "state");
+    trainer.restore(scratch.path() / "state");
+  }
   trainer.run({});
   return agent->checkpoint(trainer.trained());
 }
@@ -172,6 +187,23 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   EXPECT_LT(torch_difference(read), 1e-4);
   EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
   EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
+}
+
+// Whatever explores by what it hints at, and however many threads do, trainings stay exact.
+TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
+  const Scene scene = busy_scene();
+  for (const char* learner : {"ppo", "actor-critic"}) {
+    Plan plan = tiny(GetParam());
+    plan.loop.learner = learner;
+    plan.loop.updates = 4;
+    plan.loop.episode_jobs = 30;
+    plan.learner = {"steps=32", "explore=0.4"};
+    const Tensors straight = train(plan, scene).weights;
+    plan.loop.threads = 3;
+    for (const auto& [name, tensor] : train(plan, scene, 2).weights) {
+      EXPECT_EQ(tensor.data, straight.at(name).data) << learner << ' ' << name;
+    }
+  }
 }
 
 // Untrained it does what it suggests; that is what training is compared with.

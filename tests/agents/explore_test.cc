@@ -1,0 +1,144 @@
+// Exploring by hints: how often what is tried, what is noted of it, that learning is none the worse
+// for a bad hint, and that a good one leads where the policy alone does not go.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/agents/problems.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int kEnd = Move::kEnd;
+
+std::unique_ptr<Learner> exploring(const std::string& share) {
+  return LearnerRegistry::make("group", settings_of({"explore=" + share}));
+}
+
+TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
+  // Four rows and nothing, of which row 3 and nothing are not legal.
+  const std::vector<double> pi = {0.6, 0.3, 0.1, 0, 0};
+  std::vector<float> log_pi;
+  for (const double p : pi) log_pi.push_back(static_cast<float>(std::log(std::max(p, 1e-30))));
+  const std::vector<uint8_t> mask = {1, 1, 1, 0, 0, 0, 0}, none(7, 0),
+                             beyond = {0, 0, 0, 1, 0, 0, 1}, hints = {0, 1, 1, 1, 0, 0, 1};
+  struct Case {
+    const uint8_t* hints;
+    std::vector<double> mu;
+  };
+  for (const Case& c : {Case{hints.data(), {0.7 * 0.6, 0.7 * 0.3 + 0.15, 0.7 * 0.1 + 0.15, 0, 0}},
+                        Case{none.data(), pi}, Case{beyond.data(), pi}, Case{nullptr, pi}}) {
+    const Alternatives options{log_pi, mask.data(), 6, c.hints};
+    const auto learner = exploring("0.3");
+    constexpr int kDraws = 100'000;
+    std::vector<int> times(7, 0);
+    for (uint64_t k = 0; k < kDraws; ++k) {
+      Rng rng = Rng{5}.split(k);
+      const Acted acted = learner->act(options, rng);
+      ++times[static_cast<size_t>(acted.action)];
+      ASSERT_NEAR(acted.log_prob, std::log(c.mu[static_cast<size_t>(acted.action)]), 1e-6);
+    }
+    for (size_t a = 0; a < 5; ++a) {
+      const double p = c.mu[a];  // within five standard deviations
+      EXPECT_NEAR(times[a], kDraws * p, 5 * std::sqrt(kDraws * p * (1 - p))) << a;
+    }
+  }
+}
+
+// Who does not explore draws as if there were no hints.
+TEST(Explore, NoneChangesNothing) {
+  const std::vector<float> log_pi = {std::log(0.5F), std::log(0.3F), std::log(0.2F)};
+  const std::vector<uint8_t> mask(3, 1), hints = {0, 0, 1};
+  const auto learner = exploring("0");
+  for (uint64_t k = 0; k < 1000; ++k) {
+    Rng a = Rng{5}.split(k), b = a;
+    const Acted with = learner->act({log_pi, mask.data(), 2, hints.data()}, a);
+    const Acted without = learner->act({log_pi, mask.data(), 2}, b);
+    EXPECT_EQ(with.action, without.action);
+    EXPECT_EQ(with.log_prob, without.log_prob);
+    EXPECT_EQ(with.log_prob, log_pi[static_cast<size_t>(with.action)]);
+    EXPECT_EQ(a.uniform(), b.uniform());
+  }
+}
+
+TEST(Explore, ExperienceHasBothProbabilities) {
+  const Table bandit = {
+      .moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}, .prior = {2, 0, 0}, .hints = {1}};
+  Lesson lesson(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
+  lesson.collector().collect(0, nullptr);
+  const Rollout& r = lesson.collector().rollout();
+  const std::vector<double> pi = lesson.probabilities(0);
+  double tried = 0;
+  for (size_t i = 0; i < r.action.size(); ++i) {
+    const auto a = static_cast<size_t>(r.action[i]);
+    tried += a == 1;
+    EXPECT_NEAR(r.log_prob[i], std::log(pi[a]), 1e-5);
+    EXPECT_NEAR(r.acted_log_prob[i], std::log(0.6 * pi[a] + (a == 1 ? 0.4 : 0)), 1e-5);
+  }
+  const double p = 0.6 * pi[1] + 0.4;  // within five standard deviations
+  EXPECT_NEAR(tried / 20'000, p, 5 * std::sqrt(p * (1 - p) / 20'000));
+}
+
+DescentConfig steady() {
+  DescentConfig d;
+  d.lr = 0.02;
+  d.epochs = 4;
+  d.minibatch = 256;
+  d.target_kl = 0.2;
+  return d;
+}
+
+std::vector<std::string> settings_for(const std::string& learner, const std::string& explore) {
+  std::vector<std::string> out = {"explore=" + explore};
+  if (learner == "ppo") out.push_back("steps=16");
+  if (learner == "dqn" || learner == "actor-critic") {
+    for (const char* s : {"steps=16", "replay=4096", "drawn=1024", "n_step=8"}) out.push_back(s);
+  }
+  out.push_back(learner == "dqn" ? "epsilon=0" : "entropy=0");
+  if (learner == "dqn") out.push_back("epsilon_end=0");
+  return out;
+}
+
+class EveryExplorer : public ::testing::TestWithParam<const char*> {};
+
+// Five states. "On" costs 1 each and leads to the end, which pays 20; "out" ends at once with -1,
+// and is all that an untrained policy does.
+TEST_P(EveryExplorer, FindsWithHintsWhatItDoesNotFindAlone) {
+  Table chain{.moves = {}, .prior = {0, -6}, .hints = {1}};
+  for (int s = 0; s < 5; ++s) {
+    chain.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
+  }
+  const auto goes_on = [&](const std::string& explore) {
+    Lesson lesson(chain, GetParam(), settings_for(GetParam(), explore),
+                  {.worlds = 128, .group = 16}, steady(), 100);
+    lesson.learn(60);
+    double least = 1;
+    for (int s = 0; s < 5; ++s) least = std::min(least, lesson.probabilities(s)[1]);
+    return least;
+  };
+  EXPECT_LT(goes_on("0"), 0.1);
+  EXPECT_GT(goes_on("0.5"), 0.5);
+}
+
+// What is tried often because it is hinted at is not thought better for it.
+TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
+  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}}, .hints = {2}};
+  Lesson lesson(bandit, GetParam(), settings_for(GetParam(), "0.5"), {.worlds = 64, .group = 8},
+                steady(), 1e9);
+  lesson.learn(60);
+  const std::vector<double> p = lesson.probabilities(0);
+  EXPECT_EQ(std::ranges::max_element(p) - p.begin(), 0);
+  if (std::string(GetParam()) != "dqn") EXPECT_GT(p[0], 0.9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learning, EveryExplorer,
+                         ::testing::Values("ppo", "group", "dqn", "actor-critic"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace yard::testing
