@@ -60,6 +60,12 @@ bool Foretell::named(int32_t slot) const {
   return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
 }
 
+int32_t Foretell::model(int32_t slot) const {
+  if (named(slot)) return fixed().speed.class_kind[job_class(slot)];
+  const int32_t* rows = fixed().jobs.model_row;
+  return rows == nullptr ? kNone : rows[view_.state_->job[slot]];
+}
+
 bool Foretell::modelled(int32_t slot) const {
   return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= fixed().speed.max_gpus;
 }
@@ -208,6 +214,14 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
     rate *= burden_factor(worst);
   }
   return rate;
+}
+
+Alone Foretell::alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
+  if (!modelled(slot)) return {.speed = there(slot, pieces, {})};
+  const Lie lies = lie(slot, pieces, by);
+  const double share = exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest),
+                                      view_.gpus(slot), lies.tier, lies.nodes, servers(slot), by);
+  return {lies.rate, share, sending(slot, pieces, lies, {by, 0}).bytes_per_s};
 }
 
 double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const {
