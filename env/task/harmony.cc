@@ -9,11 +9,13 @@
 // every 20 minutes; a job that is begun is placed to its end before another, and only where its
 // other tasks fit, too, so that no task waits for others in place; at most four jobs and sixteen
 // servers of a role are shown, the emptiest and the fullest of them (the factored head); one small
-// network scores all rows; what a place does to speeds is shown as it was measured (`model`), in
-// the stead of the paper's learned model of rewards.
+// network scores all rows; what a place does to speeds is foretold by a linear model that is
+// learned while jobs run (`model`, env/sim/company.h), anew in every episode, in the stead of the
+// paper's network of rewards, which is trained on samples first.
 #include <algorithm>
+#include <optional>
 
-#include "env/sim/foretell.h"
+#include "env/sim/company.h"
 #include "env/sim/task_placer.h"
 #include "env/task/progress.h"
 #include "env/task/row_task.h"
@@ -41,7 +43,7 @@ enum RowFeature {
   kOwn,     // the job's tasks that are to be there, in eighths
   kOwnAny,  // 1: some are
   kOthers,  // jobs that hold GPUs there, in quarters
-  kSpeed,   // log2 of the job's speed with its workers so far and this task, over its best; 0
+  kSpeed,   // log2 of the job's speed with its workers so far and this task, over that alone; 0
             // without workers yet
   kHarm,    // what others lose by it, in GPUs
   kRowFeatures
@@ -50,11 +52,13 @@ enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
 
 struct Config {
   double prior_gap = 1;
-  bool model = true;
+  std::string model = "learned";
 
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
-    f("model", model, "false: what a place does to speeds is not shown");
+    f("model", model, {"learned", "measured", "none"},
+      "what a place does to speeds is shown as it is learned from running jobs, or as it was "
+      "measured, which is a bound, or not");
   }
 };
 
@@ -79,7 +83,7 @@ class Harmony final : public RowTask {
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
-    return "harmony 2, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length no_length "
+    return "harmony 3, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length no_length "
            "waited order gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others "
            "speed harm; "
            "cluster: gpus cpus waiting live begun";
@@ -90,12 +94,17 @@ class Harmony final : public RowTask {
   }
   Heuristic heuristic() const override { return {"least-loaded", {}}; }
 
-  // Then, of every slot, whether it was given up in this decision.
   size_t memory_bytes(const View& view) const override {
-    return sizeof(Begun) + static_cast<size_t>(view.capacity() + 7) / 8 * 8;
+    return decision_bytes(view) + (learns() ? Company::Learned::bytes(view) : 0);
+  }
+  void follow(const View& view, std::byte* memory) const override {
+    if (!learns()) return;
+    const Company::Learned learned = learned_by(view, memory);
+    learned.begin(Company::start());
+    learned.follow(view);
   }
   void open(const View& view, std::byte* memory) const override {
-    std::fill_n(memory, memory_bytes(view), std::byte{0});
+    std::fill_n(memory, decision_bytes(view), std::byte{0});
     begun(memory).slot = begun(memory).choices = kNone;
   }
 
@@ -106,6 +115,9 @@ class Harmony final : public RowTask {
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     const std::span<const Choice> all = choices(view, memory);
     const Foretell foretell(view);
+    std::optional<Company::Learned> learned;
+    std::optional<Company> company;
+    if (learns()) company.emplace(view, foretell, learned.emplace(learned_by(view, memory)));
     const std::vector<Piece> pieces = pieces_of(view, begun(memory));
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = static_cast<int32_t>(all.size());
@@ -115,7 +127,12 @@ class Harmony final : public RowTask {
       if (row > 0 && all[row].slot != all[row - 1].slot) ++order;
       o.mask[row] = 1;
       o.slots[row] = all[row].slot;
-      write_choice(view, foretell, all[row], pieces, order, o.jobs + row * kRowFeatures);
+      float* f = o.jobs + row * kRowFeatures;
+      write_choice(view, foretell, all[row], pieces, order, f);
+      std::vector<Piece> with = pieces;
+      add(view, all[row].slot, all[row].group, all[row].node, with);
+      if (company) write_learned(*company, all[row].slot, with, f);
+      if (config_.model == "measured") write_measured(foretell, all[row].slot, with, f);
     }
     hint(o, o.suggested);
     hint(o, packed(view, all, pieces));
@@ -141,8 +158,36 @@ class Harmony final : public RowTask {
     b.count = 0;
   }
 
+  void close(const View& view, std::byte* memory, Draft& draft) const override {
+    start_others(view, draft);
+    if (!learns()) return;
+    const Foretell foretell(view);
+    const Company::Learned learned = learned_by(view, memory);
+    const Company company(view, foretell, learned);
+    learned.look(view, [&](int32_t slot) { return company.terms(slot); });
+  }
+
+  double earned(const View& view, double) const override { return jobs_trained(view); }
+
+ private:
+  bool learns() const { return config_.model == "learned"; }
+
+  // What is forgotten when a decision begins: what is begun, and of every slot whether it was given
+  // up. Behind it lies what is learned.
+  static size_t decision_bytes(const View& view) {
+    return Carver::bytes<Begun>(1) + Carver::bytes<uint8_t>(view.capacity());
+  }
+  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
+  static uint8_t& given_up(std::byte* memory, int32_t slot) {
+    return reinterpret_cast<uint8_t*>(memory + Carver::bytes<Begun>(1))[slot];
+  }
+  static Company::Learned learned_by(const View& view, std::byte* memory) {
+    Carver carver(memory + decision_bytes(view));
+    return {view, carver};
+  }
+
   // Jobs that no choice can say do not wait for ever.
-  void close(const View& view, std::byte*, Draft& draft) const override {
+  static void start_others(const View& view, Draft& draft) {
     std::vector<int32_t> others, hopeless;  // slots, classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       if (!can_be_said(view, slot)) others.push_back(slot);
@@ -151,14 +196,6 @@ class Harmony final : public RowTask {
       if (std::ranges::count(hopeless, view.size_class(slot)) > 0) continue;
       if (!start_balanced(view, slot, draft)) hopeless.push_back(view.size_class(slot));
     }
-  }
-
-  double earned(const View& view, double) const override { return jobs_trained(view); }
-
- private:
-  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
-  static uint8_t& given_up(std::byte* memory, int32_t slot) {
-    return reinterpret_cast<uint8_t*>(memory + sizeof(Begun))[slot];
   }
 
   static bool can_be_said(const View& view, int32_t slot) {
@@ -406,12 +443,20 @@ class Harmony final : public RowTask {
     f[kOwn] = static_cast<float>(own) / 8;
     f[kOwnAny] = own > 0;
     f[kOthers] = static_cast<float>(std::min<size_t>(foretell.on(c.node).size(), 8)) / 4;
-    if (!config_.model) return;
-    std::vector<Piece> with = pieces;
-    add(view, c.slot, c.group, c.node, with);
-    const double best = foretell.best(c.slot), there = foretell.there(c.slot, with, {});
+  }
+
+  static void write_learned(const Company& company, int32_t slot, std::span<const Piece> with,
+                            float* f) {
+    const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
+    if (works) f[kSpeed] = -log2_of(std::clamp(company.time(slot, with), 1.0 / 16, 16.0));
+    f[kHarm] = static_cast<float>(std::clamp(company.harm(slot, with), -16.0, 16.0));
+  }
+
+  static void write_measured(const Foretell& foretell, int32_t slot, std::span<const Piece> with,
+                             float* f) {
+    const double best = foretell.best(slot), there = foretell.there(slot, with, {});
     if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
-    f[kHarm] = static_cast<float>(std::min(foretell.harm(c.slot, with, {}), 16.0));
+    f[kHarm] = static_cast<float>(std::min(foretell.harm(slot, with, {}), 16.0));
   }
 
   static void write_cluster(const View& view, bool begun, float* f) {
@@ -433,8 +478,8 @@ const RowTasks::Add<Harmony> kHarmony{
     "harmony",
     {.about = "where the workers and parameter servers of new jobs go, task by task",
      .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",
-     .fidelity = "its actions, reward and learner, after notes on the paper; speeds as measured in "
-                 "the stead of its learned model",
+     .fidelity = "its actions, reward and learner, after notes on the paper; its model of rewards "
+                 "is a linear one here",
      .level = Level::kEstimate,
      .settings = describe<Config>}};
 

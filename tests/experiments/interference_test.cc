@@ -1,0 +1,142 @@
+// How well what is learned of interference foretells the speeds of running jobs: the model that
+// knows who is beside whom (company.h), and the one that knows how full nodes are (node_load.h),
+// both watching the same jobs from nothing on.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "env/sim/company.h"
+#include "env/sim/node_load.h"
+#include "experiments/replay.h"
+
+namespace yard {
+namespace {
+
+// By how much foretold rates differ from those that followed, before they are learned from, weighed
+// by time.
+struct Error {
+  double sum = 0, time = 0;
+  void add(double foretold_time, double true_time, double weight) {
+    sum += std::abs(true_time / foretold_time - 1) * weight;
+    time += weight;
+  }
+  double mean() const { return sum / time; }
+};
+
+// Watches all jobs with one model; `terms_of` says how a job stands.
+template <class Fit>
+class Watcher {
+ public:
+  using Terms = typename Fit::Terms;
+
+  // Returns by how much each job's rate since the last look() was other than was foretold then.
+  void follow(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
+    if (memory_.empty()) {
+      memory_.resize(Interference<Fit>::bytes(view));
+      before_.resize(static_cast<size_t>(view.capacity()));
+    }
+    learned(view).begin(start);
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      const Before& b = before_[static_cast<size_t>(slot)];
+      const auto ran = static_cast<double>(view.attained_us(slot) - b.attained_us);
+      const auto worked = static_cast<double>(view.worked_us(slot) - b.worked_us);
+      if (!b.runs || b.ref != view.ref(slot) || ran < 1e6) continue;
+      error.add(b.time, ran / worked, ran);
+      if (none != nullptr) none->add(1, ran / worked, ran);
+    }
+    learned(view).follow(view);
+  }
+
+  template <class TermsOf>
+  void look(const View& view, const TermsOf& terms_of) {
+    learned(view).look(view, terms_of);
+    for (Before& b : before_) b.runs = false;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      if (view.phase(slot) != Phase::kRunning) continue;
+      before_[static_cast<size_t>(slot)] = {learned(view).time(terms_of(slot)),
+                                            view.attained_us(slot), view.worked_us(slot),
+                                            view.ref(slot), true};
+    }
+  }
+
+  Interference<Fit> learned(const View& view) {
+    Carver carver(memory_.data());
+    return {view, carver};
+  }
+
+ private:
+  struct Before {
+    double time;
+    int64_t attained_us, worked_us;
+    JobRef ref;
+    bool runs;
+  };
+  std::vector<std::byte> memory_;
+  std::vector<Before> before_;
+};
+
+// Of the jobs that finish between two numbers of finished ones.
+struct Errors {
+  Error company, load, none;  // none: of who foretells that nobody is slowed down
+};
+
+std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
+                              const std::vector<int>& bounds) {
+  ScenarioOptions options;
+  options.trace = "synthetic:servers";
+  options.cluster = "servers-6";
+  options.seed = seed;
+  options.generate_jobs = bounds.back() + 50;
+  for (const char* setting :
+       {"most=0", "drawn=true", "worker_cores=3", "load=0.45"}) {  // as Harmony's
+    options.trace_settings.overlay(setting, "test");
+  }
+  const Scenario scenario = load_scenario(options);
+  std::vector<Errors> out(bounds.size() - 1);
+  Watcher<LeastSquares<Company::kTerms>> company;
+  Watcher<NodeLoad<false>::Fit> load;
+  RunOptions run;
+  run.watch = [&](const Fixed& fixed, const ClusterState& state) {
+    const View view(fixed, state, Level::kBlind);
+    Errors lost, *at = &lost;
+    for (size_t k = 0; k < out.size(); ++k) {
+      const bool within = view.num_finished() >= bounds[k] && view.num_finished() < bounds[k + 1];
+      if (within) at = &out[k];
+    }
+    company.follow(view, Company::start(), at->company, &at->none);
+    load.follow(view, NodeLoad<false>::kStart, at->load);
+    const Foretell foretell(view);
+    const TaskPlacer placer(view);
+    const Company::Learned learned = company.learned(view);
+    const Company who(view, foretell, learned);
+    company.look(view, [&](int32_t slot) { return who.terms(slot); });
+    load.look(view, [&](int32_t slot) { return NodeLoad<false>::of(view, placer, slot); });
+  };
+  run_policy(scenario, policy, run);
+  return out;
+}
+
+// Figures in docs/agents.md: after so many jobs, of three seeds.
+TEST(Interference, WhoIsBesideWhomForetellsRates) {
+  const std::vector<int> bounds = {0, 25, 50, 100, 450, 550};
+  for (const char* policy : {"least-loaded", "tetris"}) {
+    for (const uint64_t seed : {1, 2, 3}) {
+      const std::vector<Errors> errors = errors_on(seed, policy, bounds);
+      for (size_t k = 0; k < errors.size(); ++k) {
+        SCOPED_TRACE(::testing::Message()
+                     << policy << ", seed " << seed << ", jobs " << bounds[k] << " to "
+                     << bounds[k + 1] << ": " << errors[k].company.mean() << ", of the load alone "
+                     << errors[k].load.mean() << ", of none " << errors[k].none.mean());
+        EXPECT_LT(errors[k].company.mean(), k < 2 ? 0.1 : 0.05);
+        EXPECT_LT(errors[k].company.mean(), 0.6 * errors[k].load.mean());
+        EXPECT_LT(errors[k].company.mean(), 0.6 * errors[k].none.mean());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard
