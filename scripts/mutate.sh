@@ -14,7 +14,7 @@ count=${2:-240}
 seed=${3:-1}
 copy=$PWD/build/mutants
 rules=(env/sim/{rules,holding,shape,rates,advance,queue,free_map,agenda,choose}.h env/sim/{plan,faults}.cc
-  env/sim/speed/{contention,speed}.h policies/{order,make_room,room_index}.cc
+  env/sim/{exchange,speed/contention,speed/speed}.h policies/{order,make_room,room_index}.cc
   policies/{room_count,held_order,ranked,shortest_left,time_left,queue_order}.h
   policies/heuristic/*.cc)
 

@@ -19,8 +19,12 @@ __device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rn
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
     const auto placement = static_cast<Placement>(rng.below(3));
     const int32_t n = place(view, placement, slot, pieces);
-    if (n == 0 || !legal_start(fixed, s, slot, pieces, n)) break;
-    start(fixed, s, slot, pieces, n);
+    Exchange exchange;
+    if (view.may_choose_exchange(slot)) {
+      exchange = {Pattern::kTree, static_cast<uint8_t>(rng.below(kLinkPriorities))};
+    }
+    if (n == 0 || !legal_start(fixed, s, slot, pieces, n, exchange)) break;
+    start(fixed, s, slot, pieces, n, exchange);
   }
   int32_t oldest = kNone;
   for (int32_t i = 0; i < view.num_held(); ++i) {

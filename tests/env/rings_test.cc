@@ -39,8 +39,8 @@ TEST(SyntheticRings, IsFrozen) {
               "," + std::to_string(job.gpus) + "," + job.user + "," + job.model + "\n";
     }
   }
-  EXPECT_EQ(jobs.substr(0, jobs.find('\n')), "FIRST");
-  EXPECT_EQ(sha256_hex(jobs), "HASH");
+  EXPECT_EQ(jobs.substr(0, jobs.find('\n')), "0,685000000,3148000000,4,user2,inception");
+  EXPECT_EQ(sha256_hex(jobs), "5c46892a3061be2c759a36581362c6eca6a609f1b611403fd541d78d0c5ec014");
 }
 
 TEST(SyntheticRings, AreRingsOfOneToEightWorkers) {

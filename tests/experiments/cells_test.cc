@@ -152,7 +152,7 @@ TEST(Cells, RefuseWhatContradictsItself) {
       {traces + "groups:\n  g: {from: 60%}", "the group's traces as a list"},
       {traces + "groups:\n  g: {traces: [c]}", "names out of traces, got 'c'"},
       {traces + "groups:\n  g: {traces: [a, a]}", "every one of traces once"},
-      {traces + "groups:\n  g: {traces: [a], congestions: [0]}", "numbers above 0"},
+      {traces + "groups:\n  g: {traces: [a], congestions: [-1]}", "numbers from 0"},
       {traces + "groups:\n  g: {traces: [a], congestions: []}", "at least one"},
       {traces + "groups:\n  g: {traces: [a], replicas: 0}", "replicas as a whole number"},
       {traces + "groups:\n  g: {traces: [a], choose_on: g}", "another group, got 'g'"},
@@ -167,6 +167,11 @@ TEST(Cells, RefuseWhatContradictsItself) {
       {traces + "groups:\n  g: {traces: [a], allows: [preempt]}", "start, and perhaps preempt"},
       {traces + "groups:\n  g: {traces: [a], allows: [start, move]}", "preempt beside move"},
       {traces + "groups:\n  g: {traces: [a], cluster_scale: 0}", "cluster_scale as a number"},
+      {"traces:\n  a: {synthetic: rings, file: a.csv, cluster: 1x8}\n" + groups,
+       "a file, or `synthetic`"},
+      {"traces:\n  a: {file: a.csv, sha256: a, seed: 3, cluster: 1x8}\n" + groups,
+       "beside `synthetic` alone, got 'seed'"},
+      {"traces:\n  a: {synthetic: rings, settings: {mix: x}, cluster: 1x8}\n" + groups, "mix"},
       {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
       {"traces:\n  a: {file: a.csv, sha256: a}\n" + groups, "cluster of a trace"}};
   for (const auto& [text, message] : wrong) {
@@ -223,6 +228,32 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.models.set("draw", "true", "test"); }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "b"; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "c"; }));
+}
+
+// What a generator makes of other settings is another trace, of another hash, though its name is
+// the same.
+TEST(Cells, NameWhatAGeneratorMakes) {
+  const CellFile file = read(R"(
+traces:
+  one: {synthetic: rings, settings: {mix: 1, load: 0.5}, jobs: 60, seed: 7, cluster: rings-8}
+  two: {synthetic: rings, settings: {mix: 2, load: 0.5}, jobs: 60, seed: 7, cluster: rings-8}
+groups:
+  mixes: {traces: [one, two], congestions: [0, 2]}
+)");
+  EXPECT_THAT(names(file.cells),
+              ElementsAre("mixes/one/x0", "mixes/one/x2", "mixes/two/x0", "mixes/two/x2"));
+  const CellSpec &one = file.cells[0], &two = file.cells[2];
+  EXPECT_NE(hash_of(one), hash_of(two));
+  check_traces(file.cells);
+  Sources sources;
+  const Source& first = sources.of(one.scenario);
+  EXPECT_EQ(&first, &sources.of(file.cells[1].scenario));
+  EXPECT_NE(&first, &sources.of(two.scenario));
+  EXPECT_EQ(first.trace.jobs.size(), 60u);
+  const Scenario as_it_is = scenario_of(one, first);
+  EXPECT_EQ(as_it_is.factor, 1);
+  EXPECT_NE(as_it_is.fixed.speed.kind_by, nullptr) << "rings-8 lets schedulers choose";
+  EXPECT_FALSE(as_it_is.opens_test);
 }
 
 // The cells of this project: as many as there should be, on the traces that they name, and windows

@@ -15,7 +15,8 @@ namespace yard {
 //           x spread                                       on more
 //   of the speed beside another on one GPU 1 / (1 + suffers x the other's presses) is left
 //
-// Twice the GPUs do twice the work.
+// Twice the GPUs do twice the work. Of a model that tells gradients and steps only the step on one
+// GPU is entered: the table adds the all-reduce on the cluster's links.
 void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out);
 
 }  // namespace yard

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Wrong{"empty", "",
               ": expected a cluster as a map, with the keys about, gpu_types, tiers, slowdowns, "
-              "models, one_type, "
+              "models, one_type, choose_exchange, "
               "nodes, nodes_from, tenants, got nothing"},
         Wrong{"scalar", "8x8\n", ":1:1: expected a cluster as a map"},
         Wrong{"syntax", "nodes:\n  - {gpus: 8\n",
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"comma", "# on and on\n, nodes: []\n", ":2:1: expected one YAML document"},
         Wrong{"unknown_top", "nodes: [{gpus: 8}]\nswitches: 4\n",
               ":2:1: expected one of the keys about, gpu_types, tiers, slowdowns, "
-              "models, one_type, nodes, nodes_from, tenants, "
+              "models, one_type, choose_exchange, nodes, nodes_from, tenants, "
               "got 'switches'"},
         Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as a text"},
         // Nodes.
@@ -122,6 +122,15 @@ INSTANTIATE_TEST_SUITE_P(
               ":1:13: expected a key of gpu_types, got a list"},
         Wrong{"model", "models: {LM: {spread: 2}}\nnodes: [{gpus: 1}]\n",
               ":1:23: expected spread as a number from 0.001 to 1, got '2'"},
+        Wrong{"half_an_exchange", "models: {LM: {gradient_mib: 2}}\nnodes: [{gpus: 1}]\n",
+              ":1:14: expected gradient_mib and step_ms together, got one of them"},
+        Wrong{"exchange_and_spread",
+              "models: {LM: {gradient_mib: 2, step_ms: 3, spread: 0.5}}\nnodes: [{gpus: 1}]\n",
+              ":1:52: expected spread, or gradient_mib and step_ms, got all of them"},
+        Wrong{"exchange_over_nothing",
+              "tiers: {node: {bandwidth_gbps: 9}}\n"
+              "models: {LM: {gradient_mib: 2, step_ms: 3}}\nnodes: [{gpus: 1}]\n",
+              ":2:29: expected a bandwidth_gbps of the tiers node and rack, got none of rack"},
         // Tiers.
         Wrong{"tier", "tiers: {room: {latency_us: 1}}\nnodes: [{gpus: 1}]\n",
               ":1:9: expected one of the keys gpu, island, node, rack, pod, core, got 'room'"},
