@@ -23,10 +23,11 @@ class LeastSquares {
   }
 
   double foretold(const Terms& x) const { return dot(weight_, x); }
+  // x' P x: how little of what was seen was like it.
+  double doubt(const Terms& x) const { return dot(times_spread(x), x); }
 
   void learn(const Terms& x, double y) {
-    Terms px;
-    for (size_t i = 0; i < kTerms; ++i) px[i] = dot(spread_[i], x);
+    const Terms px = times_spread(x);
     const double scale = 1 + dot(px, x), error = y - dot(weight_, x);
     for (size_t i = 0; i < kTerms; ++i) {
       for (size_t j = 0; j < kTerms; ++j) spread_[i][j] -= px[i] * px[j] / scale;
@@ -35,6 +36,11 @@ class LeastSquares {
   }
 
  private:
+  Terms times_spread(const Terms& x) const {
+    Terms out;
+    for (size_t i = 0; i < kTerms; ++i) out[i] = dot(spread_[i], x);
+    return out;
+  }
   static double dot(const Terms& a, const Terms& b) {
     double sum = 0;
     for (size_t i = 0; i < kTerms; ++i) sum += a[i] * b[i];

@@ -216,6 +216,14 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
   return rate;
 }
 
+Alone Foretell::alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
+  if (!modelled(slot)) return {.speed = there(slot, pieces, {})};
+  const Lie lies = lie(slot, pieces, by);
+  const double share = exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest),
+                                      view_.gpus(slot), lies.tier, lies.nodes, servers(slot), by);
+  return {lies.rate, share, sending(slot, pieces, lies, {by, 0}).bytes_per_s};
+}
+
 double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;

@@ -21,6 +21,14 @@ struct Tenancy {
   bool spread;  // it holds GPUs on other nodes, too
 };
 
+// What a job would do somewhere with nobody beside it and nobody else on its links.
+struct Alone {
+  double speed = 0;  // work on its reference type per unit of time
+  double exchange_share =
+      0;  // by how much an iteration grows when its exchange takes twice as long
+  int64_t link_bytes_per_s = 0;  // that it sends over each link that it spans
+};
+
 class Foretell {
  public:
   // Requires: `view` outlives this, and refresh() after every edit.
@@ -55,6 +63,8 @@ class Foretell {
   // GPUs lie does not matter to it. 0: none of the pieces has a GPU.
   double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving,
                const Exchange& exchange = {}) const;
+  // What of that is the job's own, on `pieces`, by that all-reduce. Requires: a plain job.
+  Alone alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const;
   // On as few nodes of the type as hold so many tasks of each of its groups (groups), and with
   // nobody beside it. Requires: shaped().
   double sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;

@@ -33,6 +33,7 @@ class Interference {
   void begin(const Terms& start) const { fit_->begin(start, 1); }
 
   double time(const Terms& terms) const { return fit_->foretold(terms); }
+  double doubt(const Terms& terms) const { return fit_->doubt(terms); }
 
   // Nothing changed between two decisions: what a job did in that time is what its place let it.
   void follow(const View& view) const {

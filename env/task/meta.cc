@@ -1,0 +1,365 @@
+// Agent `meta`, after Yang, Bao, Liu, Yang and Wu, "On a Meta Learning-Based Scheduler for Deep
+// Learning Clusters", IEEE Transactions on Cloud Computing 11(4), 2023: where the workers of a job
+// go, learned from few samples of a workload that changes. A decision has up to two questions:
+// which waiting job starts where, and then how it exchanges there.
+//
+// Of the paper only the abstract is public: closed-loop meta-reinforcement-learning for the
+// placement of workers; exploring, in the stead of at random, the combinatorial subspaces where a
+// model of performance might be inaccurate; adapting to a changed workload from few samples. All
+// else is this project's reading: the places that are shown (ring_places.h); the model of
+// performance, linear and learned online from running jobs by recursive least squares
+// (exchange_terms.h), whose doubt x' P x about a choice is shown, and hinted at where it is largest
+// for whoever explores; the second head, the algorithm of the all-reduce and who goes first on a
+// full link, which the abstract does not have; how it is meta-trained (agents/reptile.h).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "env/sim/exchange_terms.h"
+#include "env/task/ring_places.h"
+#include "env/task/row_task.h"
+
+namespace yard {
+namespace {
+
+constexpr int kJobs = 6;
+constexpr int kRows = kJobs * RingPlace::kRules;
+constexpr int kMostPieces = 32;  // of a job whose exchange is asked for
+static_assert(kRows >= kAllReduces * kLinkPriorities);
+
+enum RowFeature {
+  kExchanges,  // 1: the second question
+  kSize,       // log2 of its GPUs
+  kLength,     // log2 s that its user says it runs; 0: she does not
+  kNoLength,   // 1: she does not
+  kWaited,     // log2 s
+  kFirst,      // 1: the first in the queue that fits
+  kTight,      // the rules of its place
+  kEven,
+  kQuiet,
+  kClear,
+  kNodes,     // log2
+  kBeyond,    // log2 of the nodes over the fewest
+  kLeftOver,  // GPUs left free on them, in nodes
+  kBeside,    // share of the fullest of them that others hold
+  kSlowness,  // log2 of its time with nobody beside it over the best
+  kOwn,       // what it sends, over what a link carries
+  kLink,      // what others send over the most crowded link, likewise
+  kCrowd,     // by how many times that is overbooked for its priority
+  kLonger,    // share of those on its links that have longer to run than it
+  kOthers,    // log2 of 1 + their number
+  kRing,
+  kTree,
+  kTwoLevels,  // 1: the all-reduce, where it is not the job's own
+  kPriority,   // on links, of the highest
+  kForetold,   // log2 of its learned time per work over the best
+  kDoubt,      // log2 of 1 + the doubt about that
+  kRowFeatures
+};
+enum ClusterFeature {
+  kFree,        // share of GPUs
+  kFragmented,  // share of free GPUs on nodes that are in use
+  kQueue,       // GPUs waited for over all, at most 4
+  kWaiting,     // log2 of 1 + jobs
+  kLive,        // log2 of 1 + jobs
+  kLinks,       // mean share of what uplinks carry
+  kClusterFeatures
+};
+
+struct Config {
+  double prior_gap = 1;
+  bool second_head = true;
+  bool model = true;
+
+  void fields(FieldList& f) {
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("second_head", second_head, "false: every job exchanges as it likes, at no priority");
+    f("model", model, "false: what the learned model foretells is not shown");
+  }
+};
+
+// What the decision has come to: a job that has a place, and is asked how to exchange there.
+struct Begun {
+  int32_t enough;  // 1: nothing more is to start
+  int32_t slot, count;
+  Piece piece[kMostPieces];
+
+  std::span<const Piece> pieces() const { return {piece, static_cast<size_t>(count)}; }
+};
+
+using Learned = ExchangeTerms::Learned;
+
+class Meta final : public RowTask {
+ public:
+  explicit Meta(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
+  std::string feature_schema() const override {
+    return "meta 1, 6 jobs x 4 places, or 4 all-reduces x 4 priorities: exchanges size length "
+           "no_length waited first tight even quiet clear nodes beyond left_over beside slowness "
+           "own link crowd longer others ring tree two_levels priority foretold doubt; "
+           "cluster: free fragmented queue waiting live links";
+  }
+  Level level() const override { return Level::kEstimate; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  Heuristic heuristic() const override {
+    Heuristic out{"backfill", {}};
+    out.settings.set("placement", "best-fit", "training");
+    return out;
+  }
+
+  size_t memory_bytes(const View& view) const override {
+    return Carver::bytes<Begun>(1) + Learned::bytes(view);
+  }
+  void follow(const View& view, std::byte* memory) const override {
+    const Learned learned = this->learned(view, memory);
+    learned.begin(ExchangeTerms::start());
+    learned.follow(view);
+  }
+  void open(const View&, std::byte* memory) const override {
+    begun(memory) = {.enough = 0, .slot = kNone, .count = 0, .piece = {}};
+  }
+
+  bool asks(const View& view, std::byte* memory) const override {
+    const Begun& b = begun(memory);
+    return b.slot != kNone || (b.enough == 0 && !shown(view, 1).empty());
+  }
+
+  void observe(const View& view, std::byte* memory, Observation& o) const override {
+    const Foretell foretell(view);
+    const Sight sight{view, foretell, ExchangeTerms(view, foretell), learned(view, memory), o};
+    std::fill_n(o.mask, kRows + 1, uint8_t{0});
+    o.choices = o.suggested = 0;
+    const Begun& b = begun(memory);
+    if (b.slot != kNone) {
+      ask_for_exchange(sight, b);
+    } else {
+      ask_for_place(sight);
+      // With nothing running, nothing would come of waiting for a place.
+      o.mask[kRows] = view.num_held() > 0;
+    }
+    write_prior(o, config_.prior_gap);
+    clear_rest(o, o.choices);
+    write_cluster(view, o.cluster);
+  }
+
+  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    Begun& b = begun(memory);
+    if (action == kRows) {
+      b.enough = 1;
+      return;
+    }
+    const Foretell foretell(view);
+    if (b.slot != kNone) {
+      const std::vector<Exchange> ways = ways_to_exchange(foretell, b.slot, b.pieces());
+      start(view, b.slot, b.pieces(), ways[static_cast<size_t>(action)], draft);
+      b.slot = kNone;
+      return;
+    }
+    int32_t row = 0;
+    for (const int32_t slot : shown(view, kJobs)) {
+      const std::vector<RingPlace> places = ring_places(view, foretell, slot);
+      const auto n = static_cast<int32_t>(places.size());
+      if (action >= row + n) {
+        row += n;
+        continue;
+      }
+      const std::vector<Piece>& pieces = places[static_cast<size_t>(action - row)].pieces;
+      if (!is_asked(view, slot, pieces)) {
+        start(view, slot, pieces, {}, draft);
+        return;
+      }
+      b.slot = slot;
+      b.count = static_cast<int32_t>(pieces.size());
+      std::ranges::copy(pieces, b.piece);
+      return;
+    }
+  }
+
+  void close(const View& view, std::byte* memory, Draft&) const override {
+    const Foretell foretell(view);
+    const ExchangeTerms terms(view, foretell);
+    learned(view, memory).look(view, [&](int32_t slot) {
+      return view.shaped(slot) ? ExchangeTerms::Terms{} : ExchangeTerms::terms(terms.stand(slot));
+    });
+  }
+
+ private:
+  // What rows are written from, and where to.
+  struct Sight {
+    const View& view;
+    const Foretell& foretell;
+    ExchangeTerms terms;
+    Learned learned;
+    Observation& o;
+  };
+
+  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
+  Learned learned(const View& view, std::byte* memory) const {
+    Carver carver(memory + Carver::bytes<Begun>(1));
+    return Learned(view, carver);
+  }
+
+  bool is_asked(const View& view, int32_t slot, std::span<const Piece> pieces) const {
+    return config_.second_head && view.gpus(slot) > 1 && view.may_choose_exchange(slot) &&
+           !view.shaped(slot) && pieces.size() <= kMostPieces;
+  }
+
+  // Wherever the rules let it where it was to go; where they do not, on as few nodes as are free.
+  static void start(const View& view, int32_t slot, std::span<const Piece> pieces,
+                    const Exchange& exchange, Draft& draft) {
+    if (draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange)) return;
+    const int32_t n = place(view, Placement::kBestFit, slot, draft.scratch());
+    draft.start(slot, draft.scratch(), n);
+  }
+
+  static double seconds_left(const View& view, int32_t slot) {
+    if (view.limit_us(slot) <= 0) return std::numeric_limits<double>::infinity();
+    return 1e-6 * static_cast<double>(std::max<int64_t>(
+                      0, view.limit_us(slot) - (view.holds(slot) ? view.worked_us(slot) : 0)));
+  }
+
+  // The first in the queue that has a place, then the shortest of those that have.
+  static std::vector<int32_t> shown(const View& view, size_t most) {
+    std::vector<Piece> room(static_cast<size_t>(view.spec().num_nodes) *
+                            static_cast<size_t>(std::max(1, view.max_groups())));
+    std::vector<int32_t> out, fits, hopeless;  // slots, then classes
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      const int32_t size_class = view.size_class(slot);
+      if (std::ranges::count(hopeless, size_class) > 0) continue;
+      if (std::ranges::count(fits, size_class) == 0 || !view.within_limit(slot)) {
+        const bool has = place(view, Placement::kBestFit, slot, room.data()) > 0;
+        (has ? fits : hopeless).push_back(size_class);
+        if (!has) continue;
+      }
+      out.push_back(slot);
+      if (out.size() == most && most == 1) return out;
+    }
+    if (out.size() <= most) return out;
+    std::partial_sort(out.begin() + 1, out.begin() + static_cast<int64_t>(most), out.end(),
+                      [&](int32_t a, int32_t b) {
+                        return std::tuple(seconds_left(view, a), view.queue_rank(a)) <
+                               std::tuple(seconds_left(view, b), view.queue_rank(b));
+                      });
+    out.resize(most);
+    return out;
+  }
+
+  void ask_for_place(const Sight& s) const {
+    int32_t doubtful = 0;
+    double most_doubt = -1;
+    const std::vector<int32_t> jobs = shown(s.view, kJobs);
+    for (const int32_t slot : jobs) {
+      for (const RingPlace& place : ring_places(s.view, s.foretell, slot)) {
+        const int32_t row = s.o.choices;
+        float* f = write_row(s, slot, place.pieces, {}, most_doubt, doubtful);
+        f[kFirst] = slot == jobs[0];
+        for (int rule = 0; rule < RingPlace::kRules; ++rule) {
+          f[kTight + rule] = place.rules >> rule & 1;
+        }
+        s.o.mask[row] = 1;
+      }
+    }
+    hint(s.o, doubtful);
+  }
+
+  void ask_for_exchange(const Sight& s, const Begun& b) const {
+    int32_t doubtful = 0;
+    double most_doubt = -1;
+    for (const Exchange& way : ways_to_exchange(s.foretell, b.slot, b.pieces())) {
+      const int32_t row = s.o.choices;
+      float* f = write_row(s, b.slot, b.pieces(), way, most_doubt, doubtful);
+      f[kExchanges] = 1;
+      f[kRing] = way.all_reduce == Pattern::kRing;
+      f[kTree] = way.all_reduce == Pattern::kTree;
+      f[kTwoLevels] = way.all_reduce == Pattern::kHierarchical;
+      f[kPriority] = static_cast<float>(way.priority) / (kLinkPriorities - 1);
+      s.o.mask[row] = 1;
+    }
+    hint(s.o, doubtful);
+  }
+
+  // Another row; returns it. `doubtful`: that with the most doubt so far.
+  float* write_row(const Sight& s, int32_t slot, std::span<const Piece> pieces,
+                   const Exchange& exchange, double& most_doubt, int32_t& doubtful) const {
+    const View& view = s.view;
+    const SpecColumns& spec = view.spec();
+    const int32_t row = s.o.choices++;
+    float* f = s.o.jobs + int64_t{row} * kRowFeatures;
+    std::fill_n(f, int{kRowFeatures}, 0.0F);
+    s.o.slots[row] = slot;
+    const double left_s = seconds_left(view, slot);
+    f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
+    f[kNoLength] = std::isinf(left_s);
+    if (!std::isinf(left_s)) f[kLength] = log2_of_s(left_s);
+    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+    const int32_t fewest = (view.weight_gpus(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
+    const auto nodes = log2_of(static_cast<double>(pieces.size()));
+    int32_t left_over = 0;
+    for (const Piece& p : pieces) left_over += view.node_free(p.node) - p.gpus;
+    f[kNodes] = nodes / 4;
+    f[kBeyond] = nodes - log2_of(fewest);
+    f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
+    if (view.shaped(slot)) return f;
+    const ExchangeTerms::Stand stand = s.terms.stand(slot, pieces, exchange);
+    const double best = s.foretell.best(slot);
+    const auto over_best = [&](double time) {
+      return best > 0 ? log2_of(std::clamp(time * best, 1.0 / 16, 16.0)) : 0.0F;
+    };
+    f[kBeside] = static_cast<float>(stand.beside);
+    f[kSlowness] = over_best(stand.time);
+    f[kOwn] = static_cast<float>(std::min(stand.own, 4.0));
+    f[kLink] = static_cast<float>(std::min(stand.link, 4.0));
+    f[kCrowd] = static_cast<float>(std::min(stand.crowd, 4.0));
+    const std::vector<int32_t> others = s.terms.on_links(slot, pieces);
+    if (pieces.size() > 1 && !others.empty()) {
+      const auto longer = std::ranges::count_if(
+          others, [&](int32_t other) { return seconds_left(view, other) > left_s; });
+      f[kLonger] = static_cast<float>(longer) / static_cast<float>(others.size());
+      f[kOthers] = log2_of(1.0 + static_cast<double>(others.size())) / 2;
+    }
+    const ExchangeTerms::Terms terms = ExchangeTerms::terms(stand);
+    const double doubt = s.learned.doubt(terms);
+    if (doubt > most_doubt) most_doubt = doubt, doubtful = row;
+    if (!config_.model) return f;
+    f[kForetold] = over_best(std::max(s.learned.time(terms), 1e-3));
+    f[kDoubt] = log2_of(1 + std::min(doubt, 1e3)) / 4;
+    return f;
+  }
+
+  static void write_cluster(const View& view, float* f) {
+    const SpecColumns& spec = view.spec();
+    int32_t broken = 0;
+    double links = 0;
+    for (int32_t node = 0; node < spec.num_nodes; ++node) {
+      if (view.node_free(node) < spec.node_gpus[node]) broken += view.node_free(node);
+      if (spec.node_up_bytes[node] <= 0) continue;
+      links += static_cast<double>(view.link_bytes_per_s(node)) /
+               static_cast<double>(spec.node_up_bytes[node]);
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    const auto free = static_cast<float>(view.free_gpus());
+    f[kFree] = free / total;
+    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
+    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
+    f[kLinks] = static_cast<float>(links / std::max(1, spec.num_nodes));
+  }
+
+  Config config_;
+};
+
+const RowTasks::Add<Meta> kMeta{
+    "meta",
+    {.about = "which job starts where, and how it exchanges there; made to be meta-trained",
+     .source = "Yang et al., On a Meta Learning-Based Scheduler for DL Clusters, TCC 2023",
+     .fidelity = "after the abstract: all but the idea is ours",
+     .level = Level::kEstimate,
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

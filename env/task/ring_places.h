@@ -1,0 +1,117 @@
+// Where a job could go now: a few places that differ in what they cost it and others, and a few
+// ways to exchange there. What a generator of all options (options.h) tells apart by type, stops
+// and moves does not matter here: these differ in neighbours and links.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/sim/choose.h"
+#include "env/sim/exchange_terms.h"
+
+namespace yard {
+
+struct RingPlace {
+  // As bits: which of the rules below lead there.
+  enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
+  static constexpr int kRules = 4;
+  uint8_t rules = 0;
+  std::vector<Piece> pieces = {};
+};
+
+// Returns the places of a job that waits, the tightest first; none where it has no place now.
+//   tight   on as few nodes as are free for it, best-fit
+//   even    a GPU at a time on the node with the most left
+//   quiet   on as few nodes, those that others use least
+//   clear   on the nodes whose uplinks carry least, all that is free there
+inline std::vector<RingPlace> ring_places(const View& view, const Foretell& foretell,
+                                          int32_t slot) {
+  const SpecColumns& spec = view.spec();
+  std::vector<RingPlace> out;
+  std::vector<Piece> tight(static_cast<size_t>(spec.num_nodes) *
+                           static_cast<size_t>(std::max(1, view.max_groups())));
+  tight.resize(static_cast<size_t>(place(view, Placement::kBestFit, slot, tight.data())));
+  if (tight.empty()) return out;
+  out.push_back({RingPlace::kTight, tight});
+  if (view.shaped(slot)) return out;
+  const std::span<const int32_t> nodes = foretell.nodes_of(foretell.node_type(tight[0].node));
+  const int32_t gpus = view.gpus(slot);
+  const auto take_in_order = [&](RingPlace::Rule rule, const auto& key) {
+    std::vector<int32_t> order(nodes.begin(), nodes.end());
+    std::ranges::stable_sort(order, {}, key);
+    RingPlace found{rule, {}};
+    int32_t left = gpus;
+    for (const int32_t node : order) {
+      const int32_t n = std::min(left, view.node_free(node));
+      if (n > 0) found.pieces.push_back({node, n});
+      left -= n;
+    }
+    if (left == 0) out.push_back(std::move(found));
+  };
+  const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free(node); };
+
+  RingPlace even{RingPlace::kEven, {}};
+  std::vector<int32_t> got(static_cast<size_t>(spec.num_nodes), 0);
+  int32_t placed = 0;
+  for (; placed < gpus; ++placed) {
+    const auto left = [&](int32_t node) {
+      return view.node_free(node) - got[static_cast<size_t>(node)];
+    };
+    const auto emptiest = std::ranges::max_element(nodes, {}, left);
+    if (emptiest == nodes.end() || left(*emptiest) == 0) break;
+    ++got[static_cast<size_t>(*emptiest)];
+  }
+  for (const int32_t node : nodes) {
+    if (got[static_cast<size_t>(node)] > 0) {
+      even.pieces.push_back({node, got[static_cast<size_t>(node)]});
+    }
+  }
+  if (placed == gpus) out.push_back(std::move(even));
+  // Where one node holds it, on such a one; else on those that give most.
+  take_in_order(RingPlace::kQuiet, [&](int32_t node) {
+    const int32_t given = std::min(gpus, view.node_free(node));
+    return std::pair(-given, used(node));
+  });
+  take_in_order(RingPlace::kClear, [&](int32_t node) {
+    return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
+  });
+
+  // Each place once.
+  std::vector<RingPlace> distinct;
+  for (RingPlace& one : out) {
+    std::ranges::sort(one.pieces, {}, &Piece::node);
+    const auto same = std::ranges::find_if(
+        distinct, [&](const RingPlace& other) { return other.pieces == one.pieces; });
+    if (same == distinct.end()) {
+      distinct.push_back(std::move(one));
+    } else {
+      same->rules |= one.rules;
+    }
+  }
+  return distinct;
+}
+
+// Returns the ways in which a job may exchange on `pieces`, as it likes at no priority first: the
+// all-reduces that differ there, and where it spans links, every priority of each.
+inline std::vector<Exchange> ways_to_exchange(const Foretell& foretell, int32_t slot,
+                                              std::span<const Piece> pieces) {
+  std::vector<Pattern> patterns;
+  std::vector<double> speeds;
+  for (const Pattern by :
+       {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
+    const double speed = foretell.alone_on(slot, pieces, by).speed;
+    if (std::ranges::count(speeds, speed) > 0) continue;
+    speeds.push_back(speed);
+    patterns.push_back(by);
+  }
+  std::vector<Exchange> out;
+  const int priorities = pieces.size() > 1 ? kLinkPriorities : 1;
+  for (const Pattern by : patterns) {
+    for (int p = 0; p < priorities; ++p) out.push_back({by, static_cast<uint8_t>(p)});
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# meta_adapt.sh: how soon the agent `meta` is good on kinds of jobs that it never saw. Meta-trains seeds of it,
+# lets each adapt to every shift of experiments/meta.yaml in 5, 20 and 100 episodes, does the same from scratch,
+# with Harmony, and without the second head (with 20), has all play other jobs of the shifts, and prints ratios of mean JCT
+# with 95 % intervals over seeds. What an earlier call has finished, under runs/results/meta, is kept.
+# SEEDS="1 2" takes fewer of them. Needs jq.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+yard=${YARD_BIN:-build/bin}/yardmaster
+config=experiments/configs/meta.yaml
+cells=experiments/meta.yaml
+kept=runs/results/meta
+seeds=${SEEDS:-1 2 3 4 5}
+shifts="strangers larger crowded liars all-at-once"
+mkdir -p "$kept"
+
+# Trains into FOLDER with settings, or goes on, unless that is done.
+train() {
+  local folder=$1
+  shift
+  if [[ -f $folder/done ]]; then return; fi
+  if [[ -d $folder/checkpoints/training_state ]]; then
+    "$yard" train --resume "$folder" 2>>"$folder.log"
+  else
+    rm -rf "$folder"
+    mkdir -p "$(dirname "$folder")"
+    "$yard" train "$config" --set "$@" --out "$folder" 2>"$folder.log"
+  fi >/dev/null
+  touch "$folder/done"
+}
+
+for seed in $seeds; do
+  echo "== meta-training, seed $seed"
+  train "$kept/meta-$seed" "seed=$seed"
+  train "$kept/one-head-$seed" "seed=$seed" second_head=false
+done
+
+# adapt ARM SEED SHIFT UPDATES SETTING...
+adapt() {
+  local arm=$1 seed=$2 shift=$3 updates=$4
+  shift 4
+  train "$kept/$arm-$seed-on/$shift-$((5 * updates))" "only=shift/$shift/x0" meta_updates=0 adapt_updates=0 \
+    "updates=$updates" "validate_every=$updates" validate_windows=1 keep=0 "seed=$seed" "$@"
+}
+for seed in $seeds; do
+  echo "== adapting, seed $seed"
+  for shift in $shifts; do
+    for updates in 1 4 20; do
+      adapt meta "$seed" "$shift" $updates "start=$kept/meta-$seed/checkpoints/best"
+      adapt scratch "$seed" "$shift" $updates
+      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
+    done
+    adapt one-head "$seed" "$shift" 4 second_head=false "start=$kept/one-head-$seed/checkpoints/best"
+  done
+done
+
+echo "== scores"
+for shift in $shifts; do
+  who=
+  for seed in $seeds; do
+    who+=",checkpoint:$kept/meta-$seed/checkpoints/best,checkpoint:$kept/one-head-$seed-on/$shift-20/checkpoints/last"
+    for arm in meta scratch harmony; do
+      for episodes in 5 20 100; do
+        who+=",checkpoint:$kept/$arm-$seed-on/$shift-$episodes/checkpoints/last"
+      done
+    done
+  done
+  "$yard" evaluate --cells "$cells" --only "shift-test/$shift-test/x0" --candidate "${who#,}" --out "$kept/scores" \
+    --json-out "$kept/$shift.json" >/dev/null
+done
+
+# One line a seed and shift: mean JCT by arm and episodes, and of the policies they are compared with; then, of each
+# seed, the geometric mean over shifts of a ratio, and over seeds its mean and Student's interval.
+# shellcheck disable=SC2016  # the dollars are jq's
+jq -s --arg seeds "$seeds" --arg shifts "$shifts" '
+  def t: {"2": 12.706, "3": 4.303, "4": 3.182, "5": 2.776};
+  [.[].cells[] | .cell as $cell | (., .others[]?, .policies[]?) | select(.mean_jct_s != null)
+    | {key: (($cell | split("/")[1] | rtrimstr("-test")) + " " + .policy), value: .mean_jct_s}] | from_entries as $jct
+  | ($shifts / " ") as $shifts | ($seeds / " ") as $seeds
+  | def of($arm; $episodes; $seed; $shift):
+      $jct[$shift + " checkpoint:runs/results/meta/" + (if $episodes == 0 then "meta-\($seed)/checkpoints/best"
+        else "\($arm)-\($seed)-on/\($shift)-\($episodes)/checkpoints/last" end)];
+    def ratio($a; $n; $b; $m):
+      [$seeds[] as $seed | [$shifts[] as $shift | (of($a; $n; $seed; $shift) / of($b; $m; $seed; $shift)) | log] | add / length]
+      | (add / length) as $mean | length as $k
+      | (if $k > 1 then ((map(. - $mean | . * .) | add / ($k - 1) / $k | sqrt) * t["\($k)"]) else null end) as $half
+      | {ratio: ($mean | exp), lo: (if $half then $mean - $half | exp else null end), hi: (if $half then $mean + $half | exp else null end)};
+    {seeds: ($seeds | length),
+     ratios: [(("5", "20", "100") | tonumber) as $n
+         | {meta: $n, scratch: $n} + ratio("meta"; $n; "scratch"; $n), {meta: $n, harmony: $n} + ratio("meta"; $n; "harmony"; $n)]
+       + [{meta: 20, one_head: 20} + ratio("meta"; 20; "one-head"; 20), {meta: 20, meta_as_it_is: 0} + ratio("meta"; 20; "meta"; 0)],
+     mean_jct_s: [$shifts[] as $shift | {shift: $shift} + ([("meta", "scratch", "harmony") as $arm | (5, 20, 100) as $n
+         | {key: "\($arm)-\($n)", value: ([$seeds[] as $s | of($arm; $n; $s; $shift)] | add / length | round)}] | from_entries)
+       + {"meta-0": ([$seeds[] as $s | of("meta"; 0; $s; $shift)] | add / length | round),
+          "one-head-20": ([$seeds[] as $s | of("one-head"; 20; $s; $shift)] | add / length | round)}
+       + ($jct | with_entries(select((.key | startswith($shift + " ")) and (.key | contains("checkpoint") | not)) | .key |= split(" ")[1] | .value |= round))]}
+' $(for shift in $shifts; do echo "$kept/$shift.json"; done) | tee "$kept/adapted.json"

@@ -1,0 +1,116 @@
+// The agent meta: a place first, then how the job exchanges there, where that may be chosen.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "agents/agent.h"
+#include "agents/worlds.h"
+#include "env/task/row_task.h"
+#include "env/trace/rings.h"
+#include "policies/memory.h"
+#include "policies/policy.h"
+#include "tests/agents/problems.h"
+#include "tests/support/choosing_scene.h"
+
+namespace yard::testing {
+namespace {
+
+// By their places in a row, which the task's schema names.
+enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kForetold = 24, kDoubt = 25 };
+
+// Takes what is drawn by lot, and keeps what it was asked.
+class Drawing final : public Policy {
+ public:
+  explicit Drawing(const std::vector<std::string>& settings)
+      : task_(RowTasks::make("meta", settings_of(settings))) {}
+
+  Level level() const override { return task_->level(); }
+  size_t memory_bytes(const View& view) const override { return task_->memory_bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    const TaskShape shape = task_->shape();
+    std::vector<float> jobs(static_cast<size_t>(shape.rows * shape.row_features)),
+        cluster(static_cast<size_t>(shape.cluster_features));
+    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions())), hints(mask.size());
+    std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
+    task_->follow(view, memory.data());
+    task_->open(view, memory.data());
+    int32_t placed = kNone;
+    while (task_->asks(view, memory.data())) {
+      Observation o{};
+      o.jobs = jobs.data();
+      o.cluster = cluster.data();
+      o.mask = mask.data();
+      o.slots = slots.data();
+      std::ranges::fill(hints, uint8_t{0});
+      o.hints = hints.data();
+      o.filled = shape.rows;
+      task_->observe(view, memory.data(), o);
+      const auto row = [&](int32_t r) { return jobs.data() + r * shape.row_features; };
+      const bool exchanges = row(0)[kExchanges] == 1;
+      const auto action = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(o.choices)));
+      const int32_t slot = slots[static_cast<size_t>(action)];
+      EXPECT_EQ(mask.back() == 1, !exchanges && view.num_held() > 0);
+      EXPECT_EQ(std::ranges::count(hints, 1), 1) << "where the model is least sure";
+      const auto hinted = static_cast<int32_t>(std::ranges::max_element(hints) - hints.begin());
+      for (int32_t r = 0; r < o.choices; ++r) {
+        EXPECT_LE(row(r)[kDoubt], row(hinted)[kDoubt]);
+        told_ += row(r)[kForetold] != 0 || row(r)[kDoubt] != 0;
+      }
+      if (exchanges) {
+        EXPECT_EQ(slot, placed) << "that was given a place just now";
+        ++exchanges_;
+      }
+      task_->take(view, memory.data(), action, draft);
+      if (exchanges) {
+        EXPECT_TRUE(view.holds(slot));
+        EXPECT_EQ(view.exchange(slot).all_reduce == Pattern::kTree, row(action)[kTree] == 1);
+        EXPECT_EQ(view.exchange(slot).priority, std::lround(3 * row(action)[kPriority]));
+        EXPECT_TRUE(row(action)[kNodes] > 0 || row(action)[kPriority] == 0)
+            << "priorities are for links";
+      }
+      placed = view.holds(slot) ? kNone : slot;
+    }
+    task_->close(view, memory.data(), draft);
+  }
+
+  int exchanges() const { return exchanges_; }
+  int told() const { return told_; }
+
+ private:
+  std::shared_ptr<const RowTask> task_;
+  mutable Rng rng_{5};
+  mutable int exchanges_ = 0, told_ = 0;
+};
+
+class Meta : public ::testing::Test {
+ protected:
+  const Drawing& play(const std::vector<std::string>& settings, bool choose = true) {
+    const std::vector<Job> jobs = generate_rings({}, {.seed = 4, .jobs = 80});
+    const ChoosingScene scene(load_cluster("rings-8"), jobs, choose);
+    for (const Job& job : jobs) of_several_ += job.gpus > 1;
+    policy_.emplace(settings);
+    Player player(scene.scene(), *policy_);
+    player.play();
+    EXPECT_FALSE(player.failed());
+    return *policy_;
+  }
+  std::optional<Drawing> policy_;
+  int of_several_ = 0;
+};
+
+TEST_F(Meta, AsksHowAJobExchangesOnceItHasAPlace) {
+  EXPECT_EQ(play({}).exchanges(), of_several_) << "once a job of several GPUs";
+  EXPECT_GT(policy_->told(), 0);
+}
+
+TEST_F(Meta, HasNoSecondQuestionWhereNothingMayBeChosenOrNobodyWantsIt) {
+  EXPECT_EQ(play({"second_head=false"}).exchanges(), 0);
+  EXPECT_EQ(play({}, false).exchanges(), 0);
+}
+
+TEST_F(Meta, ShowsNothingOfTheModelWhereItIsNotTo) { EXPECT_EQ(play({"model=false"}).told(), 0); }
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,112 @@
+// The model of what place, neighbours and links do to jobs that exchange: learned from running ones
+// it comes near to what the rules make of them, and doubts what it has not seen.
+#include "env/sim/exchange_terms.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "env/trace/rings.h"
+#include "policies/memory.h"
+#include "policies/policy.h"
+#include "tests/support/choosing_scene.h"
+
+namespace yard::testing {
+namespace {
+
+using Learned = ExchangeTerms::Learned;
+
+// Starts who fits on nodes in order, every job in another way, and keeps how wrong the model was
+// about those that run.
+class Watching final : public Policy {
+ public:
+  Level level() const override { return Level::kBlind; }
+  size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    const Learned learned(view, carver);
+    learned.begin(ExchangeTerms::start());
+    learned.follow(view);
+    while (view.num_waiting() > 0) {
+      const int32_t slot = view.queue_head();
+      const int32_t n = place(view, Placement::kFirstFit, slot, draft.scratch());
+      if (n == 0) break;
+      const auto serial = static_cast<uint32_t>(view.serial(slot));
+      Exchange exchange{static_cast<Pattern>(serial % kAllReduces),
+                        static_cast<uint8_t>(serial / 5 % kLinkPriorities)};
+      if (!view.may_choose_exchange(slot)) exchange = {};
+      ASSERT_TRUE(draft.start(slot, draft.scratch(), n, exchange));
+    }
+    const Foretell foretell(view);
+    const ExchangeTerms terms(view, foretell);
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      if (view.phase(slot) != Phase::kRunning) continue;
+      const auto x = ExchangeTerms::terms(terms.stand(slot));
+      errors_.push_back(std::abs(std::log(std::max(learned.time(x), 0.1) * foretell.now(slot))));
+      doubts_.push_back(learned.doubt(x));
+      EXPECT_GE(doubts_.back(), 0);
+    }
+    learned.look(view, [&](int32_t slot) { return ExchangeTerms::terms(terms.stand(slot)); });
+  }
+
+  static double mean(const std::vector<double>& of, size_t from, size_t to) {
+    return std::accumulate(of.begin() + static_cast<int64_t>(from),
+                           of.begin() + static_cast<int64_t>(to), 0.0) /
+           static_cast<double>(to - from);
+  }
+
+  mutable std::vector<double> errors_, doubts_;
+};
+
+TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
+  const ChoosingScene scene(load_cluster("rings-8"), generate_rings({}, {.seed = 3, .jobs = 300}));
+  const Watching policy;
+  Player player(scene.scene(), policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  const size_t all = policy.errors_.size();
+  ASSERT_GT(all, 1000u);
+  const double first = Watching::mean(policy.errors_, 0, all / 50);
+  const double last = Watching::mean(policy.errors_, all / 2, all);
+  EXPECT_LT(last, first / 2) << "of the logarithm of its time";
+  EXPECT_LT(last, 0.1) << "what models do to each other is said by four kinds of them only";
+  EXPECT_LT(Watching::mean(policy.doubts_, all / 2, all),
+            Watching::mean(policy.doubts_, 0, all / 50) / 4);
+}
+
+// Two jobs of two GPUs that are spread over the same two nodes, the other's priority higher.
+TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
+  std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
+  for (Job& job : jobs) job.model = "large", job.pattern = Pattern::kRing;
+  const ChoosingScene scene(two_racks(), jobs);
+  World world(scene.fixed(), 2);
+  world.reset(0, 2);
+  ASSERT_TRUE(world.advance(scene.scene().workload().truth()));
+  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const std::vector<Piece> apart = {{0, 1}, {1, 1}};
+  Draft draft(scene.fixed(), world.state());
+  const int32_t first = view.queue_head(), second = view.queue_next(first);
+  ASSERT_TRUE(draft.start(first, apart.data(), 2, {Pattern::kRing, 2}));
+  const Foretell foretell(view);
+  const ExchangeTerms terms(view, foretell);
+  const auto behind = terms.stand(second, apart, {Pattern::kTree, 1});
+  EXPECT_TRUE(behind.spread);
+  EXPECT_EQ(behind.beside, 0.5);
+  EXPECT_GT(behind.ahead, 0);
+  EXPECT_EQ(behind.ahead, behind.link);
+  const auto before = terms.stand(second, apart, {Pattern::kTree, 3});
+  EXPECT_EQ(before.ahead, 0);
+  EXPECT_EQ(before.link, behind.link);
+  EXPECT_GE(behind.crowd, before.crowd);
+  EXPECT_EQ(terms.on_links(second, apart), std::vector{first});
+  EXPECT_EQ(terms.stand(first).link, 0) << "nobody else is there";
+  const auto x = ExchangeTerms::terms(behind);
+  EXPECT_EQ(x[ExchangeTerms::kTree], behind.time);
+  EXPECT_EQ(x[ExchangeTerms::kTwoLevels], 0);
+}
+
+}  // namespace
+}  // namespace yard::testing
