@@ -50,7 +50,7 @@ TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& place
 
 }  // namespace
 
-MlfJob mlf_job(const View& view, const RollingEstimate& estimate, int32_t slot) {
+MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
   const int64_t ran_us = view.attained_us(slot);
   MlfJob job;
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
@@ -59,7 +59,7 @@ MlfJob mlf_job(const View& view, const RollingEstimate& estimate, int32_t slot) 
   if (view.due_us(slot) != kNone) {
     job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
   }
-  job.left_h = estimate.total_s(view, slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
+  job.left_h = total_s(slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
   // All that it has waited, also before it ran: or else who is stopped would come last.
   job.waited_h = static_cast<double>(view.now_us() - view.submit_us(slot) - ran_us) / kUsPerHour;
   return job;
@@ -75,11 +75,11 @@ int32_t mlf_partitions(const View& view, int32_t slot) {
   return std::max(n, 1);
 }
 
-double mlf_priority(const View& view, const RollingEstimate& estimate, const MlfWeights& weights,
+double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
                     int32_t slot) {
   const int32_t n = mlf_partitions(view, slot);
   const std::vector<double> shares(static_cast<size_t>(n), 1.0 / n);
-  return mlf_priority(weights, mlf_job(view, estimate, slot), shares);
+  return mlf_priority(weights, mlf_job(view, total_s, slot), shares);
 }
 
 double mlf_accuracy(const View& view, int32_t slot) {
@@ -100,7 +100,7 @@ void add_mlf_fields(FieldList& f, MlfRule& rule) {
   f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
 }
 
-std::vector<MlfHolder> mlf_holders(const View& view, const RollingEstimate& estimate,
+std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule) {
   std::vector<MlfHolder> out;
   if (!view.may_preempt()) return out;
@@ -109,7 +109,7 @@ std::vector<MlfHolder> mlf_holders(const View& view, const RollingEstimate& esti
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
     const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
     if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // nothing would come of it
-    out.push_back({slot, mlf_priority(view, estimate, rule.weights, slot)});
+    out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
   }
   std::ranges::sort(
       out, {}, [&](const MlfHolder& h) { return std::pair(h.priority, -view.serial(h.slot)); });
@@ -120,7 +120,7 @@ int32_t mlf_may_stop(const MlfRule& rule, size_t holders) {
   return static_cast<int32_t>(std::ceil(rule.stopped_share * static_cast<double>(holders)));
 }
 
-MlfStep mlf_step(const View& view, const RollingEstimate& estimate, const MlfRule& rule,
+MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
                  int32_t may_stop, const uint8_t* given_up) {
   if (view.num_waiting() == 0) return {};
   struct Waiting {
@@ -130,7 +130,7 @@ MlfStep mlf_step(const View& view, const RollingEstimate& estimate, const MlfRul
   std::vector<Waiting> queue;
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     if (given_up[slot] != 0) continue;
-    queue.push_back({mlf_priority(view, estimate, rule.weights, slot), view.serial(slot), slot});
+    queue.push_back({mlf_priority(view, total_s, rule.weights, slot), view.serial(slot), slot});
   }
   std::ranges::sort(queue, {}, [](const Waiting& w) { return std::pair(-w.priority, w.serial); });
   if (view.free_gpus() >= view.least_gpus_waited_for()) {
@@ -142,7 +142,7 @@ MlfStep mlf_step(const View& view, const RollingEstimate& estimate, const MlfRul
     }
   }
   if (may_stop == 0) return {};
-  const std::vector<MlfHolder> holders = mlf_holders(view, estimate, rule);
+  const std::vector<MlfHolder> holders = mlf_holders(view, total_s, rule);
   for (const Waiting& w : queue) {
     MlfStep step{w.slot};
     int32_t gpus = view.free_gpus();

@@ -3,25 +3,27 @@
 // server is to an ideal one (section 3.3).
 //
 // Ours, where the paper leaves it open: an iteration is a minute of work; a job without urgency has
-// 1; how long it will run is Helios' rolling estimate in the stead of a fitted predictor; role
-// groups that have GPUs are the partitions of its model, all of one size; where nobody measures a
-// loss, it is taken to fall alike in every iteration.
+// 1; role groups that have GPUs are the partitions of its model, all of one size; where nobody
+// measures a loss, it is taken to fall alike in every iteration.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "env/base/settings.h"
-#include "env/predict/rolling_estimate.h"
 #include "env/sim/mlf_priority.h"
 #include "env/sim/view.h"
 
 namespace yard {
 
-MlfJob mlf_job(const View& view, const RollingEstimate& estimate, int32_t slot);
+// Seconds that a job, by its slot, will have run when it ends.
+using RunEstimate = std::function<double(int32_t)>;
+
+MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot);
 int32_t mlf_partitions(const View& view, int32_t slot);
 // Eq. 6 of its first task.
-double mlf_priority(const View& view, const RollingEstimate& estimate, const MlfWeights& weights,
+double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
                     int32_t slot);
 
 // Share of the way from the first measure to what is enough for the user that a job's training has
@@ -44,7 +46,7 @@ struct MlfHolder {
   int32_t slot;
   double priority;
 };
-std::vector<MlfHolder> mlf_holders(const View& view, const RollingEstimate& estimate,
+std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule);
 // Of so many, how many it may stop in a round.
 int32_t mlf_may_stop(const MlfRule& rule, size_t holders);
@@ -57,7 +59,7 @@ struct MlfStep {
   int32_t slot = kNone;  // nobody
   std::vector<int32_t> stops = {};
 };
-MlfStep mlf_step(const View& view, const RollingEstimate& estimate, const MlfRule& rule,
+MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
                  int32_t may_stop, const uint8_t* given_up);
 
 // Where the job would go, each task to the server that is nearest to the ideal one, which is as

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "env/predict/rolling_estimate.h"
 #include "env/predict/survival_index.h"
 #include "env/sim/choose.h"
 #include "env/sim/foretell.h"
@@ -171,8 +172,8 @@ class Mlfs final : public RowTask {
     m.kept.choices = kNone;
     m.kept.may_stop = 0;
     if (m.kept.round != 0 && view.num_waiting() > 0) {
-      m.kept.may_stop = mlf_may_stop(config_.mlf_h.rule,
-                                     mlf_holders(view, m.estimate, config_.mlf_h.rule).size());
+      m.kept.may_stop =
+          mlf_may_stop(config_.mlf_h.rule, mlf_holders(view, m.total_s, config_.mlf_h.rule).size());
     }
     std::fill_n(m.given_up, view.capacity(), uint8_t{0});
   }
@@ -235,7 +236,7 @@ class Mlfs final : public RowTask {
       Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
       std::vector<int32_t> stops;
       if (action == m.kept.suggested) {
-        stops = mlf_step(view, m.estimate, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
+        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
         for (const Holder& h : stops_for(view, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
@@ -277,11 +278,14 @@ class Mlfs final : public RowTask {
         : carver(at),
           kept(*carver.take<Kept>(1)),
           given_up(carver.take<uint8_t>(view.capacity())),
-          estimate(view, carver) {}
+          estimate(view, carver),
+          total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }) {}
+    Memory(const Memory&) = delete;
     Carver carver;
     Kept& kept;
     uint8_t* given_up;  // (S) in this decision
     RollingEstimate estimate;
+    RunEstimate total_s;
   };
 
   struct Holder {
@@ -290,12 +294,12 @@ class Mlfs final : public RowTask {
   };
 
   double priority_of(const View& view, const Memory& m, int32_t slot) const {
-    return mlf_priority(view, m.estimate, config_.mlf_h.rule.weights, slot);
+    return mlf_priority(view, m.total_s, config_.mlf_h.rule.weights, slot);
   }
 
   std::vector<Holder> holders_of(const View& view, const Memory& m, Lengths::Now& now) const {
     std::vector<Holder> out;
-    for (const MlfHolder& h : mlf_holders(view, m.estimate, config_.mlf_h.rule)) {
+    for (const MlfHolder& h : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
       out.push_back({h.slot, h.priority, now.seconds(h.slot)});
     }
     return out;
@@ -370,7 +374,7 @@ class Mlfs final : public RowTask {
     Kept& kept = m.kept;
     Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
     const std::vector<Holder> holders = holders_of(view, m, now);
-    const MlfStep step = mlf_step(view, m.estimate, config_.mlf_h.rule, kept.may_stop, m.given_up);
+    const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.may_stop, m.given_up);
     kept.choices = 0;
     kept.suggested = kRows;
     for (const int32_t slot : shown(view, m, now, step.slot)) {

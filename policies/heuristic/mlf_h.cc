@@ -5,12 +5,14 @@
 // who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be ended early are
 // so once a minute and whenever it decides, and who still waits gets their room.
 //
-// Ours, where the paper leaves it open: see mlf.h; a GPU that is held whole overloads no server, so
+// Ours, where the paper leaves it open: see mlf.h; how long a job will run is Helios' rolling
+// estimate in the stead of a fitted predictor; a GPU that is held whole overloads no server, so
 // that nobody moves from a server that is overloaded: stopping the lowest tenth for those in the
 // queue is what stays of it.
 #include <vector>
 
 #include "env/base/carver.h"
+#include "env/predict/rolling_estimate.h"
 #include "env/sim/in_place_of.h"
 #include "env/sim/mlf_config.h"
 #include "policies/policy.h"
@@ -33,17 +35,18 @@ class MlfH final : public Policy {
     int64_t& last_round = *carver.take<int64_t>(1);
     RollingEstimate estimate(view, carver);
     estimate.follow(view);
+    const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
     const int64_t round = view.now_us() / round_us_;
     int32_t may_stop = 0;
     if (round > last_round && view.num_waiting() > 0) {
-      may_stop = mlf_may_stop(config_.rule, mlf_holders(view, estimate, config_.rule).size());
+      may_stop = mlf_may_stop(config_.rule, mlf_holders(view, total_s, config_.rule).size());
     }
     last_round = round;
     if (config_.load.on) {
-      step_on(view, estimate, 0, draft);
+      step_on(view, total_s, 0, draft);
       mlf_control_load(view, config_.load, round_us_, draft);
     }
-    step_on(view, estimate, may_stop, draft);
+    step_on(view, total_s, may_stop, draft);
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at((round + 1) * round_us_);
@@ -51,11 +54,10 @@ class MlfH final : public Policy {
   }
 
  private:
-  void step_on(const View& view, const RollingEstimate& estimate, int32_t may_stop,
-               Draft& draft) const {
+  void step_on(const View& view, const RunEstimate& total_s, int32_t may_stop, Draft& draft) const {
     std::vector<uint8_t> given_up(static_cast<size_t>(view.capacity()), 0);
     for (;;) {
-      const MlfStep next = mlf_step(view, estimate, config_.rule, may_stop, given_up.data());
+      const MlfStep next = mlf_step(view, total_s, config_.rule, may_stop, given_up.data());
       if (next.slot == kNone) break;
       const int32_t held = view.num_held();
       if (carry_out(view, next, draft)) {

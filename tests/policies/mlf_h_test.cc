@@ -106,8 +106,7 @@ std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& poli
   EXPECT_FALSE(player.failed());
   std::vector<size_t> by_start(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) by_start[i] = i;
-  std::ranges::sort(by_start, std::less(),
-                    [&](size_t i) { return player.jobs()[i].first_start_us; });
+  std::ranges::sort(by_start, std::less(), [&](size_t i) { return player.jobs()[i].start_us; });
   std::vector<std::string> out;
   for (const size_t i : by_start) out.push_back(jobs[i].id);
   return out;
@@ -139,9 +138,9 @@ TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
   Player player(scene, *scheduler);
   player.play();
   ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[2].first_start_us, 70'000'000);  // the first decision of its minute
+  EXPECT_EQ(player.jobs()[2].start_us, 70'000'000);  // the first decision of its minute
   EXPECT_EQ(player.jobs()[2].end_us, 120'000'000);
-  EXPECT_EQ(player.jobs()[3].first_start_us, 120'000'000);
+  EXPECT_EQ(player.jobs()[3].start_us, 120'000'000);
 }
 
 // Each task to the server that is least used, but for the job's own; none where cores would be used

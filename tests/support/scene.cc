@@ -149,7 +149,7 @@ bool Player::advance() {
   if (failed() || all_done(s)) return false;
   if (!world_.advance(scene_.truth())) return broken("jobs wait for ever");
   ++events_;
-  if (events_ > 1000 * (scene_.size() + 10)) return broken("no end of events");
+  if (events_ > 10'000 * (scene_.size() + 10)) return broken("no end of events");
   for (int32_t i = 0; i < s.head->num_changed; ++i) {
     const int32_t slot = s.changed[i];
     if (s.phase[slot] != Phase::kDone) continue;
