@@ -103,9 +103,8 @@ std::vector<std::string> settings_for(const std::string& learner, const std::str
 class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 
 // Five states. "On" costs 1 each and leads to the end, which pays 20; "out" ends at once with -1,
-// and is all that an untrained policy does.
-// The actor-critic does not find it: weighed by how likely its policy is to go on, that hardly
-// counts.
+// and is all that an untrained policy does. (The actor-critic finds it neither with most_weight=1
+// nor with 0.)
 TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
     Table chain{.moves = {}, .prior = {0, -6}, .hints = {1}};
