@@ -5,11 +5,12 @@
 // The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
 // in kind, the start by imitating MLF-H, decisions once a minute at the latest. It gives no
 // network, no shapes and no optimiser. Ours: one question is about one job and a way to start it,
-// and a running job stops only for another that starts; at most twelve waiting jobs are asked
-// about, those of the highest priority after MLF-H and those that are expected to be done soonest
-// (env/predict/survival_index.h in the stead of the paper's fitted predictor); who makes room is
-// the lowest in priority, or who is expected to run longest; the goals of equation 7 are sums, in
-// units that make them alike: job-hours, jobs in time, terabytes between nodes, accuracies.
+// and a running job stops only for another that starts; it goes on as long as anybody has room; at
+// most twelve waiting jobs are asked about, those of the highest priority after MLF-H and those
+// that are expected to be done soonest (env/predict/survival_index.h in the stead of the paper's
+// fitted predictor); who makes room is the lowest in priority, or who is expected to run longest;
+// the goals of equation 7 are sums, in units that make them alike: job-hours, jobs in time,
+// terabytes between nodes, accuracies.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -66,15 +67,12 @@ enum ClusterFeature {
   kClusterFeatures
 };
 
-// Equation 7 and section 4.1.
-struct Goals {
-  double jct = 0.5, deadline = 0.55, bytes = 0.25, enough = 0.15, accuracy = 0.15;
-};
-
 struct Config {
   Config() { mlf_h.rule.quantum_s = 300; }
   MlfConfig mlf_h;
-  Goals goals;
+  // Equation 7 and section 4.1.
+  double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
+  double accuracy_weight = 0.15;
   double prior_gap = 1;
   double stop_gap = 3;
 
@@ -82,11 +80,11 @@ struct Config {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
     mlf_h.fields(f);
-    f("jct_weight", goals.jct, 0.0, 1e3, "of an hour that a job is in the system");
-    f("deadline_weight", goals.deadline, 0.0, 1e3, "of a job that ends in time");
-    f("bytes_weight", goals.bytes, 0.0, 1e3, "of 10^12 bytes between nodes");
-    f("enough_weight", goals.enough, 0.0, 1e3, "of a job whose accuracy is enough");
-    f("accuracy_weight", goals.accuracy, 0.0, 1e3, "of the accuracy of a job that ends");
+    f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
+    f("deadline_weight", deadline_weight, 0.0, 1e3, "of a job that ends in time");
+    f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
+    f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
+    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
   }
 };
 
@@ -200,12 +198,13 @@ class Mlfs final : public RowTask {
       if (c.way == kNearestIdeal || c.way == kFewestNodes) {
         describe_place(view, foretell, c.slot, place_for(view, c), f);
       } else {
-        describe_stops(view, m, c, stops_for(view, now, c, holders), f);
+        describe_stops(view, m, c, stops_for(view, m, now, c, holders), f);
       }
       o.mask[row] = 1;
       o.slots[row] = c.slot;
     }
-    o.mask[kRows] = view.num_held() > 0;  // with nothing running, nothing would come of waiting
+    // Who has room starts, as with MLF-H; with nothing running, nothing would come of waiting.
+    o.mask[kRows] = !has_room(m.kept) && view.num_held() > 0;
     o.suggested = m.kept.suggested;
     if (o.suggested == kRows && o.mask[kRows] == 0) o.suggested = 0;
     if (o.prior != nullptr) {
@@ -238,7 +237,7 @@ class Mlfs final : public RowTask {
       if (action == m.kept.suggested) {
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
-        for (const Holder& h : stops_for(view, now, c, holders_of(view, m, now))) {
+        for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
         }
       }
@@ -266,9 +265,10 @@ class Mlfs final : public RowTask {
   // Equation 7, its goals as sums.
   double earned(const View& view, const std::byte* memory, double job_s) const override {
     const Kept& kept = *reinterpret_cast<const Kept*>(memory);
-    const Goals& b = config_.goals;
-    return -b.jct * job_s / 3600 + b.deadline * kept.met - b.bytes * 1e-12 * view.moved_bytes() +
-           b.enough * kept.content + b.accuracy * kept.accuracy;
+    const Config& c = config_;
+    return -c.jct_weight * job_s / 3600 + c.deadline_weight * kept.met -
+           c.bytes_weight * 1e-12 * view.moved_bytes() + c.enough_weight * kept.content +
+           c.accuracy_weight * kept.accuracy;
   }
 
  private:
@@ -307,12 +307,15 @@ class Mlfs final : public RowTask {
 
   // The first of those that come after the job, until there would be as many GPUs as it asks for;
   // empty: there never would.
-  static std::vector<Holder> stops_for(const View& view, Lengths::Now& now, const Choice& c,
-                                       std::vector<Holder> holders) {
+  std::vector<Holder> stops_for(const View& view, const Memory& m, Lengths::Now& now,
+                                const Choice& c, std::vector<Holder> holders) const {
     if (c.way == kForLongest) {
       const double left_s = now.seconds(c.slot);
       std::erase_if(holders, [&](const Holder& h) { return h.left_s <= left_s; });
       std::ranges::stable_sort(holders, std::greater(), &Holder::left_s);
+    } else {
+      const double priority = priority_of(view, m, c.slot);
+      std::erase_if(holders, [&](const Holder& h) { return h.priority >= priority; });
     }
     int32_t gpus = view.free_gpus();
     size_t n = 0;
@@ -370,6 +373,11 @@ class Mlfs final : public RowTask {
     return out;
   }
 
+  static bool has_room(const Kept& kept) {
+    return std::ranges::any_of(std::span(kept.choice, static_cast<size_t>(kept.choices)),
+                               [](const Choice& c) { return c.way < kForLowest; });
+  }
+
   void find_choices(const View& view, Memory& m) const {
     Kept& kept = m.kept;
     Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
@@ -391,7 +399,7 @@ class Mlfs final : public RowTask {
         continue;
       }
       for (const int32_t way : {kForLowest, kForLongest}) {
-        if (!stops_for(view, now, {slot, way}, holders).empty()) add(way);
+        if (!stops_for(view, m, now, {slot, way}, holders).empty()) add(way);
       }
     }
   }
