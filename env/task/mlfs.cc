@@ -12,9 +12,8 @@
 // the goals of equation 7 are sums, in units that make them alike: job-hours, jobs in time,
 // terabytes between nodes, accuracies.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "env/predict/rolling_estimate.h"
 #include "env/predict/survival_index.h"
@@ -68,8 +67,7 @@ enum ClusterFeature {
 };
 
 struct Config {
-  Config() { mlf_h.rule.quantum_s = 300; }
-  MlfConfig mlf_h;
+  MlfConfig mlf_h{.rule = {.quantum_s = 300}, .load = {}};
   // Equation 7 and section 4.1.
   double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
   double accuracy_weight = 0.15;
@@ -195,7 +193,7 @@ class Mlfs final : public RowTask {
       const Choice& c = m.kept.choice[row];
       float* f = o.jobs + int64_t{row} * kRowFeatures;
       describe_job(view, m, now, c, highest, f);
-      if (c.way == kNearestIdeal || c.way == kFewestNodes) {
+      if (c.way < kForLowest) {
         describe_place(view, foretell, c.slot, place_for(view, c), f);
       } else {
         describe_stops(view, m, c, stops_for(view, m, now, c, holders), f);
@@ -228,7 +226,7 @@ class Mlfs final : public RowTask {
     const Choice c = m.kept.choice[action];
     const int32_t held = view.num_held();
     bool begun;
-    if (c.way == kNearestIdeal || c.way == kFewestNodes) {
+    if (c.way < kForLowest) {
       const std::vector<Piece> there = place_for(view, c);
       begun = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
     } else {
@@ -299,8 +297,8 @@ class Mlfs final : public RowTask {
 
   std::vector<Holder> holders_of(const View& view, const Memory& m, Lengths::Now& now) const {
     std::vector<Holder> out;
-    for (const MlfHolder& h : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
-      out.push_back({h.slot, h.priority, now.seconds(h.slot)});
+    for (const auto& [slot, priority] : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
+      out.push_back({slot, priority, now.seconds(slot)});
     }
     return out;
   }
@@ -409,7 +407,6 @@ class Mlfs final : public RowTask {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
     const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
-    const double here_s = 1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot));
     std::fill_n(f, int{kRowFeatures}, 0.0F);
     f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
     f[kParts] = static_cast<float>(mlf_partitions(view, slot)) / 4;
@@ -417,7 +414,8 @@ class Mlfs final : public RowTask {
     f[kPriority] = log2_of(std::max(priority_of(view, m, slot) / highest, 1e-6)) / 8;
     f[kLeft] = log2_of_s(left_s);
     f[kRan] = log2_of_s(ran_s);
-    f[kWaited] = log2_of_s(here_s - ran_s);
+    f[kWaited] =
+        log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
     const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
     if (view.due_us(slot) != kNone && due_s > 0) {
       f[kDue] = 1;

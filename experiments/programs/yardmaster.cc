@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"evolve", "yardmaster-sim", "learn the numbers of a policy from many short episodes"},
     {"explain", "yardmaster-sim",
      "what the rule of a policy does, as a formula of few named terms"},
+    {"picture", "yardmaster-sim", "draw a recorded decision of a trained policy"},
     {"pack", "yardmaster-sim", "make a checkpoint of a policy's file"},
     {"list", "yardmaster-sim",
      "what is registered: policies, agents, tasks, traces, clusters, rules"},

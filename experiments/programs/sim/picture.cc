@@ -1,0 +1,128 @@
+// picture: a recorded decision of a checkpoint, drawn: what its network was shown of each choice,
+// and how likely it holds each to be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "env/base/file.h"
+#include "experiments/programs/sim/command.h"
+#include "experiments/report/decision.h"
+#include "policies/learned/golden.h"
+#include "policies/learned/learned_agent.h"
+
+namespace yard::sim {
+namespace {
+
+std::vector<GoldenState> states_of(const Checkpoint& checkpoint, const std::string& folder) {
+  if (checkpoint.network == "none") {
+    throw InputError(folder, "a checkpoint with a network", "a rule, which explain tells of");
+  }
+  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  std::vector<GoldenState> out = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
+  if (out.empty()) throw InputError(folder, "at least one recorded state", "none");
+  return out;
+}
+
+// The one with the most choices, among those that leave the network in doubt.
+size_t telling(std::vector<GoldenState>& states) {
+  const auto legal = [](const GoldenState& g) { return std::ranges::count(g.mask, uint8_t{1}); };
+  return static_cast<size_t>(std::ranges::max_element(states, {}, legal) - states.begin());
+}
+
+report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
+  const auto agent = learned_agent(checkpoint.agent);
+  const TaskShape shape = agent->shape();
+  const report::FeatureNames names =
+      report::feature_names(agent->feature_schema(), shape.row_features, shape.cluster_features);
+  std::vector<float> logits(static_cast<size_t>(shape.actions()));
+  network_of(checkpoint, "model.safetensors")->forward(g.observation(), logits);
+  float most = kMaskedLogit;
+  for (size_t a = 0; a < logits.size(); ++a) {
+    if (g.mask[a] != 0) most = std::max(most, logits[a]);
+  }
+  report::Decision out{.title = "", .row_features = names.rows, .cluster_features = names.cluster};
+  out.cluster = g.cluster;
+  const auto width = static_cast<size_t>(shape.row_features);
+  const auto prior = std::ranges::max_element(g.prior) - g.prior.begin();
+  double sum = 0;
+  for (size_t a = 0; a < logits.size(); ++a) {
+    if (g.mask[a] == 0) continue;
+    report::Decision::Choice c;
+    c.name = a + 1 == logits.size() ? "nothing" : "row " + std::to_string(a + 1);
+    c.suggested = std::cmp_equal(a, prior);
+    c.probability = std::exp(static_cast<double>(logits[a] - most));
+    sum += c.probability;
+    if (a + 1 < logits.size()) {
+      const auto from = g.jobs.begin() + static_cast<std::ptrdiff_t>(a * width);
+      c.features.assign(from, from + static_cast<std::ptrdiff_t>(width));
+    }
+    out.choices.push_back(std::move(c));
+  }
+  for (report::Decision::Choice& c : out.choices) c.probability /= sum;
+  return out;
+}
+
+nlohmann::ordered_json json_of(const report::Decision& d) {
+  nlohmann::ordered_json choices = nlohmann::ordered_json::array();
+  for (const report::Decision::Choice& c : d.choices) {
+    nlohmann::ordered_json one = {
+        {"choice", c.name}, {"probability", c.probability}, {"suggested", c.suggested}};
+    for (size_t f = 0; f < c.features.size(); ++f)
+      one["features"][d.row_features[f]] = c.features[f];
+    choices.push_back(one);
+  }
+  nlohmann::ordered_json cluster;
+  for (size_t f = 0; f < d.cluster.size(); ++f) cluster[d.cluster_features[f]] = d.cluster[f];
+  return {{"decision", d.title}, {"choices", choices}, {"cluster", cluster}};
+}
+
+int run_picture(CLI::App& app, int argc, char** argv) {
+  std::string folder, out;
+  size_t state = 0;
+  int most = 24;
+  bool json = false;
+  app.add_option("--checkpoint", folder, "checkpoint folder")->required();
+  app.add_option("--state", state,
+                 "which recorded decision, from 1 (default: that of most choices)")
+      ->check(whole_number<size_t>(1));
+  app.add_option("--most", most, "so many of the likeliest choices")->check(whole_number(1));
+  app.add_option("--out", out, "the picture as an SVG file");
+  app.add_flag("--json", json, "one JSON document on stdout");
+  if (!parse_arguments(app, argc, argv)) return 0;
+  const Checkpoint checkpoint = load_checkpoint(folder);
+  std::vector<GoldenState> states = states_of(checkpoint, folder);
+  if (state > states.size()) {
+    throw InputError("--state", "1 to " + std::to_string(states.size()), std::to_string(state));
+  }
+  const size_t index = state > 0 ? state - 1 : telling(states);
+  report::Decision decision = decision_of(checkpoint, states[index]);
+  decision.title = fmt::format("{}, recorded decision {}: {} choices; in bold what it begins with",
+                               checkpoint.agent, index + 1, decision.choices.size());
+  if (json) {
+    std::puts(json_of(decision).dump(2).c_str());
+  } else {
+    std::puts(decision.title.c_str());
+    auto choices = decision.choices;
+    std::ranges::stable_sort(choices, std::greater(), &report::Decision::Choice::probability);
+    choices.resize(std::min(choices.size(), static_cast<size_t>(most)));
+    for (const report::Decision::Choice& c : choices) {
+      const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
+      std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
+                            std::string(bar, '#'), c.suggested ? "(begins with it)" : "")
+                    .c_str());
+    }
+  }
+  if (!out.empty()) {
+    write_file_atomic(out, report::decision_svg(decision, static_cast<size_t>(most)));
+  }
+  return 0;
+}
+
+const Command kPicture{"picture", "A recorded decision of a trained policy, drawn.", run_picture};
+
+}  // namespace
+}  // namespace yard::sim

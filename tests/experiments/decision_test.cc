@@ -1,0 +1,42 @@
+// Pictures of decisions: names out of schemas, and who stands where.
+#include "experiments/report/decision.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace yard::report::testing {
+namespace {
+
+TEST(FeatureNames, AreThoseOfTheSchema) {
+  const FeatureNames names =
+      feature_names("agent 2, 4 jobs x 3 ways: size ways(3) left; cluster: free open(2)", 5, 3);
+  EXPECT_EQ(names.rows, (std::vector<std::string>{"size", "ways1", "ways2", "ways3", "left"}));
+  EXPECT_EQ(names.cluster, (std::vector<std::string>{"free", "open1", "open2"}));
+}
+
+TEST(FeatureNames, WhatIsNotNamedHasANumber) {
+  const FeatureNames names = feature_names("agent 1: a b", 3, 1);
+  EXPECT_EQ(names.rows, (std::vector<std::string>{"a", "b", "3"}));
+  EXPECT_EQ(names.cluster, (std::vector<std::string>{"1"}));
+  EXPECT_EQ(feature_names("nothing said", 1, 0).rows, (std::vector<std::string>{"1"}));
+}
+
+TEST(DecisionSvg, ShowsTheLikeliestFirstAndEscapes) {
+  Decision d{.title = "a < b", .row_features = {"size"}, .cluster_features = {"free"}};
+  d.choices = {
+      {"row 1", {0.5F}, 0.2, true}, {"row 2", {-2}, 0.7, false}, {"nothing", {}, 0.1, false}};
+  d.cluster = {1};
+  const std::string svg = decision_svg(d, 2);
+  EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
+  EXPECT_LT(svg.find("row 2"), svg.find("row 1"));
+  EXPECT_EQ(svg.find("nothing"), std::string::npos);
+  EXPECT_NE(svg.find("70.0 %"), std::string::npos);
+  EXPECT_NE(svg.find("#1f77b4"), std::string::npos);  // as low as it gets
+  EXPECT_NE(svg.find("#ff7f0e"), std::string::npos);  // and as high
+  EXPECT_NE(svg.find("font-weight=\"bold\">row 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace yard::report::testing
