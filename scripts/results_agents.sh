@@ -55,4 +55,13 @@ for part in $agents; do
     mlfs*) where=("${urgent_jobs[@]}") ;;
   esac
   "$yard" evaluate "${where[@]}" --checkpoint "$seeds_of" --json-out "$kept/agents-$name.json"
+  # shellcheck disable=SC2016  # the dollars are jq's
+  jq --arg agent "$name" '[.cells[] | select(.seeds > 1) | (.cell // .trace) as $cell
+    | [.policies[] | select(.candidate_ratio != null) | {policy, ratio: .candidate_ratio, lo, hi}] + (.others // [])
+    | unique_by(.policy)[] | {agent: $agent, cell: $cell, rival: .policy, ratio, lo, hi}]' \
+    "$kept/agents-$name.json" >"$kept/agents-$name.rows"
 done
+if compgen -G "$kept/agents-*.rows" >/dev/null; then
+  jq -s 'add' "$kept"/agents-*.rows >"$kept/agents.part"
+  mv "$kept/agents.part" evaluations/agents.json
+fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # results_tables.sh [--check]: writes the tables of docs/results.md anew from evaluations/*.json. A table
 # stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary,
-# against (the seeds as one over the rules that come nearest), gradient (each seed over the rule that it stands on)
-# or embedded.
+# against (the seeds as one over the rules that come nearest), gradient (each seed over the rule that it stands on),
+# embedded or agents (the agents of the literature over their rivals).
 # --check: changes nothing, fails where a table is not what its file says. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -67,7 +67,10 @@ rows() {
         | [($untuned[] | .seed as $n | [($n | tostring), cell, (first(($tuned[] | select(.seed == $n)), null) | cell)]),
            ["mean", ($untuned | mean), ($tuned | mean)] | line]
         | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
-    *) echo "results_tables.sh: expected cells, summary, against, gradient or embedded, got '$1'" >&2; return 2 ;;
+    agents)
+      jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival, within(.; "ratio")] | line]
+        | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
+    *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded or agents, got '$1'" >&2; return 2 ;;
   esac
 }
 
