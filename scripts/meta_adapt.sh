@@ -31,8 +31,9 @@ train() {
 
 for seed in $seeds; do
   echo "== meta-training, seed $seed"
-  train "$kept/meta-$seed" "seed=$seed"
+  train "$kept/meta-$seed" "seed=$seed" &
   train "$kept/one-head-$seed" "seed=$seed" second_head=false
+  wait $!
 done
 
 # adapt ARM SEED SHIFT UPDATES SETTING...
@@ -46,11 +47,14 @@ for seed in $seeds; do
   echo "== adapting, seed $seed"
   for shift in $shifts; do
     for updates in 1 4 20; do
+      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
+    done &
+    for updates in 1 4 20; do
       adapt meta "$seed" "$shift" $updates "start=$kept/meta-$seed/checkpoints/best"
       adapt scratch "$seed" "$shift" $updates
-      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
     done
     adapt one-head "$seed" "$shift" 4 second_head=false "start=$kept/one-head-$seed/checkpoints/best"
+    wait $!
   done
 done
 
