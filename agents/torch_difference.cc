@@ -1,7 +1,6 @@
 #include "agents/torch_difference.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "agents/collector.h"
 #include "policies/learned/learned_agent.h"
@@ -16,10 +15,7 @@ double torch_difference(const Checkpoint& checkpoint) {
   network->import_policy(checkpoint.weights, where);
   double most = 0;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
-    const std::vector<float> logits = logits_of(*network, shape, g);
-    for (size_t a = 0; a < logits.size(); ++a) {
-      if (g.mask[a]) most = std::max<double>(most, std::abs(logits[a] - g.logits[a]));
-    }
+    most = std::max(most, g.difference(logits_of(*network, shape, g)));
   }
   return most;
 }

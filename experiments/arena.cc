@@ -73,6 +73,7 @@ Json json_of(const Score& score) {
           {"preemptions", score.preemptions},
           {"moves", number(score.moves)},
           {"soon_again", number(score.soon_again)},
+          {"ended_early", score.ended_early},
           {"class_jct_s", score.class_jct_s},
           {"unfinished", score.unfinished},
           {"decisions", score.decisions},
@@ -92,6 +93,7 @@ Score read_score(const Json& json) {
   score.core_s = json.value("core_s", 0.0);
   score.moves = number(json.value("moves", Json()));
   score.soon_again = number(json.value("soon_again", Json()));
+  score.ended_early = json.value("ended_early", 0.0);
   json.at("class_jct_s").get_to(score.class_jct_s);
   json.at("unfinished").get_to(score.unfinished);
   json.at("block_jct_s").get_to(score.block_jct_s);

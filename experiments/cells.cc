@@ -124,9 +124,10 @@ class Reader {
 
   void add_trace(const YamlMap& traces, const std::string& name) {
     check_name(traces, name);
-    const YamlMap map(file_, traces[name], "a trace",
-                      {"file", "format", "sha256", "synthetic", "settings", "jobs", "seed",
-                       "cluster", "profiles", "profiles_sha256", "draw_models", "skip_unusable"});
+    const YamlMap map(
+        file_, traces[name], "a trace",
+        {"file", "format", "sha256", "synthetic", "settings", "jobs", "seed", "cluster", "profiles",
+         "profiles_sha256", "draw_models", "draw_demands", "skip_unusable"});
     CellSpec& cell = traces_.emplace_back(name, CellSpec{}).second;
     cell.scenario.cluster = map.text("cluster");
     if (map.has("synthetic")) {
@@ -141,6 +142,9 @@ class Reader {
     }
     if (map.flag("draw_models", false)) {
       cell.scenario.models.set("draw", "true", map.where("draw_models"));
+    }
+    if (map.flag("draw_demands", false)) {
+      cell.scenario.demands.set("draw", "true", map.where("draw_demands"));
     }
   }
 
@@ -313,6 +317,7 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell) {
       {"seed", cell.seed},           {"blocks", cell.most_blocks}};
   if (!s.profiles.empty()) out["profiles_sha256"] = cell.profiles_sha256;
   if (!s.models.entries().empty()) out["draw_models"] = true;
+  if (!s.demands.entries().empty()) out["draw_demands"] = true;
   if (s.skip_unusable) out["skip_unusable"] = true;
   if (s.variation.allows != Allows{}) out["allows"] = words_of(s.variation.allows);
   if (s.variation.cluster != 1) out["cluster_scale"] = s.variation.cluster;

@@ -49,6 +49,7 @@ void add(const Scenario& replica, const Run& run, const JobIndex& index, double 
   score.preemptions += share * static_cast<double>(s.preemptions);
   score.moves += share * told(s.moves);
   score.soon_again += share * told(s.soon_again);
+  if (s.early) score.ended_early += share * static_cast<double>(s.early->jobs);
   score.unfinished += s.all.jobs - s.all.finished;
   score.decisions += static_cast<double>(run.outcome.decisions);
   score.core_s += run.core_s;

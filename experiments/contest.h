@@ -27,8 +27,9 @@ struct Score {
   double p99_jct_s = 0;
   double max_wait_s = 0;
   double preemptions = 0;
-  double moves = 0;       // of the preemptions, those of jobs that were started elsewhere at once
-  double soon_again = 0;  // those less than 10 minutes after another of the job; NaN: not counted
+  double moves = 0;        // of the preemptions, those of jobs that were started elsewhere at once
+  double soon_again = 0;   // those less than 10 minutes after another of the job; NaN: not counted
+  double ended_early = 0;  // jobs that it ended before their work was done
   std::array<double, kSizeClasses> class_jct_s{};  // means; 0 where a class has no jobs
   int64_t unfinished = 0;                          // over all replicas
   // Over all replicas, the simulator's own time among it; 0: not counted.

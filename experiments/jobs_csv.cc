@@ -48,7 +48,7 @@ void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
     append_int(out, what.preemptions);
     out += ',';
     append_int(out, what.restarts);
-    out += finished ? ",finished\n" : ",unfinished\n";
+    out += !finished ? ",unfinished\n" : what.ended_early ? ",ended-early\n" : ",finished\n";
   }
 }
 

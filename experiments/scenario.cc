@@ -13,6 +13,7 @@
 #include "env/trace/curves.h"
 #include "env/trace/longest.h"
 #include "experiments/congestion.h"
+#include "experiments/demand_draw.h"
 
 namespace yard {
 namespace {
@@ -23,6 +24,7 @@ constexpr double kLoadJitter = 0.04;
 constexpr uint64_t kFaultStream = 0x6661756C7473;
 constexpr uint64_t kReplicaStream = 0x7265706C69636173;
 constexpr uint64_t kModelStream = 0x6D6F64656C73;
+constexpr uint64_t kDemandStream = 0x64656D616E6473;
 
 Costs scaled(double scale) {
   Costs costs;
@@ -88,6 +90,8 @@ Source load_source(const ScenarioOptions& options) {
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
+  const auto demands = parse<DemandDraw>(options.demands);
+  if (demands.draw) draw_demands(source.trace, Rng(demands.seed).split(kDemandStream));
   const auto models = parse<ModelDraw>(options.models);
   const bool known = !options.profiles.empty() || !source.cluster.models.empty();
   if (models.draw && !known) {
@@ -148,6 +152,8 @@ Outcome Scenario::of_jobs(Outcome outcome) const {
     job.restarts += stage.restarts;
     job.moves += stage.moves;
     job.soon_again += stage.soon_again;
+    job.ended_early = job.ended_early || stage.ended_early;
+    job.undone_us += stage.undone_us;
     if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
       job.start_us = stage.start_us;
     }

@@ -44,6 +44,7 @@ struct ScenarioOptions {
   Settings checkpoints;      // what saves and restores cost by the size of a model
   Measurements measured;     // for run times that a trace lacks
   Settings models;           // ModelDraw
+  Settings demands;          // DemandDraw
   Variation variation;       // of the cluster and the load
 };
 

@@ -21,7 +21,8 @@ gradients="1:5 2:5 3:5 4:5 5:5"
 embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
   tuned-5:2 score:6"
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
-agents="sched2:20 harmony:8 dl2:30"
+agents="sched2:20 harmony:8 dl2:40 mlfs:25 sched2-anywhere:15 harmony-unmodelled:8 harmony-measured:8
+  harmony-actor-critic:10 dl2-cloned:60 dl2-alone:40 mlfs-load:25"
 tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20"
 
 # What pilots are searched on, and what is kept is best on: one replica of short stretches of the
@@ -203,36 +204,7 @@ for part in $embedded; do
   esac
 done
 
-# An agent of the literature: five seeds, then all five as one against its rivals. On a generator's jobs
-# the seed is one that nobody trained on.
-for part in $agents; do
-  name=${part%:*}
-  wanted "agents/$name" || continue
-  echo "== agent $name"
-  seeds_of=
-  for n in 1 2 3 4 5; do
-    train "$kept/$name-$n" "" "experiments/configs/$name.yaml" --set "seed=$n"
-    seeds_of+=,$kept/$name-$n/checkpoints/best
-  done
-  rivals=() where=()
-  case $name in
-    sched2)
-      where=(--cells experiments/sched2.yaml --only validate --out "$kept/scores")
-      rivals=(--candidate "fifo,backfill,las-skew,sjf-qssf")
-      ;;
-    harmony)
-      where=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
-        --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
-      rivals=(--against "least-loaded,tetris,lif-linear,lif-quadratic,las-skew")
-      ;;
-    dl2)
-      where=(--trace synthetic:servers --cluster servers-13 --profiles experiments/speeds/servers.csv
-        --generate-jobs 3000 --seed 31002 --from "10%")
-      rivals=(--against "drf,optimus")
-      ;;
-  esac
-  "$yard" evaluate "${where[@]}" --checkpoint "${seeds_of#,}" "${rivals[@]}" --json-out "$kept/agents-$name.json"
-done
+. scripts/results_agents.sh
 
 # score GROUP POLICIES [CELLS] [SEEDS]: everybody of the cells' yardsticks, and these, on a group or some of
 # it; SEEDS, which are among them, also as one.

@@ -10,6 +10,22 @@
 #include "serving/gpu_ledger.h"
 
 namespace yard {
+namespace {
+
+// Nobody asks a live cluster to end a job: the guard refuses an action without a verb.
+pb::Verb verb_of(Verb verb) {
+  switch (verb) {
+    case Verb::kStart:
+      return pb::START;
+    case Verb::kPreempt:
+      return pb::PREEMPT;
+    case Verb::kEnd:
+      break;
+  }
+  return pb::VERB_UNSPECIFIED;
+}
+
+}  // namespace
 
 // Fills a snapshot, checking as it goes.
 class SnapshotReader {
@@ -302,7 +318,7 @@ void Snapshot::write(const ClusterState& state, const Plan& plan,
       const int32_t told = told_as(state, edit.job.slot);
       if (told != kNone) action.set_job(request_.jobs(told).id());
     }
-    action.set_verb(edit.verb == Verb::kStart ? pb::START : pb::PREEMPT);
+    action.set_verb(verb_of(edit.verb));
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
       const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
       pb::Piece& piece = *action.add_pieces();

@@ -337,7 +337,8 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     return;
   }
   const int64_t from_us = s.head->now_us;
-  const Earned before = earned<T>(stage.view, config_.task, s.head->job_time_us);
+  const Earned before =
+      earned<T>(stage.view, config_.task, stage.memory_bytes(), s.head->job_time_us);
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool goes_on = true;
@@ -358,8 +359,8 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   } else {
     goes_on = go_on(n);
   }
-  reward_[i] = static_cast<float>(
-      reward_of<T>(before, earned<T>(stage.view, config_.task, s.head->job_time_us)));
+  reward_[i] = static_cast<float>(reward_of<T>(
+      before, earned<T>(stage.view, config_.task, stage.memory_bytes(), s.head->job_time_us)));
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
   const bool cut = goes_on && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
   if (goes_on && !cut) return;

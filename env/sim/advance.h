@@ -48,13 +48,18 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
   h.num_dirty = 0;
 }
 
-YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
-  settle(f, s, slot);
-  release(f, s, slot);
+// Requires: it has left its GPUs.
+YARD_HD inline void conclude(const Fixed& f, ClusterState& s, int32_t slot) {
   s.phase[slot] = Phase::kDone;
   --s.head->live;
   ++s.head->finished;
   unblock(f, s, s.job[slot]);
+}
+
+YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
+  settle(f, s, slot);
+  release(f, s, slot);
+  conclude(f, s, slot);
 }
 
 // One slot's phase ends. A job that begins to run gets its own end on the agenda.
@@ -69,7 +74,11 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
       begin_run(f, s, slot);
       mark_dirty(s, slot);
       break;
-    default:  // kStopping: saved, waits again
+    default:  // kStopping: ended by a policy; or saved, waits again
+      if (s.ended[slot]) {
+        conclude(f, s, slot);
+        break;
+      }
       s.phase[slot] = Phase::kWaiting;
       s.since_us[slot] = s.head->now_us;
       queue_append(s, slot);

@@ -85,11 +85,13 @@ struct CurveColumns {
   const double* value = nullptr;         // (points)
   const double* noise = nullptr;         // (points)
   const double* target = nullptr;        // (N)  kNoTarget: none
+  const double* enough = nullptr;        // (N)  its user lets it be ended from there, kNoTarget
   static constexpr double kNoTarget = 1.7976931348623157e308;
 
   YARD_HD bool any(int32_t job) const {
     return first_point != nullptr && first_point[job] < first_point[job + 1];
   }
+  YARD_HD bool may_end(int32_t job) const { return any(job) && enough[job] != kNoTarget; }
   // The value of `column` after so much work; before the first point that of the first, behind the
   // last that of the last. Requires: any().
   YARD_HD double at(const double* column, int32_t job, double done_us) const {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "env/predict/least_squares.h"
+#include "env/base/least_squares.h"
 #include "env/sim/foretell.h"
 #include "env/sim/interference.h"
 #include "env/sim/task_placer.h"

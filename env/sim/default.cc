@@ -26,6 +26,7 @@ std::vector<int64_t> told_work(const Replay& replay, Level level) {
 
 // Returns how many of the jobs that ended are scored.
 int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
+  const int64_t* work_us = workload.truth().work_us;
   int32_t scored = 0;
   for (int32_t i = 0; i < s.head->num_changed; ++i) {
     const int32_t slot = s.changed[i];
@@ -35,6 +36,9 @@ int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
     job.end_us = s.head->now_us;
     job.preemptions = s.preempted[slot];
     job.restarts = s.started[slot] - 1;
+    job.ended_early = s.ended[slot] != 0;
+    if (job.ended_early)
+      job.undone_us = static_cast<double>(work_us[s.job[slot]]) - s.done_us[slot];
     scored += workload.scored(s.job[slot]);
   }
   return scored;

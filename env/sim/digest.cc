@@ -56,6 +56,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     hash.add(s.preempted[slot]);
     hash.add(s.started[slot]);
     if (s.pinned[slot]) hash.add(1);
+    if (s.ended[slot]) hash.add(2);
     hash.add(s.first_start_us[slot]);
     hash.add(s.since_us[slot]);
     const bool timed = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kStopping;

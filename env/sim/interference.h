@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "env/base/carver.h"
-#include "env/predict/least_squares.h"
+#include "env/base/least_squares.h"
 #include "env/sim/view.h"
 
 namespace yard {

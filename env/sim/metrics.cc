@@ -103,6 +103,31 @@ std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed) {
   return out;
 }
 
+namespace {
+
+std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome) {
+  EarlySummary out;
+  int64_t others = 0;
+  double jct_s = 0, others_jct_s = 0, asked_us = 0, undone_us = 0;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const Job& job = trace.jobs[j];
+    const JobOutcome& what = outcome.jobs[j];
+    if (!job.scored || what.end_us == kNone) continue;
+    const double took_s = static_cast<double>(what.end_us - job.submit_us) / kUsPerS;
+    ++(what.ended_early ? out.jobs : others);
+    (what.ended_early ? jct_s : others_jct_s) += took_s;
+    asked_us += static_cast<double>(job.run_us) * job.gpus;
+    undone_us += what.undone_us * job.gpus;
+  }
+  if (out.jobs == 0) return std::nullopt;
+  out.mean_jct_s = jct_s / static_cast<double>(out.jobs);
+  if (others > 0) out.others_mean_jct_s = others_jct_s / static_cast<double>(others);
+  if (asked_us > 0) out.undone_share = undone_us / asked_us;
+  return out;
+}
+
+}  // namespace
+
 int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us) {
   return std::max<int64_t>(0, outcome.end_us - job.submit_us - alone_us);
 }
@@ -150,6 +175,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int6
   if (span_us > 0) {
     out.utilisation = static_cast<double>(outcome.held_time_us) / (span_us * fixed.spec.total_gpus);
   }
+  out.early = early_of(trace, outcome);
   for (auto& [gpus, group] : classes) out.classes.push_back({gpus, group.summary()});
   return out;
 }

@@ -36,6 +36,14 @@ struct JctGroup {
   JctSummary summary();
 };
 
+// Jobs that their policy ended before their time, apart from those whose work was done.
+struct EarlySummary {
+  int64_t jobs = 0;
+  double mean_jct_s = 0;         // [s] of those ended early
+  double others_mean_jct_s = 0;  // [s] of the other jobs that ended; 0 where there are none
+  double undone_share = 0;       // of the GPU time that all that ended asked for; 0 to 1
+};
+
 struct ClassSummary {
   int32_t gpus = 0;  // what each job of the class asks for
   JctSummary all;
@@ -53,6 +61,7 @@ struct Summary {
   int64_t restarts = 0;     // starts after a job's first
   // Of the preemptions; none where the rules do not tell: see JobOutcome.
   std::optional<int64_t> moves, soon_again;
+  std::optional<EarlySummary> early;  // where any was ended early
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <set>
+#include <utility>
+
+#include "env/sim/in_place_of.h"
+#include "env/sim/task_placer.h"
 
 namespace yard {
 namespace {
@@ -26,40 +30,7 @@ bool overloads(const TaskPlacer::Shares& room, const TaskPlacer::Shares& need, d
   return room.cpus - need.cpus < 1 - overloaded || room.mem - need.mem < 1 - overloaded;
 }
 
-}  // namespace
-
-MlfJob mlf_job(const View& view, const RollingEstimate& estimate, int32_t slot) {
-  const int64_t ran_us = view.attained_us(slot);
-  MlfJob job;
-  job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
-  job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
-  job.last_fall = last_fall(view, slot, job.iteration);
-  if (view.due_us(slot) != kNone) {
-    job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
-  }
-  job.left_h = estimate.total_s(view, slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
-  // All that it has waited, also before it ran: or else who is stopped would come last.
-  job.waited_h = static_cast<double>(view.now_us() - view.submit_us(slot) - ran_us) / kUsPerHour;
-  return job;
-}
-
-int32_t mlf_partitions(const View& view, int32_t slot) {
-  if (!view.shaped(slot)) return 1;
-  int32_t n = 0;
-  for (int32_t g = 0; g < view.num_groups(slot); ++g) {
-    const TaskNeed need = view.task_need(slot, g);
-    n += need.gpus + need.gpu_milli > 0;
-  }
-  return std::max(n, 1);
-}
-
-double mlf_priority(const View& view, const RollingEstimate& estimate, const MlfWeights& weights,
-                    int32_t slot) {
-  const int32_t n = mlf_partitions(view, slot);
-  const std::vector<double> shares(static_cast<size_t>(n), 1.0 / n);
-  return mlf_priority(weights, mlf_job(view, estimate, slot), shares);
-}
-
+// Minus the distance to the ideal server.
 TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& placer,
                                        double overloaded) {
   TaskPlacer::Shares most;  // free on any server that is not overloaded
@@ -75,6 +46,122 @@ TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& place
     const double distance = std::sqrt(gpus * gpus + cpus * cpus + mem * mem + apart * apart);
     return -distance - (overloads(at.room, at.need, overloaded) ? kBeyondAnyDistance : 0);
   };
+}
+
+}  // namespace
+
+MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
+  const int64_t ran_us = view.attained_us(slot);
+  MlfJob job;
+  job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
+  job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
+  job.last_fall = last_fall(view, slot, job.iteration);
+  if (view.due_us(slot) != kNone) {
+    job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
+  }
+  job.left_h = total_s(slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
+  // All that it has waited, also before it ran: or else who is stopped would come last.
+  job.waited_h = static_cast<double>(view.now_us() - view.submit_us(slot) - ran_us) / kUsPerHour;
+  return job;
+}
+
+int32_t mlf_partitions(const View& view, int32_t slot) {
+  if (!view.shaped(slot)) return 1;
+  int32_t n = 0;
+  for (int32_t g = 0; g < view.num_groups(slot); ++g) {
+    const TaskNeed need = view.task_need(slot, g);
+    n += need.gpus + need.gpu_milli > 0;
+  }
+  return std::max(n, 1);
+}
+
+double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
+                    int32_t slot) {
+  const int32_t n = mlf_partitions(view, slot);
+  const std::vector<double> shares(static_cast<size_t>(n), 1.0 / n);
+  return mlf_priority(weights, mlf_job(view, total_s, slot), shares);
+}
+
+double mlf_accuracy(const View& view, int32_t slot) {
+  const double first = view.measured_first(slot), way = view.enough(slot) - first;
+  if (way == 0) return 1;
+  return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
+}
+
+void add_mlf_fields(FieldList& f, MlfRule& rule) {
+  f("alpha", rule.weights.alpha, 0.0, 1.0, "what training counts against time");
+  f("gamma", rule.weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
+  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of one over the hours to the deadline");
+  f("left", rule.weights.left, 0.0, 1e3, "of one over the hours that are left to run");
+  f("waited", rule.weights.waited, 0.0, 1e3, "of the hours waited");
+  f("overloaded", rule.overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
+  f("stopped_share", rule.stopped_share, 0.0, 1.0,
+    "of those that run, that may be stopped a round");
+  f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
+}
+
+std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
+                                   const MlfRule& rule) {
+  std::vector<MlfHolder> out;
+  if (!view.may_preempt()) return out;
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    const int32_t slot = view.held(i);
+    if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
+    const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
+    if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // nothing would come of it
+    out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
+  }
+  std::ranges::sort(
+      out, {}, [&](const MlfHolder& h) { return std::pair(h.priority, -view.serial(h.slot)); });
+  return out;
+}
+
+int32_t mlf_may_stop(const MlfRule& rule, size_t holders) {
+  return static_cast<int32_t>(std::ceil(rule.stopped_share * static_cast<double>(holders)));
+}
+
+MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
+                 int32_t may_stop, const uint8_t* given_up) {
+  if (view.num_waiting() == 0) return {};
+  struct Waiting {
+    double priority;
+    int32_t serial, slot;
+  };
+  std::vector<Waiting> queue;
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    if (given_up[slot] != 0) continue;
+    queue.push_back({mlf_priority(view, total_s, rule.weights, slot), view.serial(slot), slot});
+  }
+  std::ranges::sort(queue, {}, [](const Waiting& w) { return std::pair(-w.priority, w.serial); });
+  if (view.free_gpus() >= view.least_gpus_waited_for()) {
+    std::set<int32_t> hopeless;  // classes
+    for (const Waiting& w : queue) {
+      if (hopeless.contains(view.size_class(w.slot))) continue;
+      if (!nearest_ideal_place(view, rule, w.slot).empty()) return {w.slot};
+      hopeless.insert(view.size_class(w.slot));
+    }
+  }
+  if (may_stop == 0) return {};
+  const std::vector<MlfHolder> holders = mlf_holders(view, total_s, rule);
+  for (const Waiting& w : queue) {
+    MlfStep step{w.slot};
+    int32_t gpus = view.free_gpus();
+    for (const MlfHolder& h : holders) {
+      if (h.priority >= w.priority || std::ssize(step.stops) == may_stop) break;
+      step.stops.push_back(h.slot);
+      gpus += view.gpus(h.slot);
+    }
+    if (!step.stops.empty() && gpus >= view.gpus(w.slot)) return step;
+  }
+  return {};
+}
+
+std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot) {
+  std::vector<Piece> out(pieces_of_a_place(view));
+  const TaskPlacer placer(view);
+  out.resize(static_cast<size_t>(
+      placer.place(slot, {}, nearest_ideal_server(view, placer, rule.overloaded), out.data())));
+  return out;
 }
 
 }  // namespace yard

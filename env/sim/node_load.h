@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "env/predict/least_squares.h"
+#include "env/base/least_squares.h"
 #include "env/sim/interference.h"
 #include "env/sim/task_placer.h"
 

@@ -26,6 +26,9 @@ struct JobOutcome {
   // elsewhere by the same plan; and those less than kSoonUs after the one before of the same job.
   int32_t moves = 0;
   int32_t soon_again = 0;
+  // Whether the policy ended it before its time, and the work that was left then.
+  bool ended_early = false;
+  double undone_us = 0;
 };
 
 struct Outcome {

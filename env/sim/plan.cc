@@ -26,7 +26,8 @@ bool live(const ClusterState& s, const JobRef& job) {
 }
 
 std::string about(const Edit& edit) {
-  return (edit.verb == Verb::kStart ? "start of slot " : "preemption of slot ") +
+  constexpr const char* kWhat[] = {"start", "preemption", "end"};
+  return std::string(kWhat[static_cast<size_t>(edit.verb)]) + " of slot " +
          std::to_string(edit.job.slot);
 }
 
@@ -67,9 +68,18 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
   copy_state(world.sizes(), state, s);
   std::unordered_set<int32_t> stopped, begun;
   for (const Edit& edit : plan.edits) {
-    if (edit.verb != Verb::kPreempt) continue;
+    if (edit.verb == Verb::kStart) continue;
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
+    if (edit.verb == Verb::kEnd) {
+      if (!legal_end(fixed, s, slot)) {
+        if (!fixed.allows.preempt) return about(edit) + ": not allowed here";
+        const bool may = fixed.jobs.curves.may_end(s.job[slot]);
+        return about(edit) + (may ? ": it does not run" : ": its user does not allow it");
+      }
+      end_early(fixed, s, slot);
+      continue;
+    }
     if (!stopped.insert(slot).second) return about(edit) + ": preempted twice";
     if (!legal_preempt(fixed, s, slot)) {
       return about(edit) + (fixed.allows.preempt ? ": it does not run" : ": not allowed here");
@@ -81,6 +91,7 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
     if (!begun.insert(slot).second) return about(edit) + ": started twice";
+    if (s.ended[slot]) return about(edit) + ": it was ended";
     if (s.phase[slot] != Phase::kWaiting && s.phase[slot] != Phase::kStopping) {
       return about(edit) + ": it runs already";
     }
@@ -103,6 +114,7 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
 void execute(const Fixed& fixed, ClusterState& s, const Plan& plan) {
   for (const Edit& edit : plan.edits) {
     if (edit.verb == Verb::kPreempt) preempt(fixed, s, edit.job.slot);
+    if (edit.verb == Verb::kEnd) end_early(fixed, s, edit.job.slot);
   }
   for (const Edit& edit : plan.edits) {
     if (edit.verb != Verb::kStart) continue;
@@ -179,8 +191,19 @@ void Draft::record_pieces(int32_t slot) {
 }
 
 bool Draft::preempt(int32_t slot) {
+  if (!legal_preempt(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
+  take_off(Verb::kPreempt, slot);
+  return true;
+}
+
+bool Draft::end(int32_t slot) {
+  if (!legal_end(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
+  take_off(Verb::kEnd, slot);
+  return true;
+}
+
+void Draft::take_off(Verb verb, int32_t slot) {
   ClusterState& s = *state_;
-  if (!legal_preempt(*fixed_, s, slot) || begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
@@ -209,9 +232,12 @@ bool Draft::preempt(int32_t slot) {
                       parts_.size() - first,
                       plan_.pieces.size(),
                       exchange_of(*fixed_, s, slot)});
-  plan_.edits.push_back({Verb::kPreempt, {slot, s.generation[slot]}});
-  yard::preempt(*fixed_, s, slot);
-  return true;
+  plan_.edits.push_back({verb, {slot, s.generation[slot]}});
+  if (verb == Verb::kPreempt) {
+    yard::preempt(*fixed_, s, slot);
+  } else {
+    end_early(*fixed_, s, slot);
+  }
 }
 
 void Draft::put_stops_first() {
@@ -221,7 +247,7 @@ void Draft::put_stops_first() {
   const std::vector<Piece> pieces = plan_.pieces;
   undo_to(0);
   for (const Edit& edit : edits) {
-    if (!starts(edit)) preempt(edit.job.slot);
+    if (!starts(edit)) take_off(edit.verb, edit.job.slot);
   }
   for (const Edit& edit : edits) {
     if (!starts(edit)) continue;
@@ -240,7 +266,7 @@ void Draft::undo_to(size_t mark) {
     if (edit.verb == Verb::kStart) {
       undo_start(u);
     } else {
-      undo_preempt(u);
+      undo_take_off(edit.verb, u);
     }
     ClusterState& s = *state_;
     s.phase[u.slot] = u.phase;
@@ -277,7 +303,7 @@ void Draft::undo_start(const Undo& u) {
   if (u.phase == Phase::kWaiting) queue_link(s, u.slot);
 }
 
-void Draft::undo_preempt(const Undo& u) {
+void Draft::undo_take_off(Verb verb, const Undo& u) {
   ClusterState& s = *state_;
   if (s.phase[u.slot] == Phase::kWaiting) queue_remove(s, u.slot);
   s.phase[u.slot] = u.phase;
@@ -296,8 +322,11 @@ void Draft::undo_preempt(const Undo& u) {
   enter_kind(*fixed_, s, u.slot);
   held_add(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
-  --s.preempted[u.slot];
-  --s.head->preemptions;
+  if (verb == Verb::kPreempt) {
+    --s.preempted[u.slot];
+    --s.head->preemptions;
+  }
+  s.ended[u.slot] = 0;
   s.queue_prev[u.slot] = u.queue_prev;
   s.queue_next[u.slot] = u.queue_next;
   s.class_prev[u.slot] = u.class_prev;

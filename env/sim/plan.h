@@ -12,7 +12,7 @@
 
 namespace yard {
 
-enum class Verb : uint8_t { kStart, kPreempt };
+enum class Verb : uint8_t { kStart, kPreempt, kEnd };
 
 struct Edit {
   Verb verb;
@@ -33,7 +33,8 @@ struct Plan {
 };
 
 // Returns why the plan cannot be carried out, "" if it can: every job live and in the right phase,
-// at most one preemption and one start each, and the final allocation within every node's GPUs.
+// at most one preemption and one start each, or one end, and the final allocation within every
+// node's GPUs.
 std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan);
 
 // Carries a plan out in two phases: everything that leaves is released, then everything that comes
@@ -49,14 +50,16 @@ class Draft {
   // Makes the draft ready for another decision, keeping its memory.
   void reset();
 
-  // Returns false, changing nothing, where the rules forbid it, or for a preemption of a job that
-  // this draft starts: a plan has no such thing, undo_to() takes the start back.
+  // Returns false, changing nothing, where the rules forbid it, or for a preemption or an end of a
+  // job that this draft starts: a plan has no such thing, undo_to() takes the start back.
   bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
   bool preempt(int32_t slot);
+  bool end(int32_t slot);  // before its work is done; View::may_end() tells whose user lets it
   void wake_at(int64_t at_us);
 
-  // Carries the edits out anew, all preemptions before all starts, as execute() does: a start then
-  // waits for all who leave its node, also for those that were stopped after it was drafted.
+  // Carries the edits out anew, all preemptions and ends before all starts, as execute() does: a
+  // start then waits for all who leave its node, also for those that were stopped after it was
+  // drafted.
   void put_stops_first();
 
   // A mark is a point to go back to.
@@ -71,7 +74,8 @@ class Draft {
   struct Undo;
   void record_pieces(int32_t slot);
   void undo_start(const Undo& u);
-  void undo_preempt(const Undo& u);
+  void take_off(Verb verb, int32_t slot);
+  void undo_take_off(Verb verb, const Undo& u);
 
   // What an edit overwrote.
   struct Undo {
@@ -83,7 +87,7 @@ class Draft {
     int64_t ready_horizon_us;
     double done_us, rate, kept_us, moved_bytes;
     int64_t stint_us;
-    size_t first_part, num_parts;  // into parts_: what a preempted job held
+    size_t first_part, num_parts;  // into parts_: what a job held that was taken off
     size_t num_pieces;             // length of plan_.pieces before
     Exchange exchange;
   };

@@ -35,7 +35,8 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
                                 const Piece* pieces, int32_t num_pieces,
                                 const Exchange& exchange = {}) {
   if (slot < 0 || slot >= s.head->high_water) return false;
-  const bool moves = s.phase[slot] == Phase::kStopping && f.allows.preempt && f.allows.move;
+  const bool stops = s.phase[slot] == Phase::kStopping && !s.ended[slot];
+  const bool moves = stops && f.allows.preempt && f.allows.move;
   if (s.phase[slot] != Phase::kWaiting && !moves) return false;
   if (!within_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
   if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
@@ -62,6 +63,13 @@ YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water || s.pinned[slot]) return false;
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
+}
+
+// May a policy end it before its work is done? Only where its user and the cluster let it.
+YARD_HD inline bool legal_end(const Fixed& f, const ClusterState& s, int32_t slot) {
+  if (!f.allows.preempt) return false;
+  if (slot < 0 || slot >= s.head->high_water) return false;
+  return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
 }
 
 // Requires: legal_start(). The job runs at once, or starts when what it holds is really free and,
@@ -223,6 +231,18 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_dirty(s, slot);
 }
 
+// Requires: legal_end(). The job leaves its GPUs at once, as one whose work is done: it saves
+// nothing. The next event, at this same moment, tells of its end and lets those go on who wait for
+// it.
+YARD_HD inline void end_early(const Fixed& f, ClusterState& s, int32_t slot) {
+  settle(f, s, slot);
+  release(f, s, slot);
+  s.ended[slot] = 1;
+  s.phase[slot] = Phase::kStopping;
+  s.until_us[slot] = s.head->now_us;
+  mark_dirty(s, slot);
+}
+
 // --- jobs come ---------------------------------------------------------------------------------
 
 // Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
@@ -307,7 +327,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.done_us[slot] = 0;
   s.rate[slot] = 0;
   s.preempted[slot] = s.started[slot] = 0;
-  s.pinned[slot] = 0;
+  s.pinned[slot] = s.ended[slot] = 0;
   s.first_part[slot] = kNone;
   if (f.rated) s.traffic[slot] = 0;  // the rest of it means something while it runs
   set_exchange(f, s, slot, {});

@@ -111,6 +111,7 @@ struct alignas(64) SlotRecord {
   int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
   int32_t class_prev, class_next;  // the same by size class
   int32_t held_pos;                // in `held_list`
+  uint8_t ended;                   // 1: by a policy, before its work was done
   double rate;                     // work per time while running
 
   int64_t since_us;     // when the present phase began
@@ -160,7 +161,7 @@ struct ClusterState {
   SlotRecord* slot_records = nullptr;  // (S)
   SlotField<uint32_t> generation;
   SlotField<Phase> phase;
-  SlotField<uint8_t> is_changed, is_dirty, pinned;
+  SlotField<uint8_t> is_changed, is_dirty, pinned, ended;
   SlotField<int32_t> job, gpus, size_class, tenant, shape, first_part, queue_prev, queue_next,
       class_prev, class_next, held_pos, preempted, started;
   SlotField<double> rate, done_us;
@@ -310,6 +311,7 @@ YARD_HD inline void bind_fields(ClusterState& s) {
   s.class_prev = {slots, &SlotRecord::class_prev};
   s.class_next = {slots, &SlotRecord::class_next};
   s.held_pos = {slots, &SlotRecord::held_pos};
+  s.ended = {slots, &SlotRecord::ended};
   s.rate = {slots, &SlotRecord::rate};
   s.since_us = {slots, &SlotRecord::since_us};
   s.done_us = {slots, &SlotRecord::done_us};

@@ -196,6 +196,7 @@ void JobTable::add_curves(const std::vector<Job>& jobs) {
     }
     first_point_.push_back(static_cast<int32_t>(point_value_.size()));
     target_.push_back(job.target);
+    enough_.push_back(job.enough);
   }
 }
 
@@ -348,7 +349,7 @@ JobColumns JobTable::columns() const {
        task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data(), bars_.num_kinds,
        shape_kind_.data(), bars_.barred.data()},
       {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
-       point_value_.data(), point_noise_.data(), target_.data()}};
+       point_value_.data(), point_noise_.data(), target_.data(), enough_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {

@@ -80,7 +80,7 @@ class JobTable {
   std::vector<int32_t> model_row_;
   std::vector<double> model_speed_;
   std::vector<int32_t> first_point_;
-  std::vector<double> point_work_us_, point_value_, point_noise_, target_;
+  std::vector<double> point_work_us_, point_value_, point_noise_, target_, enough_;
   PairBars bars_;
   std::vector<int32_t> shape_kind_;
   bool owned_ = false;  // whether some node is its owner's alone

@@ -41,6 +41,7 @@ class View {
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
+  YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
   // GPUs of the node that are down, or will be once who holds them leaves.
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
@@ -248,6 +249,15 @@ class View {
   // job ends then; when that will be nobody knows.
   YARD_HD double target(int32_t slot) const {
     return fixed_->jobs.curves.target[state_->job[slot]];
+  }
+  // The measure with which she is content, CurveColumns::kNoTarget where she does not say.
+  // Requires, as target() does: measures().
+  YARD_HD double enough(int32_t slot) const {
+    return fixed_->jobs.curves.enough[state_->job[slot]];
+  }
+  // Whether a policy may end it before its time: never on a live cluster.
+  YARD_HD bool may_end(int32_t slot) const {
+    return fixed_->allows.preempt && fixed_->jobs.curves.may_end(state_->job[slot]);
   }
 
   // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.

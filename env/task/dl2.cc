@@ -151,7 +151,9 @@ class Dl2 final : public RowTask {
     sizes_of(view, memory).carry_out(draft);
   }
 
-  double earned(const View& view, double) const override { return jobs_trained(view); }
+  double earned(const View& view, const std::byte*, double) const override {
+    return jobs_trained(view);
+  }
 
  private:
   static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }

@@ -167,7 +167,9 @@ class Harmony final : public RowTask {
     learned.look(view, [&](int32_t slot) { return company.terms(slot); });
   }
 
-  double earned(const View& view, double) const override { return jobs_trained(view); }
+  double earned(const View& view, const std::byte*, double) const override {
+    return jobs_trained(view);
+  }
 
  private:
   bool learns() const { return config_.model == "learned"; }

@@ -67,7 +67,10 @@ class RowTask {
 
   // What was earned since the episode began; what it grows by over a step is the step's reward.
   // job_s: jobs in the system, integrated over time [s]; minus it is paid unless overridden.
-  virtual double earned(const View&, double job_s) const { return -job_s; }
+  virtual double earned(const View&, const std::byte* memory, double job_s) const {
+    static_cast<void>(memory);
+    return -job_s;
+  }
 
  protected:
   // Sets rows that an earlier observation filled to zero, once `rows` are written.
@@ -120,8 +123,8 @@ struct RowPlay {
   static void close(const View& view, const Config& c, std::byte* memory, Draft& draft) {
     c.task->close(view, memory, draft);
   }
-  static double earned(const View& view, const Config& c, double job_s) {
-    return c.task->earned(view, job_s);
+  static double earned(const View& view, const Config& c, const std::byte* memory, double job_s) {
+    return c.task->earned(view, memory, job_s);
   }
 };
 

@@ -69,14 +69,16 @@ struct Earned {
 };
 
 template <class T>
-concept EarningTask = Task<T> && requires(const View& view, const typename T::Config& config) {
-  { T::earned(view, config, 1.0) } -> std::same_as<double>;
+concept EarningTask = Task<T> &&
+    requires(const View& view, const typename T::Config& config, const std::byte* memory) {
+  { T::earned(view, config, memory, 1.0) } -> std::same_as<double>;
 };
 
 template <Task T>
-Earned earned(const View& view, const typename T::Config& config, int64_t job_us) {
+Earned earned(const View& view, const typename T::Config& config, const std::byte* memory,
+              int64_t job_us) {
   if constexpr (EarningTask<T>) {
-    return {job_us, T::earned(view, config, 1e-6 * static_cast<double>(job_us))};
+    return {job_us, T::earned(view, config, memory, 1e-6 * static_cast<double>(job_us))};
   } else {
     return {job_us};
   }

@@ -41,6 +41,16 @@ std::vector<CurvePoint> tabulated(const LossForm& form) {
   return out;
 }
 
+double value_at(const std::vector<CurvePoint>& curve, double share) {
+  if (share <= curve.front().share) return curve.front().value;
+  for (size_t i = 1; i < curve.size(); ++i) {
+    const CurvePoint &a = curve[i - 1], &b = curve[i];
+    if (share >= b.share) continue;
+    return a.value + (share - a.share) / (b.share - a.share) * (b.value - a.value);
+  }
+  return curve.back().value;
+}
+
 double share_until(const std::vector<CurvePoint>& curve, double target) {
   const bool falls = curve.front().value > target;
   const auto reached = [&](double value) { return falls ? value <= target : value >= target; };

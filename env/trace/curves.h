@@ -16,6 +16,10 @@ namespace yard {
 // Requires: b0 >= 0, b1 > 0.
 std::vector<CurvePoint> tabulated(const LossForm& form);
 
+// What is measured after a share of the work; before the first point that of the first, behind the
+// last that of the last. Requires: points.
+double value_at(const std::vector<CurvePoint>& curve, double share);
+
 // The least share of the work after which the curve has reached `target`, from whichever side it
 // begins; 1 where it never does. Requires: points.
 double share_until(const std::vector<CurvePoint>& curve, double target);

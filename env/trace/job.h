@@ -83,6 +83,9 @@ struct Job {
   // How its training goes (curves.h). It ends early where it reaches the target.
   LossForm loss;
   double target = kNoTarget;
+  // With what it measures its user is content: once there, a scheduler may end it. kNoTarget:
+  // nobody may.
+  double enough = kNoTarget;
   std::vector<CurvePoint> curve;  // by rising share; made when the trace is loaded, in no file
 
   // What stopping it costs, where that is known: holding its GPUs while it saves, and from a start

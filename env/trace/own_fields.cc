@@ -123,6 +123,10 @@ std::optional<Flaw> check_own(const Job& job) {
     return flaw("target", "a target of several stages", "none where groups come after others",
                 shortest(job.target));
   }
+  if (job.enough != Job::kNoTarget && is_staged(job)) {
+    return flaw("enough", "a measure of several stages", "none where groups come after others",
+                shortest(job.enough));
+  }
   for (size_t i = 1; i < job.dues.size(); ++i) {
     const Due &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;

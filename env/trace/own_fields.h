@@ -39,6 +39,7 @@ void visit_own_fields(J& job, F& f) {
   f.number("loss_b1", job.loss.b1, 0, 0);
   f.number("loss_b2", job.loss.b2, kAnyNumber, 0);
   f.number("target", job.target, kAnyNumber, Job::kNoTarget);
+  f.number("enough", job.enough, kAnyNumber, Job::kNoTarget);
   f.time("save_s", job.save_us, -1);
   f.time("restore_s", job.restore_us, -1);
   f.text("tenant", job.tenant);

@@ -37,7 +37,7 @@ constexpr Command kCommands[] = {
     {"report", "yardmaster-sim", "write a static report of one run or a comparison"},
     {"train", "yardmaster-train", "train an agent, write a run folder"},
     {"sweep", "yardmaster-train", "search training settings at random, halving the field"},
-    {"verify", "yardmaster-train", "native inference against LibTorch on golden states"},
+    {"verify", "yardmaster-train", "native inference against LibTorch and ONNX Runtime"},
     {"serve", "yardmaster-serve", "serve a policy to a cluster manager"},
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
     {"log", "yardmaster-serve", "look at the log of a server's decisions"},

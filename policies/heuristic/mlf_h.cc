@@ -2,56 +2,32 @@
 // has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
 // to an ideal one: as little used as the least used, with the job's other tasks on it. Once a
 // minute, while somebody waits, the lowest priorities among those that run may be stopped for those
-// who come before them.
+// who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be ended early are
+// so once a minute and whenever it decides, and who still waits gets their room.
 //
-// Ours, where the paper leaves it open: see mlf.h; a GPU that is held whole overloads no server, so
+// Ours, where the paper leaves it open: see mlf.h; how long a job will run is Helios' rolling
+// estimate in the stead of a fitted predictor; a GPU that is held whole overloads no server, so
 // that nobody moves from a server that is overloaded: stopping the lowest tenth for those in the
 // queue is what stays of it.
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <set>
-#include <utility>
 #include <vector>
 
-#include "env/sim/mlf.h"
-#include "policies/order.h"
+#include "env/base/carver.h"
+#include "env/predict/rolling_estimate.h"
+#include "env/sim/in_place_of.h"
+#include "env/sim/mlf_config.h"
 #include "policies/policy.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  MlfWeights weights;
-  double overloaded = 0.9;
-  double stopped_share = 0.1;
-  double margin = 0;
-  double round_s = 60;
-  void fields(FieldList& f) {
-    f("alpha", weights.alpha, 0.0, 1.0, "what training counts against time");
-    f("gamma", weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
-    f("deadline", weights.deadline, 0.0, 1e3, "weight of one over the hours to the deadline");
-    f("left", weights.left, 0.0, 1e3, "of one over the hours that are left to run");
-    f("waited", weights.waited, 0.0, 1e3, "of the hours waited");
-    f("overloaded", overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
-    f("stopped_share", stopped_share, 0.0, 1.0, "of those that run, that may be stopped at a time");
-    f("margin", margin, 0.0, 1e3, "how much better who stops another must be; not the paper's");
-    f("round_s", round_s, 10.0, 1e6, "how often jobs may be stopped");
-  }
-};
-
 class MlfH final : public Policy {
  public:
-  explicit MlfH(const Settings& settings) : config_(parse<Config>(settings)) {
-    rule_.placement = Placement::kBestFit;
-    rule_.margin = config_.margin;
-    round_us_ = static_cast<int64_t>(config_.round_s * 1e6);
-  }
+  explicit MlfH(const Settings& settings)
+      : config_(parse<MlfConfig>(settings)), round_us_(config_.round_us()) {}
 
   Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override {
-    return Carver::bytes<int64_t>(1) + RollingEstimate::bytes(view) + Ranked::bytes(view);
+    return Carver::bytes<int64_t>(1) + RollingEstimate::bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -59,59 +35,46 @@ class MlfH final : public Policy {
     int64_t& last_round = *carver.take<int64_t>(1);
     RollingEstimate estimate(view, carver);
     estimate.follow(view);
-    if (view.num_waiting() == 0) return;
-    const auto key = [&](int32_t slot) {
-      return 1 / mlf_priority(view, estimate, config_.weights, slot);
-    };
-    if (view.free_gpus() >= view.least_gpus_waited_for()) start_first(view, key, draft);
-    if (view.num_waiting() == 0 || view.num_held() == 0 || !view.may_preempt()) return;
+    const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
     const int64_t round = view.now_us() / round_us_;
-    if (round > last_round) {
-      last_round = round;
-      Ranked ranked(view, carver);
-      rank_waiting(view, ranked, key);
-      ListedHolders holders(lowest(view, key));
-      run_first_in_order(view, ranked, holders, rule_, key, draft);
+    int32_t may_stop = 0;
+    if (round > last_round && view.num_waiting() > 0) {
+      may_stop = mlf_may_stop(config_.rule, mlf_holders(view, total_s, config_.rule).size());
     }
-    draft.wake_at((round + 1) * round_us_);
+    last_round = round;
+    if (config_.load.on) {
+      step_on(view, total_s, 0, draft);
+      mlf_control_load(view, config_.load, round_us_, draft);
+    }
+    step_on(view, total_s, may_stop, draft);
+    draft.put_stops_first();
+    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+      draft.wake_at((round + 1) * round_us_);
+    }
   }
 
  private:
-  template <class KeyOf>
-  void start_first(const View& view, KeyOf key, Draft& draft) const {
-    std::vector<Claim> queue;
-    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      queue.push_back({{key(slot), view.serial(slot)}, slot});
-    }
-    std::ranges::sort(queue, std::less(), &Claim::key);
-    std::set<int32_t> hopeless;  // classes
-    for (const Claim& claim : queue) {
-      const int32_t k = view.size_class(claim.slot);
-      if (hopeless.contains(k)) continue;
-      const TaskPlacer placer(view);
-      const int32_t n = placer.place(
-          claim.slot, {}, nearest_ideal_server(view, placer, config_.overloaded), draft.scratch());
-      if (n == 0 || !draft.start(claim.slot, draft.scratch(), n)) hopeless.insert(k);
+  void step_on(const View& view, const RunEstimate& total_s, int32_t may_stop, Draft& draft) const {
+    std::vector<uint8_t> given_up(static_cast<size_t>(view.capacity()), 0);
+    for (;;) {
+      const MlfStep next = mlf_step(view, total_s, config_.rule, may_stop, given_up.data());
+      if (next.slot == kNone) break;
+      const int32_t held = view.num_held();
+      if (carry_out(view, next, draft)) {
+        may_stop -= held + 1 - view.num_held();  // who started holds, too
+      } else {
+        given_up[static_cast<size_t>(next.slot)] = 1;
+      }
     }
   }
 
-  // Those who may be stopped now, the first of them in order first.
-  template <class KeyOf>
-  std::vector<Claim> lowest(const View& view, KeyOf key) const {
-    std::vector<Claim> all;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
-      if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
-      all.push_back({{key(slot), view.serial(slot)}, slot});
-    }
-    std::ranges::sort(all, std::less(), &Claim::key);
-    const double some = std::ceil(config_.stopped_share * static_cast<double>(all.size()));
-    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(some));
-    return all;
+  bool carry_out(const View& view, const MlfStep& step, Draft& draft) const {
+    if (!step.stops.empty()) return start_in_place_of(view, step.slot, step.stops, draft);
+    const std::vector<Piece> there = nearest_ideal_place(view, config_.rule, step.slot);
+    return draft.start(step.slot, there.data(), static_cast<int32_t>(there.size()));
   }
 
-  Config config_;
-  PreemptionRule rule_;
+  MlfConfig config_;
   int64_t round_us_;
 };
 
@@ -124,7 +87,7 @@ const PolicyRegistry::Add<MlfH> kMlfH{
                  "rolling estimate are ours; stops the lowest tenth, moves nobody",
      .level = Level::kHistory,
      .preemptive = true,
-     .fields = describe<Config>}};
+     .fields = describe<MlfConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -1,11 +1,14 @@
 #include "policies/learned/checkpoint.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/json_flaw.h"
 #include "policies/learned/learned_agent.h"
+#include "policies/learned/onnx_model.h"
 
 namespace yard {
 namespace {
@@ -15,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kGolden = "golden.safetensors";
+constexpr const char* kOnnx = "model.onnx";
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kCost = "cost.json";
 
@@ -41,12 +45,21 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
   return bytes;
 }
 
+std::string text_of(const Json& manifest) { return manifest.dump(2) + "\n"; }
+
+// The same for the same weights, whether they were written with model.onnx or before there was one.
+std::string digest_of(Json manifest) {
+  manifest.at("sha256").erase(kOnnx);
+  return sha256_hex(text_of(manifest));
+}
+
 // What lies in the folder beside a checkpoint's files would be lost.
 void refuse_others(const fs::path& folder) {
   if (!fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name == kManifest || name == kModel || name == kGolden || name == kCost) continue;
+    constexpr std::array kOwn = {kManifest, kModel, kGolden, kOnnx, kCost};
+    if (std::ranges::find(kOwn, name) != kOwn.end()) continue;
     throw InputError(folder.string(), "a new or empty folder, or a checkpoint",
                      "one with '" + name + "' in it");
   }
@@ -71,7 +84,8 @@ void check_checkpoint_place(const fs::path& folder) {
 }
 
 void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
-  const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden);
+  const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden),
+                    onnx = onnx_of(c);
   Json manifest = {{"format_version", kCheckpointVersion},
                    {"agent", c.agent},
                    {"network", c.network},
@@ -81,12 +95,14 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"provenance", c.provenance},
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
+  if (!onnx.empty()) manifest["sha256"][kOnnx] = sha256_hex(onnx);
   manifest["use_sha256"] = use_hash(manifest);
   refuse_others(folder);
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);
-  write_file_atomic(out.path() / kManifest, manifest.dump(2) + "\n");
+  if (!onnx.empty()) write_file_atomic(out.path() / kOnnx, onnx);
+  write_file_atomic(out.path() / kManifest, text_of(manifest));
   if (c.core_s > 0) save_cost(c.core_s, out.path());
   out.commit();
 }
@@ -110,7 +126,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
                        std::to_string(version));
     }
     Checkpoint c;
-    c.digest = sha256_hex(text);
+    c.digest = digest_of(manifest);
     c.core_s = cost_of(folder);
     const Json& hashes = manifest.at("sha256");
     const auto use = manifest.at("use_sha256").get<std::string>();
@@ -132,6 +148,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     c.scores = manifest.at("scores");
     c.weights = from_safetensors(read_part(folder, kModel, hashes), (folder / kModel).string());
     c.golden = from_safetensors(read_part(folder, kGolden, hashes), (folder / kGolden).string());
+    if (hashes.contains(kOnnx)) c.onnx = read_part(folder, kOnnx, hashes);
     return c;
   } catch (const nlohmann::json::exception& e) {
     throw InputError(where, "a checkpoint's manifest", json_flaw(e));

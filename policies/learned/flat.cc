@@ -29,6 +29,20 @@ class Flat final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
+  std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+                                  const OnnxGraph::Value& cluster) const override {
+    // As many rows as the window has: those that are none are zero.
+    const int64_t window = shape_.rows, f = shape_.row_features;
+    const auto zeros = g.add("ConstantOfShape", {g.integers({window, f})});
+    const auto filled = g.slice(g.concat(rows, zeros, 0), g.integers({0}), g.integers({window}));
+    const auto context = g.linear(cluster, "window.cluster", g.weight("window.bias"));
+    const auto x = g.relu(
+        g.add("Gemm", {g.reshape(filled, {1, window * f}), g.weight("window.rows"), context}));
+    const auto all = g.reshape(g.mlp(x, "trunk", 2), {window + 1});
+    return DrawnScores{g.slice(all, g.integers({0}), g.count(rows)),
+                       g.slice(all, g.integers({window}), g.integers({window + 1}))};
+  }
+
   Settings settings() const override { return with_hidden(window_.hidden()); }
 
  private:

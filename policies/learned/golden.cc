@@ -1,5 +1,9 @@
 #include "policies/learned/golden.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "env/base/error.h"
 #include "env/base/text.h"
 
@@ -14,6 +18,16 @@ Observation GoldenState::observation() {
   o.slots = slots.data();
   o.rows = rows;
   return o;
+}
+
+double GoldenState::difference(std::span<const float> other) const {
+  double most = 0;
+  for (size_t a = 0; a < logits.size(); ++a) {
+    if (mask[a] == 0) continue;
+    if (!std::isfinite(other[a])) return std::numeric_limits<double>::infinity();
+    most = std::max<double>(most, std::abs(other[a] - logits[a]));
+  }
+  return most;
 }
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape) {

@@ -1,6 +1,7 @@
 // Recorded decisions: what a network saw and said, for `verify` and for warm-up.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct GoldenState {
   int32_t rows = 0;
 
   Observation observation();  // points into this
+
+  // The largest difference of a legal action's logit; infinite where one is not finite.
+  double difference(std::span<const float> other) const;
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape);

@@ -19,6 +19,8 @@ class JobScorer final : public NativeNetwork {
 
   void forward(const Observation& observation, std::span<float> logits) const override;
   Settings settings() const override;
+  std::optional<DrawnScores> draw(OnnxGraph& graph, const OnnxGraph::Value& rows,
+                                  const OnnxGraph::Value& cluster) const override;
 
  private:
   TaskShape shape_;

@@ -1,15 +1,17 @@
 // A trained network without LibTorch: what policies and servers ask. A network is one file here
 // (see job_scorer.cc) beside its other half, for training, in agents/; `verify` holds the two
-// together.
+// together, and ONNX Runtime with them.
 // Dims: J rows, F row features, C cluster features.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "env/base/registry.h"
 #include "env/task/observation.h"
+#include "policies/learned/onnx_graph.h"
 #include "policies/learned/tensors.h"
 
 namespace yard {
@@ -24,6 +26,11 @@ struct TrainedWeights {
   std::string where;  // they are from, for errors
 };
 
+// Of each row and of doing nothing, R numbers and one, whatever their shapes.
+struct DrawnScores {
+  OnnxGraph::Value rows, nothing;
+};
+
 class NativeNetwork {
  public:
   static constexpr const char* kKind = "network";
@@ -36,6 +43,13 @@ class NativeNetwork {
 
   // With which such weights were trained.
   virtual Settings settings() const = 0;
+
+  // The scores that forward() adds to the prior, as operators over standardised rows (R, F) and
+  // cluster (1, C). Where a network draws none, its checkpoints have no model.onnx.
+  virtual std::optional<DrawnScores> draw(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
+                                          const OnnxGraph::Value& /*cluster*/) const {
+    return std::nullopt;
+  }
 };
 
 // Constructors throw InputError naming `where` when a tensor is missing, has another shape or is

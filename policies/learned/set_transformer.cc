@@ -66,6 +66,27 @@ class SetTransformer final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
+  std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+                                  const OnnxGraph::Value& cluster) const override {
+    const int64_t h = seed_.size();
+    const float scale = 1 / std::sqrt(static_cast<float>(h));
+    const auto ones = g.constant({{h}, std::vector<float>(static_cast<size_t>(h), 1.0F)});
+    const auto normal = [&](const OnnxGraph::Value& x) {
+      return g.add("LayerNormalization", {x, ones}, {{"epsilon", kLayerNormEps}});
+    };
+    const auto e = g.relu(g.mlp(g.beside_each(rows, cluster), "embed", 1));
+    const auto fits = g.add("Gemm", {g.linear(e, "query", ""), g.linear(e, "key", "")},
+                            {{"alpha", scale}, {"transB", int64_t{1}}});
+    const auto seen = g.add("MatMul", {g.add("Softmax", {fits}), e});
+    const auto u = normal(g.add("Add", {e, g.linear(seen, "mix", "")}));
+    const auto all = normal(g.add("Add", {u, g.relu(g.mlp(u, "widen", 1))}));
+    const auto liked =
+        g.add("Mul", {g.add("MatMul", {all, g.weight("seed")}), g.constant({{}, {scale}})});
+    const auto pooled = g.add("MatMul", {g.add("Softmax", {liked}), all});
+    return DrawnScores{g.mlp(all, "score", 1),
+                       g.mlp(g.concat(g.reshape(pooled, {1, h}), cluster, 1), "nothing", 2)};
+  }
+
   Settings settings() const override { return with_hidden(seed_.size()); }
 
  private:

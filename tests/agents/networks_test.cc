@@ -11,7 +11,7 @@
 #include "agents/network.h"
 #include "agents/torch_difference.h"
 #include "policies/learned/learned_agent.h"
-#include "tests/support/checkpoints.h"
+#include "tests/agents/stirred.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -46,27 +46,12 @@ size_t action_of(const GoldenState& g, int32_t choice) {
   return static_cast<size_t>(choice < g.rows ? choice : Dispatch::kNothing);
 }
 
-std::vector<GoldenState> random_states() {
-  std::vector<GoldenState> out;
-  for (const int32_t rows : {3, 0, 128, 1, 40, 77}) {
-    out.push_back(random_state(rows, Rng{21}.split(static_cast<uint64_t>(rows))));
-  }
-  return out;
-}
-
 class Networks : public ::testing::TestWithParam<std::string> {
  protected:
   static std::unique_ptr<Network> seeded_net(uint64_t seed) {
     return make_network(GetParam(), {}, kDispatchShape, seed);
   }
-
-  // Every parameter away from where it starts, the last layers too.
-  static std::unique_ptr<Network> stirred_net() {
-    auto net = seeded_net(5);
-    torch::NoGradGuard no_grad;
-    for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.1);
-    return net;
-  }
+  static std::unique_ptr<Network> stirred_net() { return testing::stirred_net(GetParam()); }
 };
 
 TEST_P(Networks, BeginAtThePrior) {

@@ -8,6 +8,7 @@
 
 #include "env/base/file.h"
 #include "tests/cli/program.h"
+#include "tests/support/require.h"
 
 namespace yard::testing {
 namespace {
@@ -41,7 +42,8 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(trained.out, "run/checkpoints/best\n");
   EXPECT_THAT(read_file("run/config.yaml"), HasSubstr("updates: 2"));
-  for (const char* name : {"model.safetensors", "golden.safetensors", "manifest.json"}) {
+  for (const char* name :
+       {"model.safetensors", "golden.safetensors", "model.onnx", "manifest.json"}) {
     EXPECT_TRUE(folder_.has("run/checkpoints/best/" + std::string(name))) << name;
     EXPECT_TRUE(folder_.has("run/checkpoints/last/" + std::string(name))) << name;
   }
@@ -66,6 +68,39 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(corrupt.code, 2);
   EXPECT_THAT(corrupt.err, HasSubstr("model.safetensors"));
   EXPECT_EQ(shell("yardmaster verify --checkpoint nowhere").code, 2);
+}
+
+TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=1 --out run").code, 0);
+  const std::string verify = "yardmaster verify --checkpoint run/checkpoints/last";
+  const std::string without = "YARD_ONNX_PYTHON=/nowhere/python " + verify;
+  const Result blind = shell(without);
+  EXPECT_EQ(blind.code, 0) << blind.err;
+  EXPECT_THAT(blind.out, HasSubstr("onnx: not checked (/nowhere/python"));
+  const Json told = Json::parse(shell(without + " --json").out);
+  EXPECT_EQ(told["onnx_max_difference"], nullptr);
+  EXPECT_THAT(told["onnx"], HasSubstr("not checked"));
+  const Result required = shell(without + " --require-onnx");
+  EXPECT_EQ(required.code, 1);
+  EXPECT_THAT(required.err, HasSubstr("not checked"));
+
+  // One of before there was model.onnx gets it, and is otherwise the same.
+  const fs::path folder = "run/checkpoints/last";
+  const std::string manifest = read_file(folder / "manifest.json");
+  const std::string model = read_file(folder / "model.onnx");
+  auto old = nlohmann::ordered_json::parse(manifest);
+  old["sha256"].erase("model.onnx");
+  write_file_atomic(folder / "manifest.json", old.dump(2) + "\n");
+  fs::remove(folder / "model.onnx");
+  EXPECT_THAT(shell(verify).out, HasSubstr("no model.onnx"));
+  EXPECT_EQ(shell(verify + " --write-onnx").code, 0);
+  EXPECT_EQ(read_file(folder / "manifest.json"), manifest);
+  EXPECT_EQ(read_file(folder / "model.onnx"), model);
+
+  const Json seen = Json::parse(shell(verify + " --json").out);
+  YARD_NEEDS(onnx, seen["onnx_max_difference"].is_number(), seen["onnx"].get<std::string>());
+  EXPECT_LT(seen["onnx_max_difference"], 1e-4);
+  EXPECT_EQ(shell(verify + " --require-onnx").code, 0);
 }
 
 TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {

@@ -34,6 +34,7 @@ __device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rn
   if (view.num_waiting() > 0 && oldest != kNone && legal_preempt(fixed, s, oldest)) {
     preempt(fixed, s, oldest);
   }
+  if (oldest != kNone && legal_end(fixed, s, oldest)) end_early(fixed, s, oldest);
 }
 
 // All that a view can be asked.
@@ -48,6 +49,7 @@ __device__ double read_all(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     const JobRef ref = view.ref(slot);
+    if (view.may_end(slot)) sum += view.enough(slot) - view.measured(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
            view.since_us(slot) + view.until_us(slot) + view.preempted(slot) + view.started(slot) +
            static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.left_us(slot);

@@ -108,6 +108,7 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   const bool waits =
       std::ranges::any_of(job.groups, [](const RoleGroup& g) { return !g.after.empty(); });
   if (often() && !waits) job.target = random_number(rng) - 5;
+  if (often() && !waits) job.enough = random_number(rng) - 5;
   if (often()) job.save_us = random_us(rng);
   if (often()) job.restore_us = random_us(rng);
   if (often()) job.tenant = random_text(rng, utf8);
@@ -146,6 +147,7 @@ void expect_equal(const Job& a, const Job& b) {
   ASSERT_EQ(a.gpu_types, b.gpu_types);
   ASSERT_EQ(a.loss, b.loss);
   ASSERT_EQ(a.target, b.target);
+  ASSERT_EQ(a.enough, b.enough);
   ASSERT_EQ(a.save_us, b.save_us);
   ASSERT_EQ(a.restore_us, b.restore_us);
   ASSERT_EQ(a.tenant, b.tenant);

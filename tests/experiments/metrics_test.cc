@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "env/sim/accuracy.h"
 #include "env/sim/workload.h"
 
 namespace yard {
@@ -137,6 +138,54 @@ TEST(Metrics, NothingFinishedIsNoNumber) {
   EXPECT_EQ(s.all.finished, 0);
   EXPECT_EQ(s.all.sum_jct_us, 0);
   EXPECT_EQ(s.makespan_s, 0);
+}
+
+TEST(Metrics, JobsEndedEarlyAreToldApart) {
+  const Case it({job("a", 0, 100, 2), job("b", 0, 50, 1), job("c", 0, 40, 1), job("open", 0, 9, 1),
+                 job("warm", 0, 50, 1, false)});
+  Outcome outcome;
+  outcome.jobs = {{0, 60 * kS}, {0, 50 * kS}, {0, 70 * kS}, {}, {0, 10 * kS}};
+  EXPECT_FALSE(summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome).early);
+  for (const size_t j : {0U, 4U}) {
+    outcome.jobs[j].ended_early = true;
+    outcome.jobs[j].undone_us = 40e6;
+  }
+  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  EXPECT_EQ(s.all.finished, 3);
+  EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 60);
+  ASSERT_TRUE(s.early);
+  EXPECT_EQ(s.early->jobs, 1);
+  EXPECT_DOUBLE_EQ(s.early->mean_jct_s, 60);
+  EXPECT_DOUBLE_EQ(s.early->others_mean_jct_s, 60);
+  EXPECT_DOUBLE_EQ(s.early->undone_share, 80.0 / 290);
+}
+
+TEST(Accuracy, ByHand) {
+  Trace trace;
+  trace.jobs = {job("reached", 0, 100, 1), job("late", 0, 100, 1), job("half", 0, 100, 1),
+                job("worse", 0, 100, 1),   job("open", 0, 100, 1), job("no curve", 0, 100, 1),
+                job("unsaid", 0, 100, 1)};
+  for (Job& one : trace.jobs) one.curve = {{0, 2, 0}, {0.5, 1, 0}, {1, 0.5, 0}};
+  for (Job& one : trace.jobs) one.enough = 1;
+  for (const size_t j : {0U, 1U, 2U}) trace.jobs[j].dues = {{120 * kS, 1}};
+  trace.jobs[3].curve = {{0, 2, 0}, {1, 3, 0}};
+  trace.jobs[5].curve.clear();
+  trace.jobs[6].enough = Job::kNoTarget;
+  Outcome outcome;
+  outcome.jobs.resize(7);
+  for (const size_t j : {0U, 1U, 2U, 3U, 5U, 6U}) outcome.jobs[j].end_us = 100 * kS;
+  outcome.jobs[0].undone_us = 50e6;
+  outcome.jobs[1].end_us = 130 * kS;
+  outcome.jobs[2].undone_us = 75e6;
+  const auto accuracy = accuracy_of(trace, outcome);
+  ASSERT_TRUE(accuracy);
+  EXPECT_EQ(accuracy->jobs, 4);
+  EXPECT_EQ(accuracy->reached, 2);
+  EXPECT_EQ(accuracy->due, 3);
+  EXPECT_EQ(accuracy->due_reached, 1);
+  EXPECT_DOUBLE_EQ(accuracy->mean, (1 + 1 + 0.5 + 0) / 4);
+  for (Job& one : trace.jobs) one.enough = Job::kNoTarget;
+  EXPECT_FALSE(accuracy_of(trace, outcome));
 }
 
 }  // namespace

@@ -112,10 +112,46 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(task.held_rows, 17);
   EXPECT_EQ(std::memcmp(&task.run_times, &saved.run_times, sizeof(RunTimes)), 0);
   EXPECT_EQ(c.provenance, saved_.provenance);
-  EXPECT_EQ(c.digest, sha256_hex(read_file(folder_ / "manifest.json")));
+  EXPECT_EQ(c.onnx, read_file(folder_ / "model.onnx"));
   ASSERT_EQ(c.weights.size(), saved_.weights.size());
   for (const auto& [name, t] : saved_.weights) EXPECT_EQ(c.weights.at(name).data, t.data) << name;
   for (const auto& [name, t] : saved_.golden) EXPECT_EQ(c.golden.at(name).data, t.data) << name;
+  EXPECT_EQ(load(), "");
+}
+
+// What a checkpoint is called must not hang on whether it was written with model.onnx.
+TEST_F(CheckpointFiles, OneWithoutAnOnnxModelIsTheSameCheckpoint) {
+  const std::string digest = load_checkpoint(folder_).digest;
+  Json manifest = Json::parse(read_file(folder_ / "manifest.json"));
+  ASSERT_EQ(manifest["sha256"].erase("model.onnx"), 1u);
+  const std::string text = manifest.dump(2) + "\n";
+  write_file_atomic(folder_ / "manifest.json", text);
+  fs::remove(folder_ / "model.onnx");
+  const Checkpoint old = load_checkpoint(folder_);
+  EXPECT_EQ(old.onnx, "");
+  EXPECT_EQ(old.digest, digest);
+  EXPECT_EQ(old.digest, sha256_hex(text));
+  save_checkpoint(old, folder_);
+  const Checkpoint drawn = load_checkpoint(folder_);
+  EXPECT_NE(drawn.onnx, "");
+  EXPECT_EQ(drawn.digest, digest);
+  rewrite_manifest([](Json& m) { m["provenance"]["seed"] = 4; });
+  EXPECT_NE(load_checkpoint(folder_).digest, digest);
+}
+
+// A network that is known by what it computes alone.
+class Silent final : public NativeNetwork {
+ public:
+  explicit Silent(const TrainedWeights&) {}
+  void forward(const Observation&, std::span<float>) const override {}
+  Settings settings() const override { return {}; }
+};
+const NativeNetworkRegistry::Add<Silent> kSilent{"silent", {}};
+
+TEST_F(CheckpointFiles, ANetworkThatDrawsNothingHasNoOnnxModel) {
+  saved_.network = "silent";
+  save_checkpoint(saved_, folder_);
+  EXPECT_FALSE(fs::exists(folder_ / "model.onnx"));
   EXPECT_EQ(load(), "");
 }
 
@@ -161,10 +197,14 @@ TEST_F(CheckpointFiles, AFlippedBitIsSeen) {
   save_checkpoint(saved_, folder_);
   flip("golden.safetensors", 200);
   EXPECT_THAT(load(), HasSubstr("golden.safetensors"));
+  save_checkpoint(saved_, folder_);
+  flip("model.onnx", 200);
+  EXPECT_THAT(load(), HasSubstr("model.onnx"));
 }
 
 TEST_F(CheckpointFiles, TruncatedOrMissingFilesAreRefused) {
-  for (const char* file : {"model.safetensors", "golden.safetensors", "manifest.json"}) {
+  for (const char* file :
+       {"model.safetensors", "golden.safetensors", "model.onnx", "manifest.json"}) {
     save_checkpoint(saved_, folder_);
     const std::string bytes = read_file(folder_ / file);
     write_file_atomic(folder_ / file, bytes.substr(0, bytes.size() / 2));

@@ -111,6 +111,20 @@ INSTANTIATE_TEST_SUITE_P(Registered, Future,
                            return name;
                          });
 
+// It ends jobs by what their training measured, in the other world too until the two part.
+TEST(Future, IsUnknownToLoadControl) {
+  const auto policy = make_policy("mlf-h load_control=true");
+  int64_t ends = 0;
+  for (const Kind& kind : kinds()) {
+    EXPECT_EQ(look(*policy, kind.options, 6).ahead, 0) << kind.name;
+    const ToldScene scene(told_world(Rng(15), kind.options));
+    for (const Said& said : said_until(scene.scene(), *policy, kNever)) {
+      for (const Edit& edit : said.plan.edits) ends += edit.verb == Verb::kEnd;
+    }
+  }
+  EXPECT_GT(ends, 20);
+}
+
 // What a level does not offer must not matter either, though it is known to others: users and what
 // their jobs took, users' limits.
 class Levels : public ::testing::TestWithParam<std::string> {};

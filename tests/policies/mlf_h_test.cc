@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/base/rng.h"
+#include "env/cluster/ready.h"
 #include "env/sim/mlf_priority.h"
 #include "tests/support/scene.h"
 
@@ -105,8 +106,7 @@ std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& poli
   EXPECT_FALSE(player.failed());
   std::vector<size_t> by_start(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) by_start[i] = i;
-  std::ranges::sort(by_start, std::less(),
-                    [&](size_t i) { return player.jobs()[i].first_start_us; });
+  std::ranges::sort(by_start, std::less(), [&](size_t i) { return player.jobs()[i].start_us; });
   std::vector<std::string> out;
   for (const size_t i : by_start) out.push_back(jobs[i].id);
   return out;
@@ -128,19 +128,44 @@ TEST(MlfH, UrgencyThenDeadline) {
   EXPECT_EQ(order_of(jobs, "mlf-h stopped_share=0 alpha=0 deadline=0"), ids({0, 1, 2, 3}));
 }
 
-// What runs for ever is stopped for who comes with ten times its urgency, at the next minute, and
-// goes on behind.
+// What runs for ever is stopped for who comes with ten times its urgency, and goes on behind; at
+// most once a minute, and no more than a tenth.
 TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
-  std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {70, 1, 50}});
-  jobs[1].priority = 10;
-  const Scene scene("1x1", jobs, no_costs());
+  std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 50}, {71, 1, 500}});
+  jobs[2].priority = jobs[3].priority = 10;
+  const Scene scene("2x1", jobs, no_costs());
   const auto scheduler = make_policy("mlf-h");
   Player player(scene, *scheduler);
   player.play();
   ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[1].first_start_us, 120'000'000);
-  EXPECT_EQ(player.jobs()[1].end_us, 170'000'000);
-  EXPECT_EQ(player.jobs()[0].end_us, 3'050'000'000);
+  EXPECT_EQ(player.jobs()[2].start_us, 70'000'000);  // the first decision of its minute
+  EXPECT_EQ(player.jobs()[2].end_us, 120'000'000);
+  EXPECT_EQ(player.jobs()[3].start_us, 120'000'000);
+}
+
+// Each task to the server that is least used, but for the job's own; none where cores would be used
+// beyond the threshold, if there is another.
+TEST(MlfH, TasksGoToTheServerNearestToTheIdeal) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 500}, {1, 1, 500}, {2, 2, 500}});
+  const auto group = [](int32_t count, int32_t cores) {
+    RoleGroup out;
+    out.count = count;
+    out.task = {.gpus = 1, .cpu_milli = 1000 * cores};
+    return out;
+  };
+  jobs[0].groups = {group(1, 5)};
+  jobs[1].groups = {group(1, 5)};
+  jobs[2].groups = {group(2, 3)};
+  const Scene scene(load_cluster("servers-6"), jobs, no_costs());
+  const auto scheduler = make_policy("mlf-h");
+  Player player(scene, *scheduler);
+  for (int event = 0; event < 3; ++event) player.step();
+  for (int32_t i = 0; i < 3; ++i) {
+    const int32_t slot = player.view().held(i);
+    for (int32_t p = player.view().first_part(slot); p != kNone; p = player.view().next_part(p)) {
+      EXPECT_EQ(player.view().part_node(p), player.view().serial(slot));
+    }
+  }
 }
 
 }  // namespace

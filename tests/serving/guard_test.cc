@@ -1,10 +1,12 @@
 // The guard by itself: every way in which a decision can be wrong, and some in which it is right.
 #include "serving/guard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "serving/snapshot.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
@@ -39,6 +41,23 @@ void start(pb::DecideResponse& response, const std::string& job,
     pb::Piece& piece = *action.add_pieces();
     piece.set_node(node);
     piece.set_gpus(gpus);
+  }
+}
+
+// A live cluster loses no job to a policy that would end one.
+TEST(Guard, RefusesToEndAJob) {
+  const pb::DecideRequest request = busy();
+  const Snapshot snapshot(request);
+  const LiveState live = snapshot.state();
+  const View view(snapshot.fixed(), live.state(), Level::kBlind);
+  Plan plan;
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    EXPECT_FALSE(view.may_end(view.held(i)));
+    plan.edits = {{Verb::kEnd, view.ref(view.held(i))}};
+    pb::DecideResponse response;
+    snapshot.write(live.state(), plan, response);
+    ASSERT_EQ(response.actions_size(), 1);
+    EXPECT_THAT(why_refused(request, response), ::testing::EndsWith(": no verb"));
   }
 }
 

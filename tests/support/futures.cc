@@ -52,6 +52,14 @@ void give_curves(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
+// Some of those who do let schedulers end them.
+void give_enough(Rng rng, std::vector<Job>& jobs) {
+  for (Job& job : jobs) {
+    const bool lets = rng.below(2) == 0;
+    if (lets && !job.curve.empty()) job.enough = rng.uniform();
+  }
+}
+
 // What is measured after so much work becomes another; up to there, and to the point behind it, it
 // stays.
 void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
@@ -186,6 +194,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
   if (options.slowdowns) cluster.slowdowns = {.neighbours = 0.5, .shared_exchange = true};
   give_limits(rng.split(4), told.world.jobs);
   give_curves(rng.split(5), told.world.jobs);
+  give_enough(rng.split(6), told.world.jobs);
   told.world.jobs = fitting(std::move(told.world.jobs), cluster);
   // What never comes back could leave a job without a place for ever.
   for (Fault& fault : told.world.faults) {

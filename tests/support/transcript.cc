@@ -39,6 +39,10 @@ std::string decision(const Scene& scene, const ClusterState& s, const Plan& plan
       words.push_back("stop " + id_of(scene, s, edit.job.slot));
       continue;
     }
+    if (edit.verb == Verb::kEnd) {
+      words.push_back("end " + id_of(scene, s, edit.job.slot));
+      continue;
+    }
     std::vector<std::string> pieces;
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
       const Piece& piece = plan.pieces[static_cast<size_t>(edit.first_piece + i)];

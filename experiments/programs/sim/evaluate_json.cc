@@ -12,11 +12,17 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 Json score_json(const Score& score) {
-  return {{"policy", score.name},           {"information", level_name(score.level)},
-          {"mean_jct_s", score.mean_jct_s}, {"p99_jct_s", score.p99_jct_s},
-          {"max_wait_s", score.max_wait_s}, {"preemptions", score.preemptions},
-          {"moves", number(score.moves)},   {"soon_again", number(score.soon_again)},
-          {"unfinished", score.unfinished}, {"class_jct_s", score.class_jct_s}};
+  return {{"policy", score.name},
+          {"information", level_name(score.level)},
+          {"mean_jct_s", score.mean_jct_s},
+          {"p99_jct_s", score.p99_jct_s},
+          {"max_wait_s", score.max_wait_s},
+          {"preemptions", score.preemptions},
+          {"moves", number(score.moves)},
+          {"soon_again", number(score.soon_again)},
+          {"ended_early", score.ended_early},
+          {"unfinished", score.unfinished},
+          {"class_jct_s", score.class_jct_s}};
 }
 
 // The candidate over others of the same call, on the same blocks.
@@ -89,6 +95,7 @@ Json cell_json(const CellResult& cell) {
       {"preemptions_per_job", figure(cell.per_job(&Score::preemptions))},
       {"moves_per_job", figure(cell.per_job(&Score::moves))},
       {"soon_again", figure(cell.mean(&Score::soon_again))},
+      {"ended_early", figure(cell.mean(&Score::ended_early))},
       {"training_core_s", known(cell.training_core_s)},
       {"decisions_per_s", number(cell.decisions_per_s())},
       {"seeds", cell.seeds()},

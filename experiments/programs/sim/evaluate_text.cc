@@ -83,6 +83,9 @@ void print_cell(const CellResult& cell) {
   std::printf("%.2f preemptions a job, of them %.2f moves; %.0f within 10 minutes of another\n",
               cell.per_job(&Score::preemptions), cell.per_job(&Score::moves),
               cell.mean(&Score::soon_again));
+  if (const double early = cell.mean(&Score::ended_early); early > 0) {
+    std::printf("%.1f jobs were ended early: the ratio counts them with the others\n", early);
+  }
 }
 
 void print_cells(const std::vector<CellResult>& cells) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "env/sim/accuracy.h"
 #include "env/sim/fairness.h"
 #include "env/sim/tenants.h"
 #include "experiments/programs/sim/options.h"
@@ -62,6 +63,31 @@ Json deadlines_json(const std::optional<DeadlineSummary>& deadlines) {
           {"max_tardiness_s", deadlines->max_tardiness_s},
           {"value", deadlines->value},
           {"value_share", deadlines->value_share}};
+}
+
+Json accuracy_json(const std::optional<AccuracySummary>& accuracy) {
+  if (!accuracy) return nullptr;
+  return {{"jobs", accuracy->jobs},
+          {"reached", accuracy->reached},
+          {"reached_share",
+           ratio(static_cast<double>(accuracy->reached), static_cast<double>(accuracy->jobs))},
+          {"due", accuracy->due},
+          {"due_reached", accuracy->due_reached},
+          {"due_reached_share",
+           ratio(static_cast<double>(accuracy->due_reached), static_cast<double>(accuracy->due))},
+          {"mean", accuracy->mean}};
+}
+
+// What is apart where jobs were ended early; null, but for their number, where none was.
+void add_early(const std::optional<EarlySummary>& early, int64_t finished, Json& out) {
+  out["ended_early"] = early ? early->jobs : 0;
+  for (const char* key : {"early_mean_jct_s", "others_mean_jct_s", "undone_share"}) {
+    out[key] = nullptr;
+  }
+  if (!early) return;
+  out["early_mean_jct_s"] = early->mean_jct_s;
+  if (finished > early->jobs) out["others_mean_jct_s"] = early->others_mean_jct_s;
+  out["undone_share"] = early->undone_share;
 }
 
 Json tenants_json(const std::vector<TenantSummary>& tenants) {
@@ -164,6 +190,7 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["moves"] = or_null(s.moves);
   out["soon_again"] = or_null(s.soon_again);
   out["restarts"] = s.restarts;
+  add_early(s.early, s.all.finished, out);
   out["failures"] = run.outcome.failures;
   out["lost_gpu_hours"] = static_cast<double>(run.outcome.lost_time_us) / 1e6 / kSecondsPerHour;
   out["moved_bytes"] = nullptr;
@@ -174,6 +201,7 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["fairness"] =
       fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome));
   out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
+  out["accuracy"] = accuracy_json(accuracy_of(scenario.trace, run.outcome));
   add_metered(scenario, used, out);
   out["tenants"] = tenants_json(
       tenants_of(scenario.trace, scenario.cluster, scenario.alone_us, run.outcome, used));
@@ -250,6 +278,7 @@ void print_waits(const Json& run) {
 void print_more(const Json& runs) {
   const auto part = [](const char* key) { return [key](const Json& run) { return run[key]; }; };
   const auto whole = [](const Json& run) { return run; };
+  const auto early = [](const Json& run) { return run["ended_early"] == 0 ? Json() : run; };
   print_lines(runs, "GPU hours",
               {"running", "starting", "saving", "unshared", "down", "idle", "lost"},
               part("gpu_hours"));
@@ -263,6 +292,12 @@ void print_more(const Json& runs) {
   print_lines(runs, "deadlines",
               {"jobs", "met", "missed", "open", "mean_tardiness_s", "value_share"},
               part("deadlines"));
+  print_lines(
+      runs, "accuracy",
+      {"jobs", "reached", "reached_share", "due", "due_reached", "due_reached_share", "mean"},
+      part("accuracy"));
+  print_lines(runs, "ended early",
+              {"ended_early", "early_mean_jct_s", "others_mean_jct_s", "undone_share"}, early);
   print_lines(runs, "disturbances",
               {"preemptions", "moves", "soon_again", "restarts", "failures", "moved_bytes"}, whole);
   print_lines(runs, "energy", {"energy_kwh"}, whole);

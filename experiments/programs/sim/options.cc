@@ -160,12 +160,14 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     offer("faults", scenario.fault_model);
     offer("checkpoints", scenario.checkpoints);
     offer("models", scenario.models);
+    offer("demands", scenario.demands);
     for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
     if (used) continue;
-    throw InputError(
-        given.origin,
-        "P.key=value, P one of: " + join(policies) + ", trace, rules, faults, checkpoints, models",
-        "'" + given.key + "'");
+    throw InputError(given.origin,
+                     "P.key=value, P one of: " + join(policies) +
+                         ", trace, rules, faults, checkpoints, models, "
+                         "demands",
+                     "'" + given.key + "'");
   }
 }
 

@@ -1,5 +1,6 @@
-// `verify --checkpoint DIR`: native inference, LibTorch and the recorded outputs, held together; of
-// a rule, which has no outputs, what it does with a recorded course.
+// `verify --checkpoint DIR`: native inference, LibTorch, ONNX Runtime where it is there, and the
+// recorded outputs, held together; of a rule, which has no outputs, what it does with a recorded
+// course.
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "agents/onnx_difference.h"
 #include "agents/torch_difference.h"
 #include "env/base/error.h"
 #include "experiments/golden_course.h"
@@ -33,9 +35,7 @@ Difference native_difference(const Checkpoint& checkpoint) {
   Difference out;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     net->forward(g.observation(), logits);
-    for (size_t a = 0; a < logits.size(); ++a) {
-      if (g.mask[a]) out.native = std::max<double>(out.native, std::abs(logits[a] - g.logits[a]));
-    }
+    out.native = std::max(out.native, g.difference(logits));
     const auto best = [](const std::vector<float>& v) {
       return std::max_element(v.begin(), v.end()) - v.begin();
     };
@@ -74,12 +74,15 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
 
 int run_verify(int argc, char** argv) {
   std::string folder;
-  bool json = false;
+  bool json = false, write_onnx = false, require_onnx = false;
   // Sums of some hundred float products in another order: a few units in the seventh digit.
   double tolerance = 1e-4;
-  CLI::App app("native inference against LibTorch on a checkpoint's golden states", "verify");
+  CLI::App app("native inference against LibTorch and ONNX Runtime on a checkpoint's golden states",
+               "verify");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
   app.add_option("--tolerance", tolerance, "largest difference of a logit")->capture_default_str();
+  app.add_flag("--write-onnx", write_onnx, "first draws model.onnx anew, beside the same weights");
+  app.add_flag("--require-onnx", require_onnx, "fails where ONNX Runtime cannot be asked");
   app.add_flag("--json", json, "one JSON document on stdout");
   try {
     app.parse(argc, argv);
@@ -89,28 +92,37 @@ int run_verify(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     throw InputError(std::string("verify: ") + e.what() + " (see yardmaster verify --help)");
   }
+  if (write_onnx) save_checkpoint(load_checkpoint(folder), folder);
   const Checkpoint checkpoint = load_checkpoint(folder);
   if (checkpoint.network == "none") return verify_rule(checkpoint, folder, json) ? 0 : 1;
   const Difference d = native_difference(checkpoint);
   const double torch = torch_difference(checkpoint);
-  const bool ok =
-      d.states > 0 && d.native <= tolerance && torch <= tolerance && d.other_choice == 0;
+  const OnnxDifference onnx = onnx_difference(checkpoint);
+  const std::string not_checked = "not checked (" + onnx.about + ")";
+  if (require_onnx && !onnx.most) throw RunError(folder + ": onnx: " + not_checked);
+  const bool ok = d.native <= tolerance && torch <= tolerance &&
+                  onnx.most.value_or(0) <= tolerance && d.other_choice == 0;
   if (json) {
-    const nlohmann::ordered_json out = {{"checkpoint", folder},
-                                        {"digest", checkpoint.digest},
-                                        {"golden_states", d.states},
-                                        {"native_max_difference", d.native},
-                                        {"libtorch_max_difference", torch},
-                                        {"other_choices", d.other_choice},
-                                        {"tolerance", tolerance},
-                                        {"ok", ok}};
+    nlohmann::ordered_json out = {{"checkpoint", folder},
+                                  {"digest", checkpoint.digest},
+                                  {"golden_states", d.states},
+                                  {"native_max_difference", d.native},
+                                  {"libtorch_max_difference", torch},
+                                  {"onnx_max_difference", nullptr},
+                                  {"onnx", onnx.most ? onnx.about : not_checked},
+                                  {"other_choices", d.other_choice},
+                                  {"tolerance", tolerance},
+                                  {"ok", ok}};
+    if (onnx.most) out["onnx_max_difference"] = *onnx.most;
     std::puts(out.dump(2).c_str());
   } else {
-    std::puts(
-        fmt::format("{} golden states: native {:.2e}, LibTorch {:.2e} from the recorded logits, "
-                    "{} other choices: {}",
-                    d.states, d.native, torch, d.other_choice, ok ? "ok" : "DIFFERENT")
-            .c_str());
+    const std::string by_onnx =
+        onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
+    std::puts(fmt::format("{} golden states, from the recorded logits: native {:.2e}, LibTorch "
+                          "{:.2e}, {}; {} other choices: {}",
+                          d.states, d.native, torch, by_onnx, d.other_choice,
+                          ok ? "ok" : "DIFFERENT")
+                  .c_str());
   }
   return ok ? 0 : 1;
 }

@@ -43,6 +43,7 @@ std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
     }
     add(s.started[slot]);
     add(s.preempted[slot]);
+    add(s.ended[slot]);
     add_bits(s.done_us[slot]);
     add_bits(s.rate[slot]);
     if (s.phase[slot] == Phase::kWaiting) {
@@ -62,7 +63,7 @@ std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
 
 TEST(Undo, LeavesEveryColumnAsItWas) {
   const auto policy = make_policy("las");
-  int64_t edits = 0, stops = 0;
+  int64_t edits = 0, stops = 0, ends = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
     const ToldWorld told = told_world(Rng(91).split(trial), {.tenants = trial % 2 == 1,
                                                              .overload = trial % 3 == 1,
@@ -82,7 +83,10 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
       for (int i = 0; i < 6; ++i) {
         const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.high_water())));
         const Phase phase = view.phase(slot);
-        if (phase == Phase::kRunning || phase == Phase::kStarting) {
+        if (view.may_end(slot) && rng.below(2) == 0) {
+          const bool ended = draft.end(slot);
+          edits += ended, ends += ended;
+        } else if (phase == Phase::kRunning || phase == Phase::kStarting) {
           const bool stopped = draft.preempt(slot);
           edits += stopped, stops += stopped;
         } else if (phase == Phase::kWaiting || phase == Phase::kStopping) {
@@ -101,6 +105,7 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
   }
   EXPECT_GT(edits, 3000);
   EXPECT_GT(stops, 500);
+  EXPECT_GT(ends, 100);
 }
 
 }  // namespace

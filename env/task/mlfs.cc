@@ -1,0 +1,502 @@
+// MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning clusters", CoNEXT
+// 2020): MLF-RL decides who starts, on which servers, and who stops for it; MLF-C (`load_control`)
+// ends jobs early while the system is overloaded (env/sim/mlf_load.h).
+//
+// The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
+// in kind, the start by imitating MLF-H, decisions once a minute at the latest. It gives no
+// network, no shapes and no optimiser. Ours: one question is about one job and a way to start it,
+// and a running job stops only for another that starts; it goes on as long as anybody has room; at
+// most twelve waiting jobs are asked about, those of the highest priority after MLF-H and those
+// that are expected to be done soonest (env/predict/survival_index.h in the stead of the paper's
+// fitted predictor); who makes room is the lowest in priority, or who is expected to run longest;
+// the goals of equation 7 are sums, in units that make them alike: job-hours, jobs in time,
+// terabytes between nodes, accuracies.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "env/predict/rolling_estimate.h"
+#include "env/predict/survival_index.h"
+#include "env/sim/choose.h"
+#include "env/sim/foretell.h"
+#include "env/sim/in_place_of.h"
+#include "env/sim/mlf_config.h"
+#include "env/sim/task_placer.h"
+#include "env/sim/work_view.h"
+#include "env/task/row_task.h"
+
+namespace yard {
+namespace {
+
+constexpr int kShown = 12;  // waiting jobs
+enum Way : int32_t { kNearestIdeal, kFewestNodes, kForLowest, kForLongest, kWays };
+constexpr int kRows = kShown * kWays;
+constexpr int64_t kSoonUs = 1'000'000;
+constexpr int kMostAlike = 2;  // shown jobs that ask for the same
+
+enum RowFeature {
+  kSize,                    // log2 of its GPUs
+  kParts,                   // of its model, in quarters
+  kUrgency,                 // in tenths
+  kPriority,                // log2 of its priority after MLF-H over the highest that waits
+  kLeft,                    // log2 s that it is expected to run yet
+  kRan,                     // log2 s so far
+  kWaited,                  // log2 s since it came, less that
+  kSlack,                   // log2 s to its deadline less what is left, with the sign of that
+  kDue,                     // 1: it has a deadline that is not past
+  kAccuracy,                // share of the way to what is enough; 0: nobody measures
+  kRate,                    // log2 of its speed there over its best; 0 where others make room
+  kNodes,                   // log2 of the nodes that it takes; likewise
+  kCrowding,                // share of cores in use on the fullest of them, with it
+  kWay,                     // 1: the way, of kWays
+  kStopped = kWay + kWays,  // GPUs of those who make room, over its own
+  kStoppedLeft,             // log2 s that the first of them to be done is expected to run yet
+  kStoppedPriority,         // log2 of its priority over the highest of theirs
+  kStoppedRan,              // log2 s since the last of them was started
+  kRowFeatures
+};
+enum ClusterFeature {
+  kFree,        // share of GPUs
+  kCoresFree,   // share
+  kQueue,       // GPUs waited for over all, at most 4
+  kWaiting,     // log2 of 1 + jobs
+  kLive,        // log2 of 1 + jobs
+  kOverloaded,  // share of servers that have more than the threshold of their cores in use
+  kRound,       // 1: the first decision of a minute
+  kClusterFeatures
+};
+
+struct Config {
+  Config() { mlf_h.rule.quantum_s = 300; }
+  MlfConfig mlf_h;
+  // Equation 7 and section 4.1.
+  double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
+  double accuracy_weight = 0.15;
+  double prior_gap = 1;
+  double stop_gap = 3;
+
+  void fields(FieldList& f) {
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
+    mlf_h.fields(f);
+    f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
+    f("deadline_weight", deadline_weight, 0.0, 1e3, "of a job that ends in time");
+    f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
+    f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
+    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
+  }
+};
+
+struct Stopping {
+  bool preempt = true;
+  void fields(FieldList&) {}
+};
+using Lengths = SurvivalIndex<Level::kHistory, Stopping, WorkView>;
+
+Lengths::Config lengths_config() {
+  Lengths::Config out;
+  out.keep_s = 600;
+  return out;
+}
+
+struct Choice {
+  int32_t slot, way;
+};
+
+// What it remembers, before the predictors' memories.
+struct Kept {
+  int64_t last_round;
+  double met, content, accuracy;  // jobs in time, with enough accuracy, sum of accuracies
+  int32_t round;                  // 1: this is the first decision of one
+  int32_t may_stop;               // how many MLF-H would still stop in it
+  int32_t enough;                 // 1: the decision took "nothing more"
+  int32_t choices;                // kNone: not found yet
+  int32_t suggested;
+  Choice choice[kRows];
+};
+
+class Mlfs final : public RowTask {
+ public:
+  explicit Mlfs(const Settings& settings)
+      : config_(parse<Config>(settings)),
+        lengths_(lengths_config()),
+        round_us_(config_.mlf_h.round_us()) {}
+
+  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
+  std::string feature_schema() const override {
+    return "mlfs 1, 12 jobs x 4 ways: size parts urgency priority left ran waited slack due "
+           "accuracy rate nodes crowding ways(4) stopped stopped_left stopped_priority "
+           "stopped_ran; cluster: free cores_free queue waiting live overloaded round";
+  }
+  Level level() const override { return Level::kHistory; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  Heuristic heuristic() const override {
+    Heuristic out{"mlf-h", {}};
+    for (const auto& [key, value] : record(config_.mlf_h)) {
+      out.settings.set(key, value, "training");
+    }
+    return out;
+  }
+
+  size_t memory_bytes(const View& view) const override {
+    return Carver::bytes<Kept>(1) + Carver::bytes<uint8_t>(view.capacity()) +
+           RollingEstimate::bytes(view) + lengths_.bytes(view);
+  }
+
+  void follow(const View& view, std::byte* memory) const override {
+    Memory m(view, memory);
+    m.estimate.follow(view);
+    const Lengths::Now now(lengths_, view, m.carver);
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      if (!view.finished(slot)) continue;
+      m.kept.met += view.due_us(slot) != kNone && view.now_us() <= view.due_us(slot);
+      if (!view.may_end(slot)) continue;
+      const double accuracy = mlf_accuracy(view, slot);
+      m.kept.accuracy += accuracy;
+      m.kept.content += accuracy >= 1;
+    }
+    const int64_t round = view.now_us() / round_us_;
+    m.kept.round = round > m.kept.last_round;
+    m.kept.last_round = round;
+  }
+
+  void open(const View& view, std::byte* memory) const override {
+    Memory m(view, memory);
+    m.kept.enough = 0;
+    m.kept.choices = kNone;
+    m.kept.may_stop = 0;
+    if (m.kept.round != 0 && view.num_waiting() > 0) {
+      m.kept.may_stop =
+          mlf_may_stop(config_.mlf_h.rule, mlf_holders(view, m.total_s, config_.mlf_h.rule).size());
+    }
+    std::fill_n(m.given_up, view.capacity(), uint8_t{0});
+  }
+
+  bool asks(const View& view, std::byte* memory) const override {
+    Memory m(view, memory);
+    if (m.kept.enough != 0 || view.num_waiting() == 0) return false;
+    if (m.kept.choices == kNone) find_choices(view, m);
+    return m.kept.choices > 0;
+  }
+
+  void observe(const View& view, std::byte* memory, Observation& o) const override {
+    Memory m(view, memory);
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+    const Foretell foretell(view);
+    const std::vector<Holder> holders = holders_of(view, m, now);
+    const double highest = highest_priority(view, m);
+    std::fill_n(o.mask, kRows + 1, uint8_t{0});
+    o.choices = m.kept.choices;
+    for (int32_t row = 0; row < m.kept.choices; ++row) {
+      const Choice& c = m.kept.choice[row];
+      float* f = o.jobs + int64_t{row} * kRowFeatures;
+      describe_job(view, m, now, c, highest, f);
+      if (c.way == kNearestIdeal || c.way == kFewestNodes) {
+        describe_place(view, foretell, c.slot, place_for(view, c), f);
+      } else {
+        describe_stops(view, m, c, stops_for(view, m, now, c, holders), f);
+      }
+      o.mask[row] = 1;
+      o.slots[row] = c.slot;
+    }
+    // Who has room starts, as with MLF-H; with nothing running, nothing would come of waiting.
+    o.mask[kRows] = !has_room(m.kept) && view.num_held() > 0;
+    o.suggested = m.kept.suggested;
+    if (o.suggested == kRows && o.mask[kRows] == 0) o.suggested = 0;
+    if (o.prior != nullptr) {
+      write_prior(o, config_.prior_gap);
+      for (int32_t row = 0; row < m.kept.choices; ++row) {
+        const bool stops = m.kept.choice[row].way >= kForLowest;
+        if (stops && row != o.suggested) o.prior[row] -= static_cast<float>(config_.stop_gap);
+      }
+    }
+    clear_rest(o, m.kept.choices);
+    describe_cluster(view, m, o.cluster);
+  }
+
+  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    Memory m(view, memory);
+    m.kept.choices = kNone;
+    if (action == kRows) {
+      m.kept.enough = 1;
+      return;
+    }
+    const Choice c = m.kept.choice[action];
+    const int32_t held = view.num_held();
+    bool begun;
+    if (c.way == kNearestIdeal || c.way == kFewestNodes) {
+      const std::vector<Piece> there = place_for(view, c);
+      begun = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
+    } else {
+      Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+      std::vector<int32_t> stops;
+      if (action == m.kept.suggested) {
+        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
+      } else {
+        for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
+          stops.push_back(h.slot);
+        }
+      }
+      begun = start_in_place_of(view, c.slot, stops, draft);
+    }
+    if (begun) {
+      m.kept.may_stop = std::max(0, m.kept.may_stop - (held + 1 - view.num_held()));
+    } else {
+      m.given_up[c.slot] = 1;
+    }
+  }
+
+  void close(const View& view, std::byte*, Draft& draft) const override {
+    draft.put_stops_first();
+    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+      draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
+    }
+    if (!config_.mlf_h.load.on) return;
+    const int32_t held = view.num_held();
+    mlf_control_load(view, config_.mlf_h.load, round_us_, draft);
+    // Who waits is asked about what became free.
+    if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
+  }
+
+  // Equation 7, its goals as sums.
+  double earned(const View& view, const std::byte* memory, double job_s) const override {
+    const Kept& kept = *reinterpret_cast<const Kept*>(memory);
+    const Config& c = config_;
+    return -c.jct_weight * job_s / 3600 + c.deadline_weight * kept.met -
+           c.bytes_weight * 1e-12 * view.moved_bytes() + c.enough_weight * kept.content +
+           c.accuracy_weight * kept.accuracy;
+  }
+
+ private:
+  // What lies in the memory; `carver` stands at that of the lengths.
+  struct Memory {
+    Memory(const View& view, std::byte* at)
+        : carver(at),
+          kept(*carver.take<Kept>(1)),
+          given_up(carver.take<uint8_t>(view.capacity())),
+          estimate(view, carver),
+          total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }) {}
+    Memory(const Memory&) = delete;
+    Carver carver;
+    Kept& kept;
+    uint8_t* given_up;  // (S) in this decision
+    RollingEstimate estimate;
+    RunEstimate total_s;
+  };
+
+  struct Holder {
+    int32_t slot;
+    double priority, left_s;
+  };
+
+  double priority_of(const View& view, const Memory& m, int32_t slot) const {
+    return mlf_priority(view, m.total_s, config_.mlf_h.rule.weights, slot);
+  }
+
+  std::vector<Holder> holders_of(const View& view, const Memory& m, Lengths::Now& now) const {
+    std::vector<Holder> out;
+    for (const MlfHolder& h : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
+      out.push_back({h.slot, h.priority, now.seconds(h.slot)});
+    }
+    return out;
+  }
+
+  // The first of those that come after the job, until there would be as many GPUs as it asks for;
+  // empty: there never would.
+  std::vector<Holder> stops_for(const View& view, const Memory& m, Lengths::Now& now,
+                                const Choice& c, std::vector<Holder> holders) const {
+    if (c.way == kForLongest) {
+      const double left_s = now.seconds(c.slot);
+      std::erase_if(holders, [&](const Holder& h) { return h.left_s <= left_s; });
+      std::ranges::stable_sort(holders, std::greater(), &Holder::left_s);
+    } else {
+      const double priority = priority_of(view, m, c.slot);
+      std::erase_if(holders, [&](const Holder& h) { return h.priority >= priority; });
+    }
+    int32_t gpus = view.free_gpus();
+    size_t n = 0;
+    while (n < holders.size() && gpus < view.gpus(c.slot)) gpus += view.gpus(holders[n++].slot);
+    if (gpus < view.gpus(c.slot)) return {};
+    // Where GPUs do not lie together, it takes a few more.
+    const size_t most = std::min(holders.size(), std::max<size_t>(2 * n, n + 2));
+    holders.resize(most);
+    return holders;
+  }
+
+  std::vector<Piece> place_for(const View& view, const Choice& c) const {
+    return c.way == kFewestNodes ? best_fit(view, c.slot)
+                                 : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
+  }
+
+  double highest_priority(const View& view, const Memory& m) const {
+    double highest = 0;
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      highest = std::max(highest, priority_of(view, m, slot));
+    }
+    return highest;
+  }
+
+  // The first, where there is one; then half of them those of the highest priority, half those that
+  // are expected to be done soonest; of those that ask for the same, few.
+  std::vector<int32_t> shown(const View& view, const Memory& m, Lengths::Now& now,
+                             int32_t first) const {
+    struct Waiting {
+      double priority, left_s;
+      int64_t rank;
+      int32_t slot;
+    };
+    std::vector<Waiting> all;
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      if (m.given_up[slot] != 0 || !view.within_limit(slot)) continue;
+      all.push_back({priority_of(view, m, slot), now.seconds(slot), view.queue_rank(slot), slot});
+    }
+    std::vector<int32_t> out;
+    if (first != kNone) out.push_back(first);
+    const auto add_first = [&](size_t most) {
+      std::vector<int32_t> classes;
+      for (const Waiting& w : all) {
+        if (out.size() == most) return;
+        const int32_t k = view.size_class(w.slot);
+        if (std::ranges::count(classes, k) >= kMostAlike) continue;
+        classes.push_back(k);
+        if (std::ranges::find(out, w.slot) == out.end()) out.push_back(w.slot);
+      }
+    };
+    std::ranges::sort(all, {}, [](const Waiting& w) { return std::pair(-w.priority, w.rank); });
+    add_first(kShown / 2);
+    std::ranges::sort(all, {}, [](const Waiting& w) { return std::pair(w.left_s, w.rank); });
+    add_first(kShown);
+    return out;
+  }
+
+  static bool has_room(const Kept& kept) {
+    return std::ranges::any_of(std::span(kept.choice, static_cast<size_t>(kept.choices)),
+                               [](const Choice& c) { return c.way < kForLowest; });
+  }
+
+  void find_choices(const View& view, Memory& m) const {
+    Kept& kept = m.kept;
+    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+    const std::vector<Holder> holders = holders_of(view, m, now);
+    const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.may_stop, m.given_up);
+    kept.choices = 0;
+    kept.suggested = kRows;
+    for (const int32_t slot : shown(view, m, now, step.slot)) {
+      const auto add = [&](int32_t way) {
+        const bool suggested =
+            slot == step.slot && way == (step.stops.empty() ? kNearestIdeal : kForLowest);
+        if (suggested) kept.suggested = kept.choices;
+        kept.choice[kept.choices++] = {slot, way};
+      };
+      const std::vector<Piece> ideal = nearest_ideal_place(view, config_.mlf_h.rule, slot);
+      if (!ideal.empty()) {
+        add(kNearestIdeal);
+        if (best_fit(view, slot) != ideal) add(kFewestNodes);
+        continue;
+      }
+      for (const int32_t way : {kForLowest, kForLongest}) {
+        if (!stops_for(view, m, now, {slot, way}, holders).empty()) add(way);
+      }
+    }
+  }
+
+  void describe_job(const View& view, const Memory& m, Lengths::Now& now, const Choice& c,
+                    double highest, float* f) const {
+    const int32_t slot = c.slot;
+    const double left_s = now.seconds(slot);
+    const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
+    const double here_s = 1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot));
+    std::fill_n(f, int{kRowFeatures}, 0.0F);
+    f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
+    f[kParts] = static_cast<float>(mlf_partitions(view, slot)) / 4;
+    f[kUrgency] = static_cast<float>(view.priority(slot)) / 10;
+    f[kPriority] = log2_of(std::max(priority_of(view, m, slot) / highest, 1e-6)) / 8;
+    f[kLeft] = log2_of_s(left_s);
+    f[kRan] = log2_of_s(ran_s);
+    f[kWaited] = log2_of_s(here_s - ran_s);
+    const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
+    if (view.due_us(slot) != kNone && due_s > 0) {
+      f[kDue] = 1;
+      f[kSlack] = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
+                                static_cast<float>(due_s - left_s));
+    }
+    if (view.may_end(slot)) f[kAccuracy] = static_cast<float>(mlf_accuracy(view, slot));
+    f[kWay + c.way] = 1;
+  }
+
+  static void describe_place(const View& view, const Foretell& foretell, int32_t slot,
+                             const std::vector<Piece>& there, float* f) {
+    const TaskPlacer placer(view);
+    const double best = foretell.best(slot), rate = foretell.there(slot, there, {});
+    if (best > 0 && rate > 0) f[kRate] = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
+    std::vector<int32_t> nodes;
+    double fullest = 0;
+    for (const Piece& p : there) {
+      if (std::ranges::find(nodes, p.node) == nodes.end()) nodes.push_back(p.node);
+      const double takes = placer.need(slot, p.group, p.node).cpus * std::max(p.tasks, 1);
+      fullest = std::max(fullest, 1 - placer.room(p.node).cpus + takes);
+    }
+    f[kNodes] = log2_of(static_cast<double>(nodes.size())) / 2;
+    f[kCrowding] = static_cast<float>(fullest);
+  }
+
+  void describe_stops(const View& view, const Memory& m, const Choice& c,
+                      const std::vector<Holder>& stops, float* f) const {
+    int32_t gpus = view.free_gpus(), stopped = 0;
+    double left_s = 1e9, priority = 0;
+    int64_t began_us = 0;
+    for (const Holder& h : stops) {
+      if (gpus >= view.gpus(c.slot)) break;
+      gpus += view.gpus(h.slot);
+      stopped += view.gpus(h.slot);
+      left_s = std::min(left_s, h.left_s);
+      priority = std::max(priority, h.priority);
+      began_us = std::max(began_us, view.until_us(h.slot));
+    }
+    f[kStopped] = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
+    if (stopped == 0) return;  // there are GPUs enough, but not where its tasks fit
+    f[kStoppedLeft] = log2_of_s(left_s);
+    f[kStoppedPriority] =
+        log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;
+    f[kStoppedRan] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
+  }
+
+  void describe_cluster(const View& view, const Memory& m, float* f) const {
+    const TaskPlacer placer(view);
+    const int32_t nodes = view.spec().num_nodes;
+    double cores = 0, overloaded = 0;
+    for (int32_t node = 0; node < nodes; ++node) {
+      const double free = placer.room(node).cpus;
+      cores += free / nodes;
+      overloaded += free < 1 - config_.mlf_h.rule.overloaded ? 1.0 / nodes : 0;
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    f[kFree] = static_cast<float>(view.free_gpus()) / total;
+    f[kCoresFree] = static_cast<float>(cores);
+    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
+    f[kOverloaded] = static_cast<float>(overloaded);
+    f[kRound] = static_cast<float>(m.kept.round);
+  }
+
+  Config config_;
+  Lengths lengths_;
+  int64_t round_us_;
+};
+
+const RowTasks::Add<Mlfs> kMlfs{
+    "mlfs",
+    {.about = "who starts, on which servers, and who stops for it; with MLF-C who ends early",
+     .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",
+     .fidelity = "its goals, weights and start; network, shapes and predictor are ours",
+     .level = Level::kHistory,
+     .preemptive = true,
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

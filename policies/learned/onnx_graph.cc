@@ -1,0 +1,162 @@
+#include "policies/learned/onnx_graph.h"
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "env/base/check.h"
+
+namespace yard {
+namespace {
+
+// Numbers of onnx.proto.
+constexpr int64_t kIrVersion = 8, kOperatorSet = 17;
+constexpr int64_t kFloat = 1, kInt64 = 7;                  // TensorProto.DataType
+constexpr int64_t kFloatAttribute = 1, kIntAttribute = 2;  // AttributeProto.AttributeType
+
+enum Wire : uint64_t { kVarint = 0, kBytes = 2, kFixed32 = 5 };
+
+std::string varint(uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  return out += static_cast<char>(value);
+}
+
+std::string key(uint64_t field, Wire wire) { return varint(field << 3 | wire); }
+
+std::string number(uint64_t field, int64_t value) {
+  return key(field, kVarint) + varint(static_cast<uint64_t>(value));
+}
+
+// A text, raw numbers or a message.
+std::string bytes(uint64_t field, std::string_view value) {
+  return key(field, kBytes).append(varint(value.size())).append(value);
+}
+
+std::string real(uint64_t field, float value) {
+  static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+  std::string raw(sizeof value, '\0');
+  std::memcpy(raw.data(), &value, sizeof value);
+  return key(field, kFixed32) + raw;
+}
+
+template <class T>
+std::string_view raw(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+// ValueInfoProto of floats.
+std::string value_info(const std::string& name, const std::vector<OnnxGraph::Dim>& shape) {
+  std::string dims;
+  for (const OnnxGraph::Dim& dim : shape) {
+    const auto* size = std::get_if<int64_t>(&dim);
+    dims += bytes(1, size != nullptr ? number(1, *size) : bytes(2, std::get<std::string>(dim)));
+  }
+  const std::string tensor = number(1, kFloat) + bytes(2, dims);
+  return bytes(1, name) + bytes(2, bytes(1, tensor));
+}
+
+// AttributeProto.
+std::string attribute(const OnnxGraph::Attribute& a) {
+  const auto* integer = std::get_if<int64_t>(&a.second);
+  return bytes(1, a.first) +
+         (integer != nullptr ? number(3, *integer) + number(20, kIntAttribute)
+                             : real(2, std::get<float>(a.second)) + number(20, kFloatAttribute));
+}
+
+}  // namespace
+
+// TensorProto.
+void OnnxGraph::initialise(const std::string& name, int64_t type, const std::vector<int64_t>& shape,
+                           std::string_view raw) {
+  std::string tensor;
+  for (const int64_t n : shape) tensor += number(1, n);
+  initialisers_ += bytes(5, tensor + number(2, type) + bytes(8, name) + bytes(9, raw));
+}
+
+OnnxGraph::Value OnnxGraph::input(const std::string& name, const std::vector<Dim>& shape) {
+  inputs_ += bytes(11, value_info(name, shape));
+  return name;
+}
+
+void OnnxGraph::output(const std::string& name, const Value& value, const std::vector<Dim>& shape) {
+  nodes_ += bytes(1, bytes(1, value) + bytes(2, name) + bytes(4, "Identity"));
+  outputs_ += bytes(12, value_info(name, shape));
+}
+
+OnnxGraph::Value OnnxGraph::weight(const std::string& name) {
+  const auto it = weights_.find(name);
+  YARD_CHECK(it != weights_.end(), "a graph of weights that are there");
+  if (used_.insert(name).second) {
+    initialise(name, kFloat, it->second.shape, raw(it->second.data));
+  }
+  return name;
+}
+
+OnnxGraph::Value OnnxGraph::constant(const Tensor& tensor) {
+  Value name = next("constant");
+  initialise(name, kFloat, tensor.shape, raw(tensor.data));
+  return name;
+}
+
+OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
+  Value name = next("integers");
+  initialise(name, kInt64, {static_cast<int64_t>(values.size())}, raw(values));
+  return name;
+}
+
+// NodeProto.
+OnnxGraph::Value OnnxGraph::add(const std::string& op, const std::vector<Value>& inputs,
+                                const std::vector<Attribute>& attributes) {
+  Value out = next(op);
+  std::string node;
+  for (const Value& value : inputs) node += bytes(1, value);
+  node += bytes(2, out) + bytes(4, op);
+  for (const Attribute& a : attributes) node += bytes(5, attribute(a));
+  nodes_ += bytes(1, node);
+  return out;
+}
+
+OnnxGraph::Value OnnxGraph::linear(const Value& x, const std::string& name, const Value& bias) {
+  std::vector<Value> inputs = {x, weight(name)};
+  if (!bias.empty()) inputs.push_back(bias);
+  return add("Gemm", inputs, {{"transB", int64_t{1}}});
+}
+
+OnnxGraph::Value OnnxGraph::mlp(Value x, const std::string& name, int layers) {
+  for (int i = 0; i < layers; ++i) {
+    const std::string layer = name + "." + std::to_string(i);
+    x = linear(x, layer + ".weight", weight(layer + ".bias"));
+    if (i + 1 < layers) x = relu(x);
+  }
+  return x;
+}
+
+OnnxGraph::Value OnnxGraph::concat(const Value& a, const Value& b, int64_t axis) {
+  return add("Concat", {a, b}, {{"axis", axis}});
+}
+
+OnnxGraph::Value OnnxGraph::reshape(const Value& x, const std::vector<int64_t>& shape) {
+  return add("Reshape", {x, integers(shape)});
+}
+
+OnnxGraph::Value OnnxGraph::slice(const Value& x, const Value& from, const Value& to) {
+  return add("Slice", {x, from, to});
+}
+
+OnnxGraph::Value OnnxGraph::real(const Value& integers) {
+  return add("Cast", {integers}, {{"to", kFloat}});
+}
+
+OnnxGraph::Value OnnxGraph::beside_each(const Value& rows, const Value& one) {
+  const Value shape = concat(count(rows), integers({1}), 0);
+  return concat(rows, add("Expand", {one, shape}), 1);
+}
+
+std::string OnnxGraph::model(const std::string& name) const {
+  const std::string graph = nodes_ + bytes(2, name) + initialisers_ + inputs_ + outputs_;
+  return number(1, kIrVersion) + bytes(2, "yardmaster") + bytes(7, graph) +
+         bytes(8, number(2, kOperatorSet));
+}
+
+}  // namespace yard
