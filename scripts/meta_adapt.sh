@@ -59,6 +59,7 @@ for seed in $seeds; do
 done
 
 echo "== scores"
+files=()
 for shift in $shifts; do
   who=
   for seed in $seeds; do
@@ -71,6 +72,7 @@ for shift in $shifts; do
   done
   "$yard" evaluate --cells "$cells" --only "shift-test/$shift-test/x0" --candidate "${who#,}" --out "$kept/scores" \
     --json-out "$kept/$shift.json" >/dev/null
+  files+=("$kept/$shift.json")
 done
 
 # One line a seed and shift: mean JCT by arm and episodes, and of the policies they are compared with; then, of each
@@ -98,4 +100,4 @@ jq -s --arg seeds "$seeds" --arg shifts "$shifts" '
        + {"meta-0": ([$seeds[] as $s | of("meta"; 0; $s; $shift)] | add / length | round),
           "one-head-20": ([$seeds[] as $s | of("one-head"; 20; $s; $shift)] | add / length | round)}
        + ($jct | with_entries(select((.key | startswith($shift + " ")) and (.key | contains("checkpoint") | not)) | .key |= split(" ")[1] | .value |= round))]}
-' $(for shift in $shifts; do echo "$kept/$shift.json"; done) | tee "$kept/adapted.json"
+' "${files[@]}" | tee "$kept/adapted.json"
