@@ -31,8 +31,9 @@ train() {
 
 for seed in $seeds; do
   echo "== meta-training, seed $seed"
-  train "$kept/meta-$seed" "seed=$seed"
+  train "$kept/meta-$seed" "seed=$seed" &
   train "$kept/one-head-$seed" "seed=$seed" second_head=false
+  wait $!
 done
 
 # adapt ARM SEED SHIFT UPDATES SETTING...
@@ -46,15 +47,19 @@ for seed in $seeds; do
   echo "== adapting, seed $seed"
   for shift in $shifts; do
     for updates in 1 4 20; do
+      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
+    done &
+    for updates in 1 4 20; do
       adapt meta "$seed" "$shift" $updates "start=$kept/meta-$seed/checkpoints/best"
       adapt scratch "$seed" "$shift" $updates
-      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
     done
     adapt one-head "$seed" "$shift" 4 second_head=false "start=$kept/one-head-$seed/checkpoints/best"
+    wait $!
   done
 done
 
 echo "== scores"
+files=()
 for shift in $shifts; do
   who=
   for seed in $seeds; do
@@ -67,6 +72,7 @@ for shift in $shifts; do
   done
   "$yard" evaluate --cells "$cells" --only "shift-test/$shift-test/x0" --candidate "${who#,}" --out "$kept/scores" \
     --json-out "$kept/$shift.json" >/dev/null
+  files+=("$kept/$shift.json")
 done
 
 # One line a seed and shift: mean JCT by arm and episodes, and of the policies they are compared with; then, of each
@@ -94,4 +100,4 @@ jq -s --arg seeds "$seeds" --arg shifts "$shifts" '
        + {"meta-0": ([$seeds[] as $s | of("meta"; 0; $s; $shift)] | add / length | round),
           "one-head-20": ([$seeds[] as $s | of("one-head"; 20; $s; $shift)] | add / length | round)}
        + ($jct | with_entries(select((.key | startswith($shift + " ")) and (.key | contains("checkpoint") | not)) | .key |= split(" ")[1] | .value |= round))]}
-' $(for shift in $shifts; do echo "$kept/$shift.json"; done) | tee "$kept/adapted.json"
+' "${files[@]}" | tee "$kept/adapted.json"

@@ -25,7 +25,7 @@ ExchangeTerms::ExchangeTerms(const View& view, const Foretell& foretell)
     }
     const std::vector<Piece> pieces = pieces_of(view, slot);
     const Exchange exchange = view.exchange(slot);
-    const Alone alone = foretell.alone_on(slot, pieces, exchange.all_reduce);
+    const Undisturbed alone = foretell.alone_on(slot, pieces, exchange.all_reduce);
     for (const Piece& p : pieces) {
       senders_[static_cast<size_t>(p.node)].push_back(
           {slot, alone.link_bytes_per_s, exchange.priority});

@@ -47,7 +47,7 @@ class ExchangeTerms {
 
   // How a job stands, or would stand.
   struct Stand {
-    Alone alone;
+    Undisturbed alone;
     double time = 1;    // per work, with nobody beside it
     double beside = 0;  // g
     double crowd = 0;   // c

@@ -216,7 +216,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
   return rate;
 }
 
-Alone Foretell::alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
+Undisturbed Foretell::alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
   if (!modelled(slot)) return {.speed = there(slot, pieces, {})};
   const Lie lies = lie(slot, pieces, by);
   const double share = exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest),

@@ -22,7 +22,7 @@ struct Tenancy {
 };
 
 // What a job would do somewhere with nobody beside it and nobody else on its links.
-struct Alone {
+struct Undisturbed {
   double speed = 0;  // work on its reference type per unit of time
   double exchange_share =
       0;  // by how much an iteration grows when its exchange takes twice as long
@@ -64,7 +64,7 @@ class Foretell {
   double there(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> leaving,
                const Exchange& exchange = {}) const;
   // What of that is the job's own, on `pieces`, by that all-reduce. Requires: a plain job.
-  Alone alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const;
+  Undisturbed alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const;
   // On as few nodes of the type as hold so many tasks of each of its groups (groups), and with
   // nobody beside it. Requires: shaped().
   double sized(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;
