@@ -67,7 +67,7 @@ enum ClusterFeature {
 };
 
 struct Config {
-  MlfConfig mlf_h{.rule = {.quantum_s = 300}, .load = {}};
+  MlfConfig mlf_h;
   // Equation 7 and section 4.1.
   double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
   double accuracy_weight = 0.15;
