@@ -41,7 +41,7 @@ adapt() {
   local arm=$1 seed=$2 shift=$3 updates=$4
   shift 4
   train "$kept/$arm-$seed-on/$shift-$((5 * updates))" "only=shift/$shift/x0" meta_updates=0 adapt_updates=0 \
-    "updates=$updates" "validate_every=$updates" validate_windows=1 keep=0 "seed=$seed" "$@"
+    "updates=$updates" "validate_every=$updates" validate_jobs=60 keep=0 "seed=$seed" "$@"
 }
 for seed in $seeds; do
   echo "== adapting, seed $seed"
@@ -92,9 +92,9 @@ jq -s --arg seeds "$seeds" --arg shifts "$shifts" '
       | (if $k > 1 then ((map(. - $mean | . * .) | add / ($k - 1) / $k | sqrt) * t["\($k)"]) else null end) as $half
       | {ratio: ($mean | exp), lo: (if $half then $mean - $half | exp else null end), hi: (if $half then $mean + $half | exp else null end)};
     {seeds: ($seeds | length),
-     ratios: [(("5", "20", "100") | tonumber) as $n
+     ratios: ([(("5", "20", "100") | tonumber) as $n
          | {meta: $n, scratch: $n} + ratio("meta"; $n; "scratch"; $n), {meta: $n, harmony: $n} + ratio("meta"; $n; "harmony"; $n)]
-       + [{meta: 20, one_head: 20} + ratio("meta"; 20; "one-head"; 20), {meta: 20, meta_as_it_is: 0} + ratio("meta"; 20; "meta"; 0)],
+       + [{meta: 20, one_head: 20} + ratio("meta"; 20; "one-head"; 20), {meta: 20, meta_as_it_is: 0} + ratio("meta"; 20; "meta"; 0)]),
      mean_jct_s: [$shifts[] as $shift | {shift: $shift} + ([("meta", "scratch", "harmony") as $arm | (5, 20, 100) as $n
          | {key: "\($arm)-\($n)", value: ([$seeds[] as $s | of($arm; $n; $s; $shift)] | add / length | round)}] | from_entries)
        + {"meta-0": ([$seeds[] as $s | of("meta"; 0; $s; $shift)] | add / length | round),

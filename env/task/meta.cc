@@ -81,7 +81,6 @@ struct Config {
 
 // What the decision has come to: a job that has a place, and is asked how to exchange there.
 struct Begun {
-  int32_t enough;  // 1: nothing more is to start
   int32_t slot, count;
   Piece piece[kMostPieces];
 
@@ -120,12 +119,12 @@ class Meta final : public RowTask {
     learned.follow(view);
   }
   void open(const View&, std::byte* memory) const override {
-    begun(memory) = {.enough = 0, .slot = kNone, .count = 0, .piece = {}};
+    begun(memory) = {.slot = kNone, .count = 0, .piece = {}};
   }
 
   bool asks(const View& view, std::byte* memory) const override {
     const Begun& b = begun(memory);
-    return b.slot != kNone || (b.enough == 0 && !shown(view, 1).empty());
+    return b.slot != kNone || !shown(view, 1).empty();
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
@@ -138,8 +137,6 @@ class Meta final : public RowTask {
       ask_for_exchange(sight, b);
     } else {
       ask_for_place(sight);
-      // With nothing running, nothing would come of waiting for a place.
-      o.mask[kRows] = view.num_held() > 0;
     }
     write_prior(o, config_.prior_gap);
     clear_rest(o, o.choices);
@@ -148,10 +145,6 @@ class Meta final : public RowTask {
 
   void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     Begun& b = begun(memory);
-    if (action == kRows) {
-      b.enough = 1;
-      return;
-    }
     const Foretell foretell(view);
     if (b.slot != kNone) {
       const std::vector<Exchange> ways = ways_to_exchange(foretell, b.slot, b.pieces());
