@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <sstream>
 
 #include "experiments/report/html.h"
@@ -47,7 +49,7 @@ std::string cell(int x, int y, const std::string& name, float value) {
 }
 
 std::string head(int x, int y, const std::string& name) {
-  return fmt::format(R"(<text transform="translate({},{}) rotate(-60)">{}</text>)"
+  return fmt::format(R"svg(<text transform="translate({},{}) rotate(-60)">{}</text>)svg"
                      "\n",
                      x + kCell / 2 + 4, y - 6, escape(name));
 }

@@ -24,7 +24,10 @@ TEST(FeatureNames, WhatIsNotNamedHasANumber) {
 }
 
 TEST(DecisionSvg, ShowsTheLikeliestFirstAndEscapes) {
-  Decision d{.title = "a < b", .row_features = {"size"}, .cluster_features = {"free"}};
+  Decision d;
+  d.title = "a < b";
+  d.row_features = {"size"};
+  d.cluster_features = {"free"};
   d.choices = {
       {"row 1", {0.5F}, 0.2, true}, {"row 2", {-2}, 0.7, false}, {"nothing", {}, 0.1, false}};
   d.cluster = {1};

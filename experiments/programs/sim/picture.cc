@@ -44,7 +44,9 @@ report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
   for (size_t a = 0; a < logits.size(); ++a) {
     if (g.mask[a] != 0) most = std::max(most, logits[a]);
   }
-  report::Decision out{.title = "", .row_features = names.rows, .cluster_features = names.cluster};
+  report::Decision out;
+  out.row_features = names.rows;
+  out.cluster_features = names.cluster;
   out.cluster = g.cluster;
   const auto width = static_cast<size_t>(shape.row_features);
   const auto prior = std::ranges::max_element(g.prior) - g.prior.begin();
