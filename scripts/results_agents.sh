@@ -31,6 +31,11 @@ for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
   echo "== agent $name"
+  if [[ $name == meta ]]; then  # adapts to each shift, and is compared by episodes
+    YARD_BIN=$(dirname "$yard") scripts/meta_adapt.sh
+    cp "$kept/meta/adapted.json" evaluations/meta.json
+    continue
+  fi
   case $name in
     sched2) train_seeds "$name" sched2 ;;
     sched2-anywhere) train_seeds "$name" sched2 locality=false ;;
