@@ -109,8 +109,13 @@ const Source& Sources::of(const ScenarioOptions& options) {
                                              .jobs = options.generate_jobs,
                                              .settings = options.trace_settings})
           : "";
-  const std::array<std::string, 5> key = {options.trace, generated, options.cluster,
-                                          options.profiles, text_of(options.variation)};
+  std::string drawn;  // what is drawn for its jobs
+  for (const auto* settings : {&options.models, &options.demands}) {
+    for (const Setting& s : settings->entries()) drawn += s.key + "=" + s.value + "\n";
+    drawn += "\n";
+  }
+  const std::array<std::string, 6> key = {options.trace,    generated, options.cluster,
+                                          options.profiles, drawn,     text_of(options.variation)};
   const auto known = by_files_.find(key);
   if (known != by_files_.end()) return known->second;
   return by_files_.emplace(key, load_source(options)).first->second;

@@ -33,8 +33,8 @@ class Sources {
   std::vector<std::string> hashes() const;  // sha256 of those that were read
 
  private:
-  // By trace, cluster, profiles, variation.
-  std::map<std::array<std::string, 5>, Source> by_files_;
+  // By trace, cluster, profiles, draws, variation.
+  std::map<std::array<std::string, 6>, Source> by_files_;
 };
 
 class Arena {

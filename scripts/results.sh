@@ -124,7 +124,7 @@ train() {
   local folder=$1 rule=$2 from
   shift 2
   # shellcheck disable=SC2046  # one word a file
-  from=$(cat "$1" ${rule:+"$rule"} $(grep -oE '[A-Za-z0-9_./-]+[.](yaml|csv)' "$1" | sort -u | xargs -r ls -d 2>/dev/null) | sha256sum)
+  from=$(cat "$1" ${rule:+"$rule"} $(grep -oE '[A-Za-z0-9_./-]+[.](yaml|csv)' "$1" | sort -u | xargs -r ls -d 2>/dev/null) <(printf '%s\n' "$@") | sha256sum)
   if [[ -d $folder && $(cat "$folder.from" 2>/dev/null) != "$from" ]]; then
     echo "results.sh: $folder: expected what $1${rule:+ and $rule} say now, got another training; remove it" >&2
     exit 2

@@ -1,7 +1,6 @@
 # The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
 # of its ablations, then all five as one against the rivals. On a generator's jobs the seed is one that
-# nobody trained on; of recorded traces it is the validation part, and the last part of their time with
-# ONLY=test/agents.
+# nobody trained on; of recorded traces it is the validation part.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
 # Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed.

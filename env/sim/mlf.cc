@@ -96,8 +96,9 @@ void add_mlf_fields(FieldList& f, MlfRule& rule) {
   f("waited", rule.weights.waited, 0.0, 1e3, "of the hours waited");
   f("overloaded", rule.overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
   f("stopped_share", rule.stopped_share, 0.0, 1.0,
-    "of those that run, that may be stopped a round");
+    "of those that run, that may be stopped at a time");
   f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
+  f("round_s", rule.round_s, 10.0, 1e6, "nobody is stopped so soon after anybody was");
 }
 
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
@@ -116,8 +117,16 @@ std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
   return out;
 }
 
-int32_t mlf_may_stop(const MlfRule& rule, size_t holders) {
-  return static_cast<int32_t>(std::ceil(rule.stopped_share * static_cast<double>(holders)));
+int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule) {
+  if (view.num_waiting() == 0) return 0;
+  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+    const Phase phase = view.phase(slot);
+    if (phase == Phase::kStopping) return 0;
+    if (phase != Phase::kWaiting || view.preempted(slot) == 0) continue;
+    if (view.now_us() - view.since_us(slot) < rule.round_us()) return 0;
+  }
+  const auto holders = static_cast<double>(mlf_holders(view, total_s, rule).size());
+  return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));
 }
 
 MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,

@@ -34,8 +34,11 @@ double mlf_accuracy(const View& view, int32_t slot);
 struct MlfRule {
   MlfWeights weights;
   double overloaded = 0.9;     // h_r: share in use above which a server is overloaded
-  double stopped_share = 0.1;  // p_s: of those that run, that may be stopped in a round
+  double stopped_share = 0.1;  // p_s: of those that run, that may be stopped at a time
   double quantum_s = 0;        // who was started runs at least so long; not the paper's
+  double round_s = 60;         // nobody is stopped so soon after anybody was
+
+  int64_t round_us() const { return static_cast<int64_t>(round_s * 1e6); }
 };
 
 // Of the rule; shared by whoever is set by it.
@@ -48,8 +51,9 @@ struct MlfHolder {
 };
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule);
-// Of so many, how many it may stop in a round.
-int32_t mlf_may_stop(const MlfRule& rule, size_t holders);
+// How many it may stop now: none within a round of the last stop, which the jobs that wait again
+// tell, so that a server that remembers nothing keeps to it, too.
+int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule);
 
 // What MLF-H does next: the job of the highest priority that has room starts, on servers nearest to
 // the ideal; where none has, that of the highest priority for which `may_stop` of the lowest would

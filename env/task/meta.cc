@@ -223,7 +223,7 @@ class Meta final : public RowTask {
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       const int32_t size_class = view.size_class(slot);
       if (std::ranges::count(hopeless, size_class) > 0) continue;
-      if (std::ranges::count(fits, size_class) == 0 || !view.within_limit(slot)) {
+      if (std::ranges::count(fits, size_class) == 0) {
         const bool has = place(view, Placement::kBestFit, slot, room.data()) > 0;
         (has ? fits : hopeless).push_back(size_class);
         if (!has) continue;

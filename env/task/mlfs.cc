@@ -62,7 +62,7 @@ enum ClusterFeature {
   kWaiting,     // log2 of 1 + jobs
   kLive,        // log2 of 1 + jobs
   kOverloaded,  // share of servers that have more than the threshold of their cores in use
-  kRound,       // 1: the first decision of a minute
+  kRound,       // 1: MLF-H might stop somebody
   kClusterFeatures
 };
 
@@ -104,10 +104,8 @@ struct Choice {
 
 // What it remembers, before the predictors' memories.
 struct Kept {
-  int64_t last_round;
   double met, content, accuracy;  // jobs in time, with enough accuracy, sum of accuracies
-  int32_t round;                  // 1: this is the first decision of one
-  int32_t may_stop;               // how many MLF-H would still stop in it
+  int32_t may_stop;               // how many MLF-H would still stop in this decision
   int32_t enough;                 // 1: the decision took "nothing more"
   int32_t choices;                // kNone: not found yet
   int32_t suggested;
@@ -117,9 +115,7 @@ struct Kept {
 class Mlfs final : public RowTask {
  public:
   explicit Mlfs(const Settings& settings)
-      : config_(parse<Config>(settings)),
-        lengths_(lengths_config()),
-        round_us_(config_.mlf_h.round_us()) {}
+      : config_(parse<Config>(settings)), lengths_(lengths_config()) {}
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
@@ -157,20 +153,13 @@ class Mlfs final : public RowTask {
       m.kept.accuracy += accuracy;
       m.kept.content += accuracy >= 1;
     }
-    const int64_t round = view.now_us() / round_us_;
-    m.kept.round = round > m.kept.last_round;
-    m.kept.last_round = round;
   }
 
   void open(const View& view, std::byte* memory) const override {
     Memory m(view, memory);
     m.kept.enough = 0;
     m.kept.choices = kNone;
-    m.kept.may_stop = 0;
-    if (m.kept.round != 0 && view.num_waiting() > 0) {
-      m.kept.may_stop =
-          mlf_may_stop(config_.mlf_h.rule, mlf_holders(view, m.total_s, config_.mlf_h.rule).size());
-    }
+    m.kept.may_stop = mlf_may_stop(view, m.total_s, config_.mlf_h.rule);
     std::fill_n(m.given_up, view.capacity(), uint8_t{0});
   }
 
@@ -183,6 +172,7 @@ class Mlfs final : public RowTask {
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     Memory m(view, memory);
+    if (m.kept.choices == kNone) find_choices(view, m);
     Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
     const Foretell foretell(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
@@ -218,6 +208,8 @@ class Mlfs final : public RowTask {
 
   void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     Memory m(view, memory);
+    if (m.kept.choices == kNone) find_choices(view, m);  // a decision that was taken back
+    const int32_t suggested = m.kept.suggested;
     m.kept.choices = kNone;
     if (action == kRows) {
       m.kept.enough = 1;
@@ -232,7 +224,7 @@ class Mlfs final : public RowTask {
     } else {
       Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
       std::vector<int32_t> stops;
-      if (action == m.kept.suggested) {
+      if (action == suggested) {
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
         for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
@@ -251,11 +243,11 @@ class Mlfs final : public RowTask {
   void close(const View& view, std::byte*, Draft& draft) const override {
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
-      draft.wake_at((view.now_us() / round_us_ + 1) * round_us_);
+      draft.wake_at(view.now_us() + config_.mlf_h.rule.round_us());
     }
     if (!config_.mlf_h.load.on) return;
     const int32_t held = view.num_held();
-    mlf_control_load(view, config_.mlf_h.load, round_us_, draft);
+    mlf_control_load(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
     // Who waits is asked about what became free.
     if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
   }
@@ -479,12 +471,11 @@ class Mlfs final : public RowTask {
     f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
     f[kLive] = log2_of(1.0 + view.num_live()) / 8;
     f[kOverloaded] = static_cast<float>(overloaded);
-    f[kRound] = static_cast<float>(m.kept.round);
+    f[kRound] = m.kept.may_stop > 0;
   }
 
   Config config_;
   Lengths lengths_;
-  int64_t round_us_;
 };
 
 const RowTasks::Add<Mlfs> kMlfs{

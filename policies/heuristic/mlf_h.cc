@@ -1,9 +1,9 @@
 // MLF-H, the heuristic that MLFS learns from (Wang, Liu and Shen, CoNEXT 2020, sections 3.3): who
 // has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
-// to an ideal one: as little used as the least used, with the job's other tasks on it. Once a
-// minute, while somebody waits, the lowest priorities among those that run may be stopped for those
-// who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be ended early are
-// so once a minute and whenever it decides, and who still waits gets their room.
+// to an ideal one: as little used as the least used, with the job's other tasks on it. A minute
+// after the last stop, while somebody waits, the lowest priorities among those that run may be
+// stopped for those who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be
+// ended early are so once a minute and whenever it decides, and who still waits gets their room.
 //
 // Ours, where the paper leaves it open: see mlf.h; how long a job will run is Helios' rolling
 // estimate in the stead of a fitted predictor; a GPU that is held whole overloads no server, so
@@ -22,34 +22,25 @@ namespace {
 
 class MlfH final : public Policy {
  public:
-  explicit MlfH(const Settings& settings)
-      : config_(parse<MlfConfig>(settings)), round_us_(config_.round_us()) {}
+  explicit MlfH(const Settings& settings) : config_(parse<MlfConfig>(settings)) {}
 
   Level level() const override { return Level::kHistory; }
-  size_t memory_bytes(const View& view) const override {
-    return Carver::bytes<int64_t>(1) + RollingEstimate::bytes(view);
-  }
+  size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     Carver carver(memory.data());
-    int64_t& last_round = *carver.take<int64_t>(1);
     RollingEstimate estimate(view, carver);
     estimate.follow(view);
     const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
-    const int64_t round = view.now_us() / round_us_;
-    int32_t may_stop = 0;
-    if (round > last_round && view.num_waiting() > 0) {
-      may_stop = mlf_may_stop(config_.rule, mlf_holders(view, total_s, config_.rule).size());
-    }
-    last_round = round;
+    const int32_t may_stop = mlf_may_stop(view, total_s, config_.rule);
     if (config_.load.on) {
       step_on(view, total_s, 0, draft);
-      mlf_control_load(view, config_.load, round_us_, draft);
+      mlf_control_load(view, config_.load, config_.rule.round_us(), draft);
     }
     step_on(view, total_s, may_stop, draft);
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
-      draft.wake_at((round + 1) * round_us_);
+      draft.wake_at(view.now_us() + config_.rule.round_us());
     }
   }
 
@@ -75,7 +66,6 @@ class MlfH final : public Policy {
   }
 
   MlfConfig config_;
-  int64_t round_us_;
 };
 
 const PolicyRegistry::Add<MlfH> kMlfH{

@@ -30,7 +30,7 @@ TEST(DemandDraw, StaysWithinItsBounds) {
   draw_demands(trace, Rng(3));
   std::set<size_t> parts;
   std::set<int64_t> urgencies, cores;
-  int longer = 0;
+  int longer = 0, shorter = 0;
   for (const Job& job : trace.jobs) {
     if (job.gpus == 0) {
       EXPECT_TRUE(job.groups.empty() && job.dues.empty());
@@ -49,9 +49,11 @@ TEST(DemandDraw, StaysWithinItsBounds) {
     ASSERT_EQ(job.dues.size(), 1U);
     const auto within_h = static_cast<double>(job.dues[0].within_us) / 3600e6;
     const auto run_h = static_cast<double>(job.run_us) / 3600e6;
-    EXPECT_GE(within_h, std::max(0.5, 1.1 * run_h) - 1e-9);
-    EXPECT_LE(within_h, std::max(24.0, 1.1 * run_h) + 1e-9);
+    EXPECT_GE(within_h, 0.5);
+    EXPECT_GE(within_h, 1.1 * run_h * std::exp(-0.25 * 5));
+    EXPECT_LE(within_h, std::max(24.0, 1.1 * run_h * std::exp(0.25 * 5)) + 1e-9);
     longer += within_h > 1.2 * run_h;
+    shorter += within_h < run_h;  // users err both ways
     const std::vector<CurvePoint> curve = tabulated(job.loss);
     EXPECT_NEAR(curve.front().value, 1, 1e-12);
     EXPECT_GT(job.loss.b2, 0.05 - 1e-12);
@@ -64,6 +66,7 @@ TEST(DemandDraw, StaysWithinItsBounds) {
   EXPECT_EQ(urgencies.size(), 10U);
   EXPECT_EQ(cores, (std::set<int64_t>{2, 4, 6, 8, 10, 12}));
   EXPECT_GT(longer, 40);
+  EXPECT_GT(shorter, 10);
 }
 
 TEST(DemandDraw, HangsOnTheSeedAloneAndLeavesWhatIsSaid) {

@@ -49,13 +49,15 @@ report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
   out.cluster_features = names.cluster;
   out.cluster = g.cluster;
   const auto width = static_cast<size_t>(shape.row_features);
-  const auto prior = std::ranges::max_element(g.prior) - g.prior.begin();
+  // Where the prior says nothing, the network alone begins.
+  const float highest = *std::ranges::max_element(g.prior);
+  const bool begins = std::ranges::count(g.prior, highest) == 1;
   double sum = 0;
   for (size_t a = 0; a < logits.size(); ++a) {
     if (g.mask[a] == 0) continue;
     report::Decision::Choice c;
     c.name = a + 1 == logits.size() ? "nothing" : "row " + std::to_string(a + 1);
-    c.suggested = std::cmp_equal(a, prior);
+    c.suggested = begins && g.prior[a] == highest;
     c.probability = std::exp(static_cast<double>(logits[a] - most));
     sum += c.probability;
     if (a + 1 < logits.size()) {
