@@ -1,0 +1,80 @@
+// The agent mlfs: what equation 7 pays by hand, and that decisions survive being taken back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/worlds.h"
+#include "env/trace/curves.h"
+#include "tests/agents/problems.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+// Of one world that does what is suggested, all it is paid.
+double paid(const Scene& scene, const std::vector<std::string>& settings) {
+  const auto worlds =
+      make_agent("mlfs", settings_of(settings))
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = 1, .episode_jobs = scene.size(), .wait_at_end = true, .seed = 4});
+  worlds->reset();
+  double sum = 0;
+  while (!worlds->waits(0)) {
+    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+    sum += worlds->sight().reward[0];
+  }
+  return sum;
+}
+
+// On one GPU an hour each, one after the other: three job-hours, of which the first decision, at
+// the first arrival, sees all. One is in time; accuracy is enough where the loss has fallen so far.
+TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
+  for (Job& job : jobs) job.loss = {9, 1, 0};  // from 1 to 0.1
+  jobs[0].dues = {{5000 * kSecond, 1}};
+  jobs[1].dues = {{5000 * kSecond, 1}};
+  jobs[0].enough = 0.5;   // reached
+  jobs[1].enough = 0.05;  // never: it comes 0.9 of the 0.95
+  Trace trace;
+  trace.jobs = jobs;
+  settle_curves(trace, {});
+  const Scene scene("1x1", trace.jobs, no_costs());
+  const double all = -0.5 * 3 + 0.55 + 0.15 * 1 + 0.15 * (1 + 0.9 / 0.95);
+  EXPECT_NEAR(paid(scene, {"stopped_share=0"}), all, 1e-3);
+  EXPECT_NEAR(paid(scene, {"stopped_share=0", "deadline_weight=2.55"}), all + 2, 1e-3);
+  EXPECT_NEAR(paid(scene, {"stopped_share=0", "jct_weight=0"}), all + 1.5, 1e-3);
+}
+
+// Saved at every step, in the middle of decisions, too, and the same ever after.
+TEST(Mlfs, ADecisionThatWasTakenBackIsMadeAgain) {
+  const Scene scene("4x8", busy_jobs(60));
+  const auto make = [&] {
+    return make_agent("mlfs", {})
+        ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                 {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+  };
+  const auto saved = make(), whole = make();
+  saved->reset();
+  whole->reset();
+  for (uint64_t step = 0; step < 400 && !whole->waits(0); ++step) {
+    Rng rng = Rng{5}.split(step);
+    const auto mask = whole->sight().mask;
+    std::vector<int32_t> legal;
+    for (size_t a = 0; a < mask.size(); ++a) {
+      if (mask[a] != 0) legal.push_back(static_cast<int32_t>(a));
+    }
+    const std::vector<int32_t> action = {legal[rng.below(static_cast<uint32_t>(legal.size()))]};
+    saved->restore(saved->save());
+    ASSERT_TRUE(std::ranges::equal(saved->sight().jobs, whole->sight().jobs)) << step;
+    ASSERT_TRUE(std::ranges::equal(saved->sight().mask, whole->sight().mask)) << step;
+    saved->step(action);
+    whole->step(action);
+    ASSERT_EQ(saved->sight().reward[0], whole->sight().reward[0]) << step;
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
