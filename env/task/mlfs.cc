@@ -143,7 +143,8 @@ class Mlfs final : public RowTask {
   void follow(const View& view, std::byte* memory) const override {
     Memory m(view, memory);
     m.estimate.follow(view);
-    const Lengths::Now now(lengths_, view, m.carver);
+    Carver carver(m.lengths);
+    const Lengths::Now now(lengths_, view, carver);
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!view.finished(slot)) continue;
@@ -173,7 +174,7 @@ class Mlfs final : public RowTask {
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     Memory m(view, memory);
     if (m.kept.choices == kNone) find_choices(view, m);
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+    Lengths::Now now = look(view, m);
     const Foretell foretell(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
@@ -222,7 +223,7 @@ class Mlfs final : public RowTask {
       const std::vector<Piece> there = place_for(view, c);
       begun = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
     } else {
-      Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+      Lengths::Now now = look(view, m);
       std::vector<int32_t> stops;
       if (action == suggested) {
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
@@ -262,21 +263,29 @@ class Mlfs final : public RowTask {
   }
 
  private:
-  // What lies in the memory; `carver` stands at that of the lengths.
+  // What lies in the memory.
   struct Memory {
-    Memory(const View& view, std::byte* at)
-        : carver(at),
-          kept(*carver.take<Kept>(1)),
-          given_up(carver.take<uint8_t>(view.capacity())),
-          estimate(view, carver),
-          total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }) {}
+    Memory(const View& view, std::byte* at) : Memory(view, Carver(at)) {}
     Memory(const Memory&) = delete;
-    Carver carver;
     Kept& kept;
     uint8_t* given_up;  // (S) in this decision
     RollingEstimate estimate;
     RunEstimate total_s;
+    std::byte* lengths;  // of the other predictor
+
+   private:
+    Memory(const View& view, Carver carver)
+        : kept(*carver.take<Kept>(1)),
+          given_up(carver.take<uint8_t>(view.capacity())),
+          estimate(view, carver),
+          total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }),
+          lengths(carver.take<std::byte>(0)) {}
   };
+
+  Lengths::Now look(const View& view, const Memory& m) const {
+    Carver carver(m.lengths);
+    return Lengths::Now(Lengths::Now::kAgain, lengths_, view, carver);
+  }
 
   struct Holder {
     int32_t slot;
@@ -370,7 +379,7 @@ class Mlfs final : public RowTask {
 
   void find_choices(const View& view, Memory& m) const {
     Kept& kept = m.kept;
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, m.carver);
+    Lengths::Now now = look(view, m);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.may_stop, m.given_up);
     kept.choices = 0;

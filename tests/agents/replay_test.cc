@@ -121,7 +121,9 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
                                     TableWorlds(table, {.worlds = 1}).shape(), 1);
   ThreadPool threads{1};
   for (const int n_step : {1, 3, 50}) {
-    const ReplayConfig config{.drawn = 2000, .n_step = n_step};
+    ReplayConfig config;
+    config.drawn = 2000;
+    config.n_step = n_step;
     const Drawn drawn = draw_replayed(
         {rollout, {}, 2, 1, kHorizon_s, 0.5, *ranks, *network, *network, threads, Rng{5}}, config);
     ASSERT_EQ(drawn.sample.size(), 2000u);
