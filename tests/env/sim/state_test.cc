@@ -85,7 +85,7 @@ TEST(Sizes, PartsThatCannotBeCountedAreRefused) {
 static_assert(std::is_trivially_copyable_v<ClusterState> && std::is_trivially_copyable_v<Head>);
 
 TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
-  for (const StateSizes z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
+  for (const StateSizes& z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
                              StateSizes{1000, 4097, 32776, 7, 64}}) {
     auto* base = reinterpret_cast<std::byte*>(kColumnAlign);  // an address to count from
     ClusterState s = state_at(base, z);
