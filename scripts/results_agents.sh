@@ -60,10 +60,14 @@ for part in $agents; do
   esac
   "$yard" evaluate "${where[@]}" --checkpoint "$seeds_of" --json-out "$kept/agents-$name.json"
   # shellcheck disable=SC2016  # the dollars are jq's
-  jq --arg agent "$name" '[.cells[] | select(.seeds > 1) | (.cell // .trace) as $cell
+  jq --arg agent "$name" '[.cells[] | select(.seeds > 1)
+    | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best | .ended_early as $ended
     | [.policies[] | select(.candidate_ratio != null) | {policy, ratio: .candidate_ratio, lo, hi}] + (.others // [])
-    | unique_by(.policy)[] | {agent: $agent, cell: $cell, rival: .policy, ratio, lo, hi}]' \
-    "$kept/agents-$name.json" >"$kept/agents-$name.rows"
+    | unique_by(.policy)[]
+    | select(.policy == $best or (.policy | IN("fifo", "backfill", "las-skew", "las", "2d-las", "sjf-qssf", "gandiva", "fair-share",
+        "mlf-h", "tetris", "least-loaded", "lif-linear", "lif-quadratic", "drf", "optimus", "checkpoint:checkpoints/pilot")))
+    | {agent: $agent, cell: $cell, rival: (.policy + if .policy == $best then ", the best in hindsight" else "" end), ratio, lo, hi,
+       ended_early: $ended}]' "$kept/agents-$name.json" >"$kept/agents-$name.rows"
 done
 if compgen -G "$kept/agents-*.rows" >/dev/null; then
   jq -s 'add' "$kept"/agents-*.rows >"$kept/agents.part"
