@@ -85,7 +85,7 @@ struct CurveColumns {
   const double* value = nullptr;         // (points)
   const double* noise = nullptr;         // (points)
   const double* target = nullptr;        // (N)  kNoTarget: none
-  const double* enough = nullptr;        // (N)  its user lets it be ended from there, kNoTarget
+  const double* enough = nullptr;        // (N)  content with it, and may be ended; kNoTarget
   static constexpr double kNoTarget = 1.7976931348623157e308;
 
   YARD_HD bool any(int32_t job) const {

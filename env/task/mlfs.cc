@@ -1,6 +1,6 @@
 // MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning clusters", CoNEXT
 // 2020): MLF-RL decides who starts, on which servers, and who stops for it; MLF-C (`load_control`)
-// ends jobs early while the system is overloaded (env/sim/mlf_load.h).
+// ends jobs early (env/sim/mlf_load.h).
 //
 // The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
 // in kind, the start by imitating MLF-H, decisions once a minute at the latest. It gives no

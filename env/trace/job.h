@@ -83,8 +83,8 @@ struct Job {
   // How its training goes (curves.h). It ends early where it reaches the target.
   LossForm loss;
   double target = kNoTarget;
-  // With what it measures its user is content: once there, a scheduler may end it. kNoTarget:
-  // nobody may.
+  // With what it measures its user is content; who says so lets a scheduler end the job, before
+  // that, too, where it will not get much better. kNoTarget: nobody may.
   double enough = kNoTarget;
   std::vector<CurvePoint> curve;  // by rising share; made when the trace is loaded, in no file
 
