@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/base/rng.h"
 #include "env/base/settings.h"
 #include "env/base/text.h"
+#include "env/trace/drawn.h"
 
 namespace yard {
 namespace {
@@ -154,9 +154,7 @@ const Registry<TraceGenerator>::Add<Habits> kAdd{
 }  // namespace
 
 std::string habits_hash(const HabitsParams& params) {
-  std::string lines = std::string("revision=") + kRevision + "\n";
-  for (const auto& [name, value] : record(params)) lines += name + "=" + value + "\n";
-  return sha256_hex(lines);
+  return hash_of_parameters(kRevision, record(params));
 }
 
 std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options) {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/base/rng.h"
 #include "env/base/settings.h"
 #include "env/base/text.h"
+#include "env/trace/drawn.h"
 
 namespace yard {
 namespace {
@@ -49,18 +49,6 @@ constexpr std::array<UserClass, 24> kClasses = {{
     {17896, 0.5, 1, "reinforce", "graph"},  {21550, 1.1, 8, "speech", "language"},
 }};
 
-size_t pick(const std::vector<double>& weights, Rng& rng) {
-  double left = rng.uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
-  size_t last = 0;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] <= 0) continue;
-    last = i;
-    if (left < weights[i]) break;
-    left -= weights[i];
-  }
-  return last;
-}
-
 class Mixed final : public TraceGenerator {
  public:
   explicit Mixed(const Settings& settings) : params_(parse<MixedParams>(settings)) {}
@@ -83,9 +71,7 @@ const Registry<TraceGenerator>::Add<Mixed> kAdd{
 }  // namespace
 
 std::string mixed_hash(const MixedParams& params) {
-  std::string lines = std::string("revision=") + kRevision + "\n";
-  for (const auto& [name, value] : record(params)) lines += name + "=" + value + "\n";
-  return sha256_hex(lines);
+  return hash_of_parameters(kRevision, record(params));
 }
 
 std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options) {
@@ -117,12 +103,12 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
   for (size_t j = 0; j < jobs.size(); ++j) {
     Rng rng = seed.split(kJobStream).split(j);
     Job& job = jobs[j];
-    job.gpus = kSizes[pick(shares, rng)];
+    job.gpus = kSizes[draw_by_weight(shares, rng)];
     std::vector<double> whose;
     for (const UserClass& c : kClasses) {
       whose.push_back(c.favourite_gpus == job.gpus ? p.favourite : 1);
     }
-    const size_t who = pick(whose, rng);
+    const size_t who = draw_by_weight(whose, rng);
     const UserClass& user = kClasses[who];
     job.user = "class" + std::to_string(who + 1);
     job.model = rng.uniform() < p.first_model_share ? user.model : user.other_model;
@@ -134,13 +120,7 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
 
   // Spread at random over the time in which the cluster offers that work over the load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  Rng arrivals = seed.split(kArrivalStream);
-  for (Job& job : jobs) {
-    job.submit_us = static_cast<int64_t>(std::floor(arrivals.uniform() * span_s)) * 1'000'000;
-  }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; });
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;
 }
 

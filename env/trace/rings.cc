@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <span>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/base/rng.h"
 #include "env/base/settings.h"
+#include "env/trace/drawn.h"
 
 namespace yard {
 namespace {
@@ -55,14 +53,6 @@ Mix mix_of(const RingsParams& p) {
   return out;
 }
 
-// An index by weights. Requires: a positive sum.
-size_t drawn(std::span<const double> weights, Rng& rng) {
-  double left = rng.uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
-  size_t i = 0;
-  while (i + 1 < weights.size() && left >= weights[i]) left -= weights[i++];
-  return i;
-}
-
 class Rings final : public TraceGenerator {
  public:
   explicit Rings(const Settings& settings) : params_(parse<RingsParams>(settings)) {}
@@ -72,9 +62,7 @@ class Rings final : public TraceGenerator {
   }
 
   std::string parameters_hash() const override {
-    std::string lines = std::string("revision=") + kRevision + "\n";
-    for (const auto& [name, value] : record(params_)) lines += name + "=" + value + "\n";
-    return sha256_hex(lines);
+    return hash_of_parameters(kRevision, record(params_));
   }
 
  private:
@@ -105,9 +93,9 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
   for (size_t j = 0; j < jobs.size(); ++j) {
     Rng rng = seed.split(kJobStream).split(j);
     Job& job = jobs[j];
-    job.gpus = kWorkers[drawn(mix.sizes, rng)];
+    job.gpus = kWorkers[draw_by_weight(mix.sizes, rng)];
     const bool other = rng.uniform() < p.other_models;
-    const size_t model = drawn(mix.models, rng);
+    const size_t model = draw_by_weight(mix.models, rng);
     job.model = job.name = other ? kOtherModels[rng.below(kOtherModels.size())] : kModels[model];
     // The mean of a lognormal is exp(mu + sd^2 / 2).
     const double mean_s = 60 * p.mean_min * mix.longer;
@@ -122,13 +110,7 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
   }
   // Spread at random over the time in which the cluster offers that work over the load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  Rng arrivals = seed.split(kArrivalStream);
-  for (Job& job : jobs) {
-    job.submit_us = static_cast<int64_t>(std::floor(arrivals.uniform() * span_s)) * 1'000'000;
-  }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; });
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;
 }
 

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "env/base/error.h"
-#include "env/base/file.h"
 #include "env/base/registry.h"
 #include "env/base/rng.h"
 #include "env/base/settings.h"
+#include "env/trace/drawn.h"
 
 namespace yard {
 namespace {
@@ -42,9 +42,7 @@ class Servers final : public TraceGenerator {
   }
 
   std::string parameters_hash() const override {
-    std::string lines = std::string("revision=") + kRevision + "\n";
-    for (const auto& [name, value] : record(params_)) lines += name + "=" + value + "\n";
-    return sha256_hex(lines);
+    return hash_of_parameters(kRevision, record(params_));
   }
 
  private:
@@ -89,13 +87,7 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
   }
   // Spread at random over the time in which the cluster offers that work over the load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  Rng arrivals = seed.split(kArrivalStream);
-  for (Job& job : jobs) {
-    job.submit_us = static_cast<int64_t>(std::floor(arrivals.uniform() * span_s)) * 1'000'000;
-  }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; });
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;
 }
 
