@@ -1,6 +1,8 @@
 # The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
-# of its ablations, then all five as one against the rivals. On a generator's jobs the seed is one that
-# nobody trained on; of recorded traces it is the validation part.
+# of its ablations, then all five as one against its start, its rivals, the best of all heuristics here and
+# the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
+# validation part, or, where ONLY asks for test/agents, what nobody has seen. SHIPPED=1 takes the seeds of
+# checkpoints/ and trains nothing.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
 # Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed.
@@ -10,31 +12,67 @@ train_seeds() {
   shift 2
   seeds_of=
   for n in 1 2 3 4 5; do
+    if [[ -n ${SHIPPED:-} ]]; then
+      seeds_of+=,checkpoints/$name-$n
+      continue
+    fi
     train "$kept/$name-$n" "" "experiments/configs/$config.yaml" --set "seed=$n" "${@//%/$n}"
     seeds_of+=,$kept/$name-$n/checkpoints/best
   done
   seeds_of=${seeds_of#,}
 }
 
+pilot=checkpoint:checkpoints/pilot
+anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 servers_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
-  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45
-  --against "least-loaded,tetris,lif-linear,lif-quadratic,las-skew")
+  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 servers_13=(--trace synthetic:servers --cluster servers-13 --profiles experiments/speeds/servers.csv
-  --generate-jobs 3000 --seed 31002 --from "10%" --against "drf,optimus")
-local_jobs=(--cells experiments/sched2.yaml --only validate --out "$kept/scores"
-  --candidate "fifo,backfill,las-skew,sjf-qssf,checkpoint:checkpoints/pilot")
-urgent_jobs=(--cells experiments/mlfs.yaml --only validate --out "$kept/scores"
-  --candidate "mlf-h,las,2d-las,gandiva,fair-share,checkpoint:checkpoints/pilot")
+  --generate-jobs 3000 --seed 31002 --from "10%")
+local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
+urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
+shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
+local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
+urgent_rivals=mlf-h,las,2d-las,gandiva,fair-share
+
+# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group's `all` has geometric means over its cells of the ratio and of
+# both ends, as if the cells erred together: no narrower than what holds of all.
+to_rows() {
+  # shellcheck disable=SC2016  # the dollars are jq's
+  jq --arg agent "$1" --arg shown "$told" '
+    def mean(key): map(key | log) | add / length | exp;
+    def plain: if test("dl2-start-") then "its supervised start"
+      else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
+    [.cells[] | select(.seeds > 1 or .policy == $agent)
+      | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best
+      | [.policies[], .others[]?] as $told
+      | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null) | .best = true))
+      | {agent: $agent, cell: $cell, rival: (if .best then "the best in hindsight" else .policy | plain end),
+         who: (if .best then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi}
+      | select(.ratio != null and .lo != null and .rival != $agent)
+      | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
+    | [group_by([.cell, .rival])[] | .[0] + {ratio: mean(.ratio), lo: mean(.lo), hi: mean(.hi)}]
+    | [group_by([(.cell | split("/")[0]), .rival])[] | select(length > 1)
+       | .[0] + {cell: ((.[0].cell | split("/")[0]) + ", all \(length) cells"), who: null,
+                 ratio: mean(.ratio), lo: mean(.lo), hi: mean(.hi)}] + .' "$2"
+}
+
+# Compares and notes it: NAME AGENT OPTION...
+compare() {
+  local name=$1 agent=$2
+  shift 2
+  "$yard" evaluate "$@" --json-out "$kept/agents-$name.json"
+  to_rows "$agent" "$kept/agents-$name.json" >"$kept/agents.part"
+  mv "$kept/agents.part" "$kept/agents-$name.rows"
+}
 
 for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
-  echo "== agent $name"
-  if [[ $name == meta ]]; then  # adapts to each shift, and is compared by episodes
-    YARD_BIN=$(dirname "$yard") scripts/meta_adapt.sh
-    cp "$kept/meta/adapted.json" evaluations/meta.json
+  if [[ -n ${SHIPPED:-} && $name != random && ! -d checkpoints/$name-1 ]]; then
+    echo "== agent $name: no seeds in checkpoints/"
     continue
   fi
+  echo "== agent $name"
   case $name in
     sched2) train_seeds "$name" sched2 ;;
     sched2-anywhere) train_seeds "$name" sched2 locality=false ;;
@@ -46,30 +84,90 @@ for part in $agents; do
     # The paper's supervised start, without a prior that knows DRF; and neither.
     dl2-cloned)
       train_seeds dl2-start dl2-start
+      starts=checkpoint:${seeds_of//,/,checkpoint:}
       train_seeds "$name" dl2 prior_gap=0 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
     mlfs) train_seeds "$name" mlfs ;;
     mlfs-load) train_seeds "$name" mlfs load_control=true ;;
+    # Adapts to each shift, and is compared by episodes; then as it comes.
+    meta)
+      if [[ -n ${SHIPPED:-} ]]; then
+        train_seeds meta meta
+      else
+        YARD_BIN=$(dirname "$yard") scripts/meta_adapt.sh
+        cp "$kept/meta/adapted.json" evaluations/meta.json
+        seeds_of=$(echo "$kept"/meta/meta-{1..5}/checkpoints/best | tr ' ' ,)
+      fi
+      ;;
   esac
   case $name in
-    sched2*) where=("${local_jobs[@]}") ;;
-    harmony*) where=("${servers_6[@]}") ;;
-    dl2*) where=("${servers_13[@]}") ;;
-    mlfs*) where=("${urgent_jobs[@]}") ;;
+    sched2*) told=fifo-consolidate,fifo,backfill,las-skew ;;
+    harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
+    dl2*) told=drf,optimus ;;
+    mlfs*) told=mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
+    meta) told=backfill,las-skew ;;
+    random) told=random ;;
   esac
-  "$yard" evaluate "${where[@]}" --checkpoint "$seeds_of" --json-out "$kept/agents-$name.json"
-  # shellcheck disable=SC2016  # the dollars are jq's
-  jq --arg agent "$name" '[.cells[] | select(.seeds > 1)
-    | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best | .ended_early as $ended
-    | [.policies[] | select(.candidate_ratio != null) | {policy, ratio: .candidate_ratio, lo, hi}] + (.others // [])
-    | unique_by(.policy)[]
-    | select(.policy == $best or (.policy | IN("fifo", "backfill", "las-skew", "las", "2d-las", "sjf-qssf", "gandiva", "fair-share",
-        "mlf-h", "tetris", "least-loaded", "lif-linear", "lif-quadratic", "drf", "optimus", "checkpoint:checkpoints/pilot")))
-    | {agent: $agent, cell: $cell, rival: (.policy + if .policy == $best then ", the best in hindsight" else "" end), ratio, lo, hi,
-       ended_early: $ended}]' "$kept/agents-$name.json" >"$kept/agents-$name.rows"
+  case $name in
+    sched2*)
+      compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$local_rivals,$pilot"
+      compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" --candidate "$local_rivals,$pilot"
+      ;;
+    harmony*) compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$pilot" \
+      --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody" ;;
+    dl2-cloned) compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$pilot,$starts" \
+      --against "drf,optimus,$anybody" ;;
+    dl2*) compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$pilot" --against "drf,optimus,$anybody" ;;
+    mlfs-load) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
+      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot" ;;
+    mlfs) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$urgent_rivals,$pilot" ;;
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$pilot" --against "$anybody" ;;
+    random)  # what the papers' heuristics are worth
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random
+      for rule in lif-linear lif-quadratic; do
+        compare $rule $rule "${servers_6[@]}" --candidate $rule --against random
+      done
+      compare drf drf "${servers_13[@]}" --candidate drf --against random
+      ;;
+  esac
 done
+
+# What nobody was trained, tuned or chosen on, opened once: all who are compared are candidates each time.
+if wanted test/agents; then
+  echo "== test, agents"
+  told=fifo-consolidate,fifo,backfill,las-skew,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share
+  each=
+  for name in sched2 sched2-anywhere; do
+    for n in 1 2 3 4 5; do each+=,checkpoint:$kept/$name-$n/checkpoints/best; done
+  done
+  for name in sched2 sched2-anywhere; do
+    compare "$name-test" "$name" "${local_jobs[@]}" --only test/local-itp-04,unseen --candidate "$local_rivals,$pilot$each" \
+      --checkpoint "$(echo "$kept/$name"-{1..5}/checkpoints/best | tr ' ' ,)"
+  done
+  each=
+  for name in mlfs mlfs-load; do
+    for n in 1 2 3 4 5; do each+=,checkpoint:$kept/$name-$n/checkpoints/best; done
+  done
+  for name in mlfs mlfs-load; do
+    compare "$name-test" "$name" "${urgent_jobs[@]}" --only unseen \
+      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot$each" \
+      --checkpoint "$(echo "$kept/$name"-{1..5}/checkpoints/best | tr ' ' ,)"
+  done
+fi
+
+# Rows of comparisons that were not made here stay as they were. Those by episodes of adaptation are scripts/meta_adapt.sh's.
 if compgen -G "$kept/agents-*.rows" >/dev/null; then
-  jq -s 'add' "$kept"/agents-*.rows >"$kept/agents.part"
+  # shellcheck disable=SC2016  # the dollars are jq's
+  jq -s 'def made: [.agent, (.cell | split("[/,]"; "")[0])];
+    .[0] as $old | (.[2:] | add) as $new
+    | [.[1].ratios[] | (.meta | tostring) as $n
+       | {agent: "meta", cell: "adapted to shifts, after \($n) episodes", rival: (if has("scratch") then "from scratch, \(.scratch)"
+            elif has("harmony") then "harmony, \(.harmony)" elif has("one_head") then "meta without its second head, \(.one_head)"
+            else "meta as it comes" end), who: null, ratio, lo, hi}] as $adapted
+    | (($new + $adapted) | map(made) | unique) as $anew
+    | [$old[] | select(made as $m | $anew | index([$m]) | not)] + $new + $adapted
+    | sort_by(.agent, (.cell | contains(", all ") | not), .cell, .rival)
+    ' evaluations/agents.json evaluations/meta.json "$kept"/agents-*.rows >"$kept/agents.part"
   mv "$kept/agents.part" evaluations/agents.json
 fi

@@ -68,7 +68,7 @@ rows() {
            ["mean", ($untuned | mean), ($tuned | mean)] | line]
         | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
     agents)
-      jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival, within(.; "ratio")] | line]
+      jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival + (if .who then ": " + .who else "" end), within(.; "ratio")] | line]
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded or agents, got '$1'" >&2; return 2 ;;
   esac

@@ -91,9 +91,10 @@ double mlf_accuracy(const View& view, int32_t slot) {
 void add_mlf_fields(FieldList& f, MlfRule& rule) {
   f("alpha", rule.weights.alpha, 0.0, 1.0, "what training counts against time");
   f("gamma", rule.weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
-  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of one over the hours to the deadline");
-  f("left", rule.weights.left, 0.0, 1e3, "of one over the hours that are left to run");
-  f("waited", rule.weights.waited, 0.0, 1e3, "of the hours waited");
+  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of one over the time to the deadline");
+  f("left", rule.weights.left, 0.0, 1e3, "of one over the time that is left to run");
+  f("waited", rule.weights.waited, 0.0, 1e3, "of the time waited");
+  f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "hours in a unit of these times");
   f("overloaded", rule.overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
   f("stopped_share", rule.stopped_share, 0.0, 1.0,
     "of those that run, that may be stopped at a time");

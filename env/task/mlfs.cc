@@ -119,7 +119,7 @@ class Mlfs final : public RowTask {
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
-    return "mlfs 1, 12 jobs x 4 ways: size parts urgency priority left ran waited slack due "
+    return "mlfs 2, 12 jobs x 4 ways: size parts urgency priority left ran waited slack due "
            "accuracy rate nodes crowding ways(4) stopped stopped_left stopped_priority "
            "stopped_ran; cluster: free cores_free queue waiting live overloaded round";
   }

@@ -73,7 +73,7 @@ const PolicyRegistry::Add<MlfH> kMlfH{
     {.about =
          "highest priority first: urgency, training's progress, deadline, time left and waited",
      .source = "MLFS, CoNEXT 2020",
-     .fidelity = "its equations 2 to 6 and constants; hours, minutes of work as iterations and the "
+     .fidelity = "its equations 2 to 6 and constants; days, minutes of work as iterations and the "
                  "rolling estimate are ours; stops the lowest tenth, moves nobody",
      .level = Level::kHistory,
      .preemptive = true,

@@ -36,8 +36,10 @@ double reference_priority(const std::vector<ReferenceTask>& tasks, int k, const 
   };
   const std::function<double(int)> time = [&](int i) {  // eq. 4 and 5
     const ReferenceTask& t = tasks[static_cast<size_t>(i)];
-    double p = w.left * (1 / t.left_h) + w.waited * t.waited_h;
-    if (t.deadline_h > t.now_h) p += w.deadline * (1 / (t.deadline_h - t.now_h));
+    const double left = t.left_h / w.unit_h, waited = t.waited_h / w.unit_h;
+    double p = w.left * (1 / left) + w.waited * waited;
+    const double deadline = t.deadline_h / w.unit_h, now = t.now_h / w.unit_h;
+    if (deadline > now) p += w.deadline * (1 / (deadline - now));
     for (const int c : t.children) p += w.gamma * time(c);
     return p;
   };
@@ -48,7 +50,8 @@ TEST(MlfH, PrioritiesAreAsTheEquationsSay) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform()};
+    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
+                       rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
     ReferenceTask task{1 + 9 * rng.uniform(),
                        1,
                        0,
@@ -91,9 +94,9 @@ TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
   job.to_deadline_h = -1;
   EXPECT_EQ(mlf_priority(w, job, whole), without);
   job.to_deadline_h = 1e-9;
-  EXPECT_NEAR(mlf_priority(w, job, whole), without + 0.7 * 0.3 * 60, 1e-9);
+  EXPECT_NEAR(mlf_priority(w, job, whole), without + 0.7 * 0.3 * 60 * 24, 1e-9);
   job.left_h = -3;
-  EXPECT_NEAR(mlf_priority(w, job, whole), 0.3 + 0.7 * (0.3 * 60 + 0.3 * 60), 1e-9);
+  EXPECT_NEAR(mlf_priority(w, job, whole), 0.3 + 0.7 * (0.3 * 60 + 0.3 * 60) * 24, 1e-9);
 }
 
 // On one GPU, one after the other, nothing stops. Who has not been seen is expected to take an
@@ -116,7 +119,7 @@ std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& poli
 TEST(MlfH, UrgencyThenDeadline) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
   for (Job& job : jobs) job.user = "u" + job.id;
-  jobs[2].dues = {{1'800'000'000, 1}};
+  jobs[2].dues = {{36'000'000'000, 1}};
   jobs[3].priority = 10;
   const auto ids = [&](const std::vector<int>& order) {
     std::vector<std::string> out;
