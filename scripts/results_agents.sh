@@ -22,6 +22,16 @@ train_seeds() {
   seeds_of=${seeds_of#,}
 }
 
+# The five seeds of another agent as candidates, each by a comma, where they are there: NAME.
+others() {
+  local n folder
+  for n in 1 2 3 4 5; do
+    for folder in "$kept/$1-$n/checkpoints/best" "checkpoints/$1-$n"; do
+      if [[ -f $folder/manifest.json ]]; then printf ',checkpoint:%s' "$folder" && break; fi
+    done
+  done
+}
+
 pilot=checkpoint:checkpoints/pilot
 anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 servers_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
@@ -41,11 +51,12 @@ to_rows() {
   jq --arg agent "$1" --arg shown "$told" '
     def mean(key): map(key | log) | add / length | exp;
     def plain: if test("dl2-start-") then "its supervised start"
+      elif test("-[1-5](/checkpoints/best)?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/best)?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
     [.cells[] | select(.seeds > 1 or .policy == $agent)
       | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best
       | [.policies[], .others[]?] as $told
-      | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null) | .best = true))
+      | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null and ($told | length) > 1) | .best = true))
       | {agent: $agent, cell: $cell, rival: (if .best then "the best in hindsight" else .policy | plain end),
          who: (if .best then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi}
       | select(.ratio != null and .lo != null and .rival != $agent)
@@ -84,7 +95,6 @@ for part in $agents; do
     # The paper's supervised start, without a prior that knows DRF; and neither.
     dl2-cloned)
       train_seeds dl2-start dl2-start
-      starts=checkpoint:${seeds_of//,/,checkpoint:}
       train_seeds "$name" dl2 prior_gap=0 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
@@ -104,25 +114,34 @@ for part in $agents; do
   case $name in
     sched2*) told=fifo-consolidate,fifo,backfill,las-skew ;;
     harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
-    dl2*) told=drf,optimus ;;
+    dl2*) told=drf,optimus,dl2-cloned ;;
     mlfs*) told=mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
     meta) told=backfill,las-skew ;;
     random) told=random ;;
   esac
+  whole=  # the agent that this one is an ablation of
+  if [[ $name == *-* ]]; then
+    whole=${name%%-*}
+    told+=,$whole
+  fi
+  who=$pilot${whole:+$(others "$whole")}
   case $name in
     sched2*)
-      compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$local_rivals,$pilot"
-      compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" --candidate "$local_rivals,$pilot"
+      compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
+      compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
       ;;
-    harmony*) compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$pilot" \
+    harmony*) compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
       --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody" ;;
-    dl2-cloned) compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$pilot,$starts" \
-      --against "drf,optimus,$anybody" ;;
-    dl2*) compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$pilot" --against "drf,optimus,$anybody" ;;
-    mlfs-load) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
-      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot" ;;
-    mlfs) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$urgent_rivals,$pilot" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$pilot" --against "$anybody" ;;
+    dl2*)
+      case $name in
+        dl2-cloned) who+=$(others dl2-start) ;;
+        dl2-alone) who+=$(others dl2-cloned) ;;
+      esac
+      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "drf,optimus,$anybody"
+      ;;
+    mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
+      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$anybody" ;;
     random)  # what the papers' heuristics are worth
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random
       for rule in lif-linear lif-quadratic; do

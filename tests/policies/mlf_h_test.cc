@@ -10,7 +10,7 @@
 
 #include "env/base/rng.h"
 #include "env/cluster/ready.h"
-#include "env/sim/mlf_priority.h"
+#include "env/sim/mlf.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -97,6 +97,40 @@ TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
   EXPECT_NEAR(mlf_priority(w, job, whole), without + 0.7 * 0.3 * 60 * 24, 1e-9);
   job.left_h = -3;
   EXPECT_NEAR(mlf_priority(w, job, whole), 0.3 + 0.7 * (0.3 * 60 + 0.3 * 60) * 24, 1e-9);
+}
+
+// At 600 seconds, of jobs that began at 0 on one node of two GPUs, and of one that waits since 120.
+TEST(MlfH, WhatItSeesOfAJobByHand) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 1200}, {0, 1, 1200}, {120, 1, 60}, {600, 1, 60}});
+  jobs[0].priority = 7;
+  jobs[0].dues = {{4'200'000'000, 1}};
+  // The loss after minutes of work: 1/1, 1/2, 1/3, ...
+  for (int m = 0; m <= 20; ++m) jobs[0].curve.push_back({m / 20.0, 1.0 / (1 + m), 0});
+  const Scene scene("1x2", jobs, no_costs());
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  const View& view = player.view();
+  while (view.now_us() < 600 * kSecond) ASSERT_TRUE(player.step());
+  const RunEstimate hour = [](int32_t) { return 3600.0; };
+
+  const MlfJob first = mlf_job(view, hour, 0);
+  EXPECT_EQ(first.urgency, 7);
+  EXPECT_EQ(first.iteration, 11);
+  EXPECT_NEAR(first.last_fall, (1.0 / 10 - 1.0 / 11) / (1 - 1.0 / 11), 1e-12);
+  EXPECT_DOUBLE_EQ(first.to_deadline_h, 1);
+  EXPECT_DOUBLE_EQ(first.left_h, 5.0 / 6);
+  EXPECT_DOUBLE_EQ(first.waited_h, 0);
+
+  const MlfJob second = mlf_job(view, hour, 1);
+  EXPECT_EQ(second.urgency, 1) << "named by nobody";
+  EXPECT_DOUBLE_EQ(second.last_fall, 0.1) << "as if its loss fell evenly, ten times so far";
+  EXPECT_EQ(second.to_deadline_h, MlfJob::kNoDeadline);
+
+  const MlfJob waiting = mlf_job(view, hour, 2);
+  EXPECT_EQ(waiting.iteration, 1);
+  EXPECT_EQ(waiting.last_fall, 1);
+  EXPECT_DOUBLE_EQ(waiting.waited_h, 480.0 / 3600);
+  EXPECT_DOUBLE_EQ(waiting.left_h, 1);
 }
 
 // On one GPU, one after the other, nothing stops. Who has not been seen is expected to take an
