@@ -44,8 +44,8 @@ shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
 urgent_rivals=mlf-h,las,2d-las,gandiva,fair-share
 
-# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group's `all` has geometric means over its cells of the ratio and of
-# both ends, as if the cells erred together: no narrower than what holds of all.
+# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group's `all` has
+# geometric means over its cells; their intervals as if loads of one trace erred together, and traces by themselves.
 to_rows() {
   # shellcheck disable=SC2016  # the dollars are jq's
   jq --arg agent "$1" --arg shown "$told" '
@@ -63,8 +63,10 @@ to_rows() {
       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
     | [group_by([.cell, .rival])[] | .[0] + {ratio: mean(.ratio), lo: mean(.lo), hi: mean(.hi)}]
     | [group_by([(.cell | split("/")[0]), .rival])[] | select(length > 1)
+       | [group_by(.cell | split("/")[1])[] | {mid: mean(.ratio), half: (mean(.hi) / mean(.lo) | log / 2)}] as $traces
+       | ($traces | mean(.mid)) as $mid | (($traces | map(.half * .half) | add | sqrt) / ($traces | length)) as $half
        | .[0] + {cell: ((.[0].cell | split("/")[0]) + ", all \(length) cells"), who: null,
-                 ratio: mean(.ratio), lo: mean(.lo), hi: mean(.hi)}] + .' "$2"
+                 ratio: $mid, lo: ($mid / ($half | exp)), hi: ($mid * ($half | exp))}] + .' "$2"
 }
 
 # Compares and notes it: NAME AGENT OPTION...

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# results_tables.sh [--check]: writes the tables of docs/results.md anew from evaluations/*.json. A table
+# results_tables.sh [--check]: writes the tables of docs/results.md and docs/agents.md anew from evaluations/*.json. A table
 # stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary,
 # against (the seeds as one over the rules that come nearest), gradient (each seed over the rule that it stands on),
-# embedded or agents (the agents of the literature over their rivals).
+# embedded, agents (the agents of the literature over their rivals) or floors (over what they begin with, or are a part of).
 # --check: changes nothing, fails where a table is not what its file says. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-page=docs/results.md
 
 # shellcheck disable=SC2016  # the dollars are jq's
 common='
@@ -70,30 +69,44 @@ rows() {
     agents)
       jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival + (if .who then ": " + .who else "" end), within(.; "ratio")] | line]
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
-    *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded or agents, got '$1'" >&2; return 2 ;;
+    floors)
+      # Where an agent has several cells, all of them as one.
+      jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "its start",
+          "mlfs mlf-h": "its start", "mlfs-load mlf-h-load": "its start", "dl2-cloned its supervised start": "its start", "meta backfill": "its start",
+          "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
+          "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
+          "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "mlfs-load mlfs": "the same without load control",
+          "dl2-alone dl2-cloned": "the same with a supervised start", "dl2-cloned dl2": "the same with DRF as a prior",
+          "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
+        [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))
+          | [.agent, .rival, .floor, .cell, within(.; "ratio")] | line]
+        | table(["agent", "over", "which is", "where", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
+    *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded, agents or floors, got '$1'" >&2; return 2 ;;
   esac
 }
 
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
-inside=
-while IFS= read -r text; do
-  if [[ $text =~ ^'<!-- table '([a-z]+)' '([^ ]+)' -->'$ ]]; then
-    [[ -f ${BASH_REMATCH[2]} ]] || { echo "$page: no ${BASH_REMATCH[2]}" >&2; exit 2; }
-    inside=1
-    printf '%s\n\n' "$text"
-    rows "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
-    printf '\n'
-  elif [[ $text == '<!-- end -->' ]]; then
-    inside=
-    printf '%s\n' "$text"
-  elif [[ -z $inside ]]; then
-    printf '%s\n' "$text"
+for page in docs/results.md docs/agents.md; do
+  inside=
+  while IFS= read -r text; do
+    if [[ $text =~ ^'<!-- table '([a-z]+)' '([^ ]+)' -->'$ ]]; then
+      [[ -f ${BASH_REMATCH[2]} ]] || { echo "$page: no ${BASH_REMATCH[2]}" >&2; exit 2; }
+      inside=1
+      printf '%s\n\n' "$text"
+      rows "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+      printf '\n'
+    elif [[ $text == '<!-- end -->' ]]; then
+      inside=
+      printf '%s\n' "$text"
+    elif [[ -z $inside ]]; then
+      printf '%s\n' "$text"
+    fi
+  done <$page >"$made"
+  [[ -z $inside ]] || { echo "$page: a table without <!-- end -->" >&2; exit 2; }
+  if [[ ${1:-} == --check ]]; then
+    diff "$page" "$made" >/dev/null || { echo "$page: not what evaluations/*.json say; run $0" >&2; exit 1; }
+  else
+    cmp -s "$page" "$made" || cp "$made" "$page"
   fi
-done <$page >"$made"
-[[ -z $inside ]] || { echo "$page: a table without <!-- end -->" >&2; exit 2; }
-if [[ ${1:-} == --check ]]; then
-  diff "$page" "$made" >/dev/null || { echo "$page: not what evaluations/*.json say; run $0" >&2; exit 1; }
-else
-  cmp -s "$page" "$made" || cp "$made" "$page"
-fi
+done
