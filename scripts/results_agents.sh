@@ -22,14 +22,20 @@ train_seeds() {
   seeds_of=${seeds_of#,}
 }
 
-# The five seeds of another agent as candidates, each by a comma, where they are there: NAME.
+# The five seeds of an agent as candidates, each behind a comma, of trainings that have ended, or as they are shipped; nothing
+# where one is not there: NAME.
 others() {
-  local n folder
+  local n all=
   for n in 1 2 3 4 5; do
-    for folder in "$kept/$1-$n/checkpoints/best" "checkpoints/$1-$n"; do
-      if [[ -f $folder/manifest.json ]]; then printf ',checkpoint:%s' "$folder" && break; fi
-    done
+    if [[ -z ${SHIPPED:-} && -f $kept/$1-$n/done ]]; then
+      all+=,checkpoint:$kept/$1-$n/checkpoints/best
+    elif [[ -d checkpoints/$1-$n ]]; then
+      all+=,checkpoint:checkpoints/$1-$n
+    else
+      return 0
+    fi
   done
+  printf '%s' "$all"
 }
 
 pilot=checkpoint:checkpoints/pilot
@@ -41,8 +47,13 @@ servers_13=(--trace synthetic:servers --cluster servers-13 --profiles experiment
 local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
+short_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 400
+  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
+short_13=(--trace synthetic:servers --cluster servers-13 --generate-jobs 400 --profiles experiments/speeds/servers.csv)
+larger=(--trace synthetic:servers --cluster servers-13 --generate-jobs 3000 --seed 31003 --from "10%"
+  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
-urgent_rivals=mlf-h,las,2d-las,gandiva,fair-share
+urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group's `all` has
 # geometric means over its cells; their intervals as if loads of one trace erred together, and traces by themselves.
@@ -53,29 +64,48 @@ to_rows() {
     def plain: if test("dl2-start-") then "its supervised start"
       elif test("-[1-5](/checkpoints/best)?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/best)?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
+    def half: (.hi / .lo | log) / 2;
+    # Of several seeds of a rival: what each is known to, and how far they are apart.
+    def as_one: (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
+      | ([$logs[] | . - $mid | . * .] | add / ([length - 1, 1] | max) | 2.776 * 2.776 / ($logs | length) * .) as $apart
+      | ((map(half) | add / length) | . * . + $apart | sqrt) as $half
+      | .[0] + {ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)};
     [.cells[] | select(.seeds > 1 or .policy == $agent)
-      | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best
+      | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best | .judged as $judged
       | [.policies[], .others[]?] as $told
       | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null and ($told | length) > 1) | .best = true))
-      | {agent: $agent, cell: $cell, rival: (if .best then "the best in hindsight" else .policy | plain end),
+      | {agent: $agent, cell: $cell, judged: $judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
          who: (if .best then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi}
       | select(.ratio != null and .lo != null and .rival != $agent)
       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
-    | [group_by([.cell, .rival])[] | .[0] + {ratio: mean(.ratio), lo: mean(.lo), hi: mean(.hi)}]
+    | [group_by([.cell, .rival])[] | unique_by(.ratio, .lo) | if length == 5 then as_one else .[0] end]
     | [group_by([(.cell | split("/")[0]), .rival])[] | select(length > 1)
-       | [group_by(.cell | split("/")[1])[] | {mid: mean(.ratio), half: (mean(.hi) / mean(.lo) | log / 2)}] as $traces
+       | [group_by(.cell | split("/")[1])[] | {mid: mean(.ratio), half: (map(half) | add / length)}] as $traces
        | ($traces | mean(.mid)) as $mid | (($traces | map(.half * .half) | add | sqrt) / ($traces | length)) as $half
-       | .[0] + {cell: ((.[0].cell | split("/")[0]) + ", all \(length) cells"), who: null,
+       | .[0] + {cell: ((.[0].cell | split("/")[0]) + ", all \(length) cells"), who: null, judged: all(.judged),
                  ratio: $mid, lo: ($mid / ($half | exp)), hi: ($mid * ($half | exp))}] + .' "$2"
 }
 
 # Compares and notes it: NAME AGENT OPTION...
+made=()
 compare() {
   local name=$1 agent=$2
   shift 2
   "$yard" evaluate "$@" --json-out "$kept/agents-$name.json"
   to_rows "$agent" "$kept/agents-$name.json" >"$kept/agents.part"
   mv "$kept/agents.part" "$kept/agents-$name.rows"
+  made+=("$kept/agents-$name.rows")
+}
+
+# The same on many seeds of a generator, where a rival fares so badly that a long trace is one block: AGENT RIVAL OPTION...
+compare_seeds() {
+  local agent=$1 rival=$2
+  shift 2
+  scripts/over_seeds.sh 5101 5120 "$@" --policy "$agent,$rival" | jq -Rn --arg agent "$agent" --arg cell "$2 on $4, 20 seeds" \
+    '[inputs | capture("^(?<rival>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
+      | {agent: $agent, cell: $cell, judged: true, rival, who: null} + (map_values(tonumber? // .) | {ratio, lo, hi})]' >"$kept/agents.part"
+  mv "$kept/agents.part" "$kept/agents-$agent.rows"
+  made+=("$kept/agents-$agent.rows")
 }
 
 for part in $agents; do
@@ -91,13 +121,14 @@ for part in $agents; do
     sched2-anywhere) train_seeds "$name" sched2 locality=false ;;
     harmony) train_seeds "$name" harmony ;;
     harmony-unmodelled) train_seeds "$name" harmony model=none ;;
+    harmony-blind) train_seeds "$name" harmony lengths=false ;;
     harmony-measured) train_seeds "$name" harmony model=measured ;;
     harmony-actor-critic) train_seeds "$name" harmony-paper ;;
     dl2) train_seeds "$name" dl2 ;;
     # The paper's supervised start, without a prior that knows DRF; and neither.
     dl2-cloned)
       train_seeds dl2-start dl2-start
-      train_seeds "$name" dl2 prior_gap=0 "start=$kept/dl2-start-%/checkpoints/best"
+      train_seeds "$name" dl2 prior_gap=0 updates=80 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
     mlfs) train_seeds "$name" mlfs ;;
@@ -117,9 +148,9 @@ for part in $agents; do
     sched2*) told=fifo-consolidate,fifo,backfill,las-skew ;;
     harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
     dl2*) told=drf,optimus,dl2-cloned ;;
-    mlfs*) told=mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
-    meta) told=backfill,las-skew ;;
-    random) told=random ;;
+    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
+    meta) told=backfill-best-fit,las-skew,srtf-estimate ;;
+    rules) told=random,las,2d-las,gandiva,fair-share,drf ;;
   esac
   whole=  # the agent that this one is an ablation of
   if [[ $name == *-* ]]; then
@@ -132,53 +163,58 @@ for part in $agents; do
       compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
       compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
       ;;
-    harmony*) compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
-      --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody" ;;
+    harmony*)
+      compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
+        --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
+      # On more servers than it was trained on.
+      [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$who" \
+        --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
+      ;;
     dl2*)
-      case $name in
-        dl2-cloned) who+=$(others dl2-start) ;;
-        dl2-alone) who+=$(others dl2-cloned) ;;
-      esac
+      who+=$(others dl2-start)
+      [[ $name != dl2-alone ]] || who+=$(others dl2-cloned)
       compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "drf,optimus,$anybody"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$anybody" ;;
-    random)  # what the papers' heuristics are worth
-      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random
-      for rule in lif-linear lif-quadratic; do
-        compare $rule $rule "${servers_6[@]}" --candidate $rule --against random
-      done
-      compare drf drf "${servers_13[@]}" --candidate drf --against random
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/backfill-best-fit.yaml,$who" \
+      --against "$anybody" ;;
+    rules)  # what the papers' heuristics are worth
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
+      compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
+      compare_seeds lif-linear random "${short_6[@]}"
+      compare_seeds lif-quadratic random "${short_6[@]}"
+      compare_seeds drf random "${short_13[@]}"
       ;;
   esac
 done
 
 # What nobody was trained, tuned or chosen on, opened once: all who are compared are candidates each time.
+unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are added to
+  local names=$1 name each=
+  shift
+  local -a options=("$@")
+  for name in $names; do
+    [[ -n $(others "$name") ]] || { echo "results.sh: test/agents: expected five trainings of $name, got fewer" >&2; exit 2; }
+    each+=$(others "$name")
+  done
+  options[-1]+=$each
+  for name in $names; do
+    seeds_of=$(others "$name")
+    seeds_of=${seeds_of//,checkpoint:/,}
+    compare "$name-test" "$name" "${options[@]}" --checkpoint "${seeds_of#,}"
+  done
+}
 if wanted test/agents; then
   echo "== test, agents"
-  told=fifo-consolidate,fifo,backfill,las-skew,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share
-  each=
-  for name in sched2 sched2-anywhere; do
-    for n in 1 2 3 4 5; do each+=,checkpoint:$kept/$name-$n/checkpoints/best; done
-  done
-  for name in sched2 sched2-anywhere; do
-    compare "$name-test" "$name" "${local_jobs[@]}" --only test/local-itp-04,unseen --candidate "$local_rivals,$pilot$each" \
-      --checkpoint "$(echo "$kept/$name"-{1..5}/checkpoints/best | tr ' ' ,)"
-  done
-  each=
-  for name in mlfs mlfs-load; do
-    for n in 1 2 3 4 5; do each+=,checkpoint:$kept/$name-$n/checkpoints/best; done
-  done
-  for name in mlfs mlfs-load; do
-    compare "$name-test" "$name" "${urgent_jobs[@]}" --only unseen \
-      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot$each" \
-      --checkpoint "$(echo "$kept/$name"-{1..5}/checkpoints/best | tr ' ' ,)"
-  done
+  told=fifo-consolidate,fifo,backfill,las-skew,sched2
+  unseen "sched2 sched2-anywhere" "${local_jobs[@]}" --only test,unseen --candidate "$local_rivals,$pilot"
+  told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share,mlfs
+  unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 
 # Rows of comparisons that were not made here stay as they were. Those by episodes of adaptation are scripts/meta_adapt.sh's.
-if compgen -G "$kept/agents-*.rows" >/dev/null; then
+if [[ ${#made[@]} -gt 0 ]]; then
   # shellcheck disable=SC2016  # the dollars are jq's
   jq -s 'def made: [.agent, (.cell | split("[/,]"; "")[0])];
     .[0] as $old | (.[2:] | add) as $new
@@ -189,6 +225,6 @@ if compgen -G "$kept/agents-*.rows" >/dev/null; then
     | (($new + $adapted) | map(made) | unique) as $anew
     | [$old[] | select(made as $m | $anew | index([$m]) | not)] + $new + $adapted
     | sort_by(.agent, (.cell | contains(", all ") | not), .cell, .rival)
-    ' evaluations/agents.json evaluations/meta.json "$kept"/agents-*.rows >"$kept/agents.part"
+    ' evaluations/agents.json evaluations/meta.json "${made[@]}" >"$kept/agents.part"
   mv "$kept/agents.part" evaluations/agents.json
 fi

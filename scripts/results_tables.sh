@@ -67,15 +67,17 @@ rows() {
            ["mean", ($untuned | mean), ($tuned | mean)] | line]
         | table(["training seed", "of `joint` as it comes", "from the tuned start, of it"]) | if type == "array" then .[] else . end' "$2" ;;
     agents)
-      jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival + (if .who then ": " + .who else "" end), within(.; "ratio")] | line]
+      jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival + (if .who then ": " + .who else "" end), within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     floors)
       # Where an agent has several cells, all of them as one.
       jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "its start",
-          "mlfs mlf-h": "its start", "mlfs-load mlf-h-load": "its start", "dl2-cloned its supervised start": "its start", "meta backfill": "its start",
+          "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes", "dl2-cloned its supervised start": "its start",
+          "dl2 its supervised start": "its start by supervision", "meta backfill-best-fit": "its start",
           "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
-          "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "mlfs-load mlfs": "the same without load control",
+          "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths",
+          "dl2-alone dl2": "the same with DRF as a prior", "mlf-h las": "Tiresias", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
           "dl2-alone dl2-cloned": "the same with a supervised start", "dl2-cloned dl2": "the same with DRF as a prior",
           "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
         [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))

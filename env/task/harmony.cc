@@ -53,12 +53,14 @@ enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
 struct Config {
   double prior_gap = 1;
   std::string model = "learned";
+  bool lengths = true;
 
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("model", model, {"learned", "measured", "none"},
       "what a place does to speeds is shown as it is learned from running jobs, or as it was "
       "measured, which is a bound, or not");
+    f("lengths", lengths, "it is shown how long users say that jobs run");
   }
 };
 
@@ -427,7 +429,7 @@ class Harmony final : public RowTask {
     for (const Piece& p : pieces) {
       if (p.node == c.node) own += view.shaped(c.slot) ? p.tasks : p.gpus;
     }
-    const int64_t limit_us = view.limit_us(c.slot);
+    const int64_t limit_us = config_.lengths ? view.limit_us(c.slot) : -1;
     const int32_t tasks = num_tasks(view, c.slot);
     std::fill_n(f, int{kRowFeatures}, 0.0F);
     f[kWorker] = takes.gpus > 0;

@@ -322,6 +322,7 @@ class Sched2 final : public RowTask {
 
   void describe_place(const View& view, const Foretell& foretell, int32_t slot,
                       std::span<const Piece> pieces, float* f) const {
+    if (!config_.locality) return;  // its speed there would tell both
     const auto n = static_cast<int32_t>(pieces.size());
     int32_t left_over = 0;
     for (const Piece& piece : pieces) {
@@ -335,7 +336,6 @@ class Sched2 final : public RowTask {
     const int32_t fewest =
         (view.gpus(slot) + view.spec().max_node_gpus - 1) / view.spec().max_node_gpus;
     f[kNodes] = nodes / 4;
-    if (!config_.locality) return;
     f[kBeyond] = nodes - log2_of(std::max(fewest, 1));
     f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(view.spec().max_node_gpus);
   }

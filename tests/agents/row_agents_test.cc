@@ -17,6 +17,7 @@
 #include "policies/learned/learned_agent.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/futures.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -115,6 +116,74 @@ TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
     ASSERT_TRUE(std::ranges::equal(worlds->sight().reward, other->sight().reward)) << step;
     ASSERT_TRUE(std::ranges::equal(worlds->sight().hints, other->sight().hints)) << step;
   }
+}
+
+// All that is shown of one world.
+std::vector<float> shown(const Worlds& worlds, int world) {
+  const WorldsSight sight = worlds.sight();
+  const TaskShape shape = worlds.shape();
+  const auto n = static_cast<size_t>(world);
+  std::vector<float> out = {static_cast<float>(worlds.elapsed_s(world)), sight.reward[n],
+                            static_cast<float>(sight.rows[n]),
+                            static_cast<float>(sight.suggested[n])};
+  const auto add = [&](const auto& all, int32_t width) {
+    for (const auto x : all.subspan(n * size_t(width), size_t(width))) out.push_back(x);
+  };
+  add(sight.jobs, shape.rows * shape.row_features);
+  add(sight.cluster, shape.cluster_features);
+  add(sight.prior, shape.actions());
+  add(sight.mask, shape.actions());
+  add(sight.hints, shape.actions());
+  return out;
+}
+
+// Courses that are the same up to a moment show the same until then, whatever is done.
+TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
+  int compared = 0, differ = 0;
+  for (uint64_t trial = 0; trial < 24; ++trial) {
+    FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
+    options.world.jobs = 80;
+    int64_t until_us = 0;
+    const auto parted = parted_courses(Rng(67).split(trial), options, until_us);
+    const ToldScene now(parted[0].now), then(parted[0].then);
+    const auto worlds_of_scene = [&](const ToldScene& told) {
+      const Scene& scene = told.scene();
+      return make_agent(GetParam(), {})
+          ->worlds({{scene.fixed(), &scene.workload(), 1}},
+                   {.worlds = kWorlds,
+                    .episode_jobs = static_cast<int>(parted[0].now.world.jobs.size()),
+                    .wait_at_end = true,
+                    .hints = true,
+                    .seed = trial});
+    };
+    const auto a = worlds_of_scene(now), b = worlds_of_scene(then);
+    try {
+      a->reset();
+      b->reset();
+    } catch (const InputError&) {
+      continue;  // nothing to decide in either: no elastic jobs for dl2
+    }
+    const double until_s = 1e-6 * static_cast<double>(until_us);
+    std::vector<char> done(kWorlds, 0);
+    for (uint64_t t = 0; t < 2000 && std::ranges::count(done, 1) < kWorlds; ++t) {
+      for (int n = 0; n < kWorlds; ++n) {
+        char& over = done[static_cast<size_t>(n)];
+        if (over != 0) continue;
+        const bool before = a->elapsed_s(n) <= until_s || b->elapsed_s(n) <= until_s;
+        const bool same = !a->waits(n) && !b->waits(n) && shown(*a, n) == shown(*b, n);
+        compared += before;
+        over = !same;
+        if (over == 0) continue;
+        EXPECT_FALSE(before) << "world " << n << " at " << a->elapsed_s(n) << " of " << until_s;
+        ++differ;
+      }
+      const std::vector<int32_t> actions = random_actions(*a, t);
+      a->step(actions);
+      b->step(random_actions(*b, t));
+    }
+  }
+  EXPECT_GT(compared, 60);
+  EXPECT_GT(differ, kWorlds) << "the futures are the same";
 }
 
 struct Plan {

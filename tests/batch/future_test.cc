@@ -15,7 +15,6 @@ namespace yard::testing {
 namespace {
 
 constexpr int kWorlds = 4;
-constexpr double kFastest = 2;  // no type and no model is faster in these worlds
 
 struct Parted {
   int64_t compared = 0;
@@ -51,31 +50,6 @@ Parted play(const std::vector<Course>& now, const std::vector<Course>& then, int
   return parted;
 }
 
-struct Pair {
-  ToldWorld now, then;
-};
-
-// Two courses of one length that part at one moment after their beginning.
-std::vector<Pair> pairs_of(Rng rng, const FutureOptions& options, int64_t& until_us) {
-  std::vector<ToldWorld> told = {told_world(rng.split(1), options),
-                                 told_world(rng.split(2), options)};
-  const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
-  until_us = INT64_MAX;
-  for (ToldWorld& course : told) {
-    course.world.jobs.resize(size);
-    const int64_t first_us = course.world.jobs[0].submit_us;
-    for (Job& job : course.world.jobs) job.submit_us -= first_us;
-    until_us = std::min(until_us, course.world.jobs[size / 2].submit_us);
-  }
-  std::vector<Pair> pairs;
-  for (ToldWorld& course : told) {
-    const Settled settled = settled_by_anybody(course.world.jobs, until_us, kFastest);
-    ToldWorld then = other_future(course, settled, until_us, rng.split(3), true);
-    pairs.push_back({std::move(course), std::move(then)});
-  }
-  return pairs;
-}
-
 template <class T>
 void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
   Parted all;
@@ -83,7 +57,7 @@ void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
     FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
     options.world.jobs = 80;
     int64_t until_us = 0;
-    const std::vector<Pair> pairs = pairs_of(Rng(61).split(trial), options, until_us);
+    const std::vector<PartedCourse> pairs = parted_courses(Rng(61).split(trial), options, until_us);
     const ToldScene now_0(pairs[0].now), now_1(pairs[1].now);
     const ToldScene then_0(pairs[0].then), then_1(pairs[1].then);
     const auto course = [](const ToldScene& scene) {

@@ -281,4 +281,25 @@ ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t unt
   return other;
 }
 
+std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us) {
+  constexpr double kFastest = 2;  // no type and no model is faster in these worlds
+  std::vector<ToldWorld> told = {told_world(rng.split(1), options),
+                                 told_world(rng.split(2), options)};
+  const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
+  until_us = INT64_MAX;
+  for (ToldWorld& course : told) {
+    course.world.jobs.resize(size);
+    const int64_t first_us = course.world.jobs[0].submit_us;
+    for (Job& job : course.world.jobs) job.submit_us -= first_us;
+    until_us = std::min(until_us, course.world.jobs[size / 2].submit_us);
+  }
+  std::vector<PartedCourse> pairs;
+  for (ToldWorld& course : told) {
+    const Settled settled = settled_by_anybody(course.world.jobs, until_us, kFastest);
+    ToldWorld then = other_future(course, settled, until_us, rng.split(3), true);
+    pairs.push_back({std::move(course), std::move(then)});
+  }
+  return pairs;
+}
+
 }  // namespace yard::testing

@@ -69,4 +69,11 @@ Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, doubl
 ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
                        bool keep_count = false);
 
+// A course up to a moment after its beginning, and another future of it.
+struct PartedCourse {
+  ToldWorld now, then;
+};
+// Two of them, of one length, that part at one moment, whoever plays them.
+std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us);
+
 }  // namespace yard::testing

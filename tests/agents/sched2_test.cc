@@ -1,0 +1,91 @@
+// The agent sched2: what it is shown of locality, and that its ablation is shown none of it.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "agents/agent.h"
+#include "agents/worlds.h"
+#include "tests/agents/problems.h"
+#include "tests/support/futures.h"
+#include "tests/support/worlds.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr size_t kSensitivity = 4, kRate = 5, kNodes = 6, kBeyond = 7, kLeftOver = 8, kStrict = 9,
+                 kCompact = 10, kLoose = 11;                                     // of a row
+constexpr size_t kLargest = 1, kFragmented = 2, kLocalJobs = 6, kNodesFree = 7;  // of the cluster
+
+struct Sights {
+  std::set<size_t> row, cluster;  // features that were anything else than 0
+  int offered = 0, fewer = 0;     // rows that may be chosen, and on fewer nodes than a stricter one
+};
+
+// What is shown while actions are drawn by lot, of jobs whose speed hangs on where they are.
+Sights sights(const std::string& locality) {
+  Sights out;
+  FutureOptions options{.models = true, .world = {}};
+  options.world.jobs = 80;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const ToldScene told(told_world(Rng(seed), options));
+    Settings settings;
+    settings.set("locality", locality, "test");
+    const auto worlds = make_agent("sched2", settings)
+                            ->worlds({{told.scene().fixed(), &told.scene().workload(), 1}},
+                                     {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
+    const TaskShape shape = worlds->shape();
+    worlds->reset();
+    Rng rng(seed);
+    while (!worlds->waits(0)) {
+      const WorldsSight sight = worlds->sight();
+      for (size_t c = 0; c < static_cast<size_t>(shape.cluster_features); ++c) {
+        if (sight.cluster[c] != 0) out.cluster.insert(c);
+      }
+      float strict = 0;  // nodes of the same job's stricter degree
+      for (int32_t r = 0; r < sight.rows[0]; ++r) {
+        const float* f = sight.jobs.data() + r * shape.row_features;
+        if (r % 3 == 0) strict = 0;
+        if (sight.mask[static_cast<size_t>(r)] == 0) continue;
+        for (size_t k = 0; k < static_cast<size_t>(shape.row_features); ++k) {
+          if (f[k] != 0) out.row.insert(k);
+        }
+        ++out.offered;
+        out.fewer += f[kNodes] < strict;
+        strict = f[kNodes];
+      }
+      std::vector<int32_t> legal;
+      for (int32_t a = 0; a < shape.actions(); ++a) {
+        if (sight.mask[static_cast<size_t>(a)] != 0) legal.push_back(a);
+      }
+      worlds->step(std::vector{legal[rng.below(static_cast<uint32_t>(legal.size()))]});
+    }
+  }
+  return out;
+}
+
+TEST(Sched2, SeesHowLocalJobsAndPlacesAre) {
+  const Sights seen = sights("true");
+  EXPECT_GT(seen.offered, 200);
+  EXPECT_EQ(seen.fewer, 0);
+  for (const size_t k :
+       {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kCompact, kLoose}) {
+    EXPECT_TRUE(seen.row.contains(k)) << k;
+  }
+  for (const size_t k : {kLargest, kFragmented, kLocalJobs, kNodesFree}) {
+    EXPECT_TRUE(seen.cluster.contains(k)) << k;
+  }
+}
+
+TEST(Sched2, WithoutLocalitySeesNoneOfIt) {
+  const Sights seen = sights("false");
+  EXPECT_GT(seen.offered, 200);
+  for (const size_t k : {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kLoose}) {
+    EXPECT_FALSE(seen.row.contains(k)) << k;
+  }
+  for (const size_t k : {kLargest, kFragmented, kLocalJobs, kNodesFree, kNodesFree + 3}) {
+    EXPECT_FALSE(seen.cluster.contains(k)) << k;
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
