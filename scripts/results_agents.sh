@@ -5,6 +5,10 @@
 # checkpoints/ and trains nothing.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
+# Which checkpoint of a training counts: NAME. Of MLFS what is best on windows of 1,000 jobs is best by chance: the queues of
+# a whole stretch of Philly are longer.
+checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
+
 # Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed.
 seeds_of=
 train_seeds() {
@@ -17,7 +21,7 @@ train_seeds() {
       continue
     fi
     train "$kept/$name-$n" "" "experiments/configs/$config.yaml" --set "seed=$n" "${@//%/$n}"
-    seeds_of+=,$kept/$name-$n/checkpoints/best
+    seeds_of+=,$kept/$name-$n/checkpoints/$(checkpoint_of "$name")
   done
   seeds_of=${seeds_of#,}
 }
@@ -28,7 +32,7 @@ others() {
   local n all=
   for n in 1 2 3 4 5; do
     if [[ -z ${SHIPPED:-} && -f $kept/$1-$n/done ]]; then
-      all+=,checkpoint:$kept/$1-$n/checkpoints/best
+      all+=,checkpoint:$kept/$1-$n/checkpoints/$(checkpoint_of "$1")
     elif [[ -d checkpoints/$1-$n ]]; then
       all+=,checkpoint:checkpoints/$1-$n
     else
@@ -62,7 +66,7 @@ to_rows() {
   jq --arg agent "$1" --arg shown "$told" '
     def mean(key): map(key | log) | add / length | exp;
     def plain: if test("dl2-start-") then "its supervised start"
-      elif test("-[1-5](/checkpoints/best)?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/best)?$").name
+      elif test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
     def half: (.hi / .lo | log) / 2;
     # Of several seeds of a rival: what each is known to, and how far they are apart.
