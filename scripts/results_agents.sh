@@ -42,6 +42,27 @@ others() {
   printf '%s' "$all"
 }
 
+# MLF-C over MLFS's seeds: as in the paper, it comes on top of what was trained.
+with_load_control() {
+  local n from to use
+  seeds_of=
+  for n in 1 2 3 4 5; do
+    from=$kept/mlfs-$n/checkpoints/last to=$kept/mlfs-load-$n/checkpoints/last
+    if [[ -n ${SHIPPED:-} || ! -f $kept/mlfs-$n/done ]]; then from=checkpoints/mlfs-$n; fi
+    rm -rf "$to"
+    mkdir -p "$(dirname "$to")"
+    cp -r "$from" "$to"
+    # The manifest has a hash of what decides how the weights are used (policies/learned/checkpoint.cc).
+    jq '.task.load_control = "true"' "$from/manifest.json" >"$to/changed.json"
+    use=$(jq -j '.agent, .network, .task, .feature_schema | tojson' "$to/changed.json" | sha256sum)
+    jq --arg use "${use%% *}" '.use_sha256 = $use' "$to/changed.json" >"$to/manifest.json"
+    rm "$to/changed.json"
+    touch "$kept/mlfs-load-$n/done"
+    seeds_of+=,$to
+  done
+  seeds_of=${seeds_of#,}
+}
+
 pilot=checkpoint:checkpoints/pilot
 anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 servers_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
@@ -51,9 +72,9 @@ servers_13=(--trace synthetic:servers --cluster servers-13 --profiles experiment
 local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
-short_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 400
+long_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000
   --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
-short_13=(--trace synthetic:servers --cluster servers-13 --generate-jobs 400 --profiles experiments/speeds/servers.csv)
+long_13=(--trace synthetic:servers --cluster servers-13 --generate-jobs 3000 --profiles experiments/speeds/servers.csv)
 larger=(--trace synthetic:servers --cluster servers-13 --generate-jobs 3000 --seed 31003 --from "10%"
   --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
@@ -101,13 +122,14 @@ compare() {
   made+=("$kept/agents-$name.rows")
 }
 
-# The same on many seeds of a generator, where a rival fares so badly that a long trace is one block: AGENT RIVAL OPTION...
+# The same on many seeds of a generator, where a rival fares so badly that a trace is one block: AGENT RIVAL OPTION...
 compare_seeds() {
   local agent=$1 rival=$2
   shift 2
   scripts/over_seeds.sh 5101 5120 "$@" --policy "$agent,$rival" | jq -Rn --arg agent "$agent" --arg cell "$2 on $4, 20 seeds" \
     '[inputs | capture("^(?<rival>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
-      | {agent: $agent, cell: $cell, judged: true, rival, who: null} + (map_values(tonumber? // .) | {ratio, lo, hi})]' >"$kept/agents.part"
+      | {agent: $agent, cell: $cell, judged: true, rival, who: null,
+         ratio: (.ratio | tonumber), lo: (.lo | tonumber), hi: (.hi | tonumber)}]' >"$kept/agents.part"
   mv "$kept/agents.part" "$kept/agents-$agent.rows"
   made+=("$kept/agents-$agent.rows")
 }
@@ -115,7 +137,7 @@ compare_seeds() {
 for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
-  if [[ -n ${SHIPPED:-} && $name != random && ! -d checkpoints/$name-1 ]]; then
+  if [[ -n ${SHIPPED:-} && ! $name =~ ^(rules|mlfs-load)$ && ! -d checkpoints/$name-1 ]]; then
     echo "== agent $name: no seeds in checkpoints/"
     continue
   fi
@@ -136,7 +158,7 @@ for part in $agents; do
       ;;
     dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
     mlfs) train_seeds "$name" mlfs ;;
-    mlfs-load) train_seeds "$name" mlfs load_control=true ;;
+    mlfs-load) with_load_control ;;
     # Adapts to each shift, and is compared by episodes; then as it comes.
     meta)
       if [[ -n ${SHIPPED:-} ]]; then
@@ -186,9 +208,9 @@ for part in $agents; do
     rules)  # what the papers' heuristics are worth
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
-      compare_seeds lif-linear random "${short_6[@]}"
-      compare_seeds lif-quadratic random "${short_6[@]}"
-      compare_seeds drf random "${short_13[@]}"
+      compare_seeds lif-linear random "${long_6[@]}"
+      compare_seeds lif-quadratic random "${long_6[@]}"
+      compare_seeds drf random "${long_13[@]}"
       ;;
   esac
 done

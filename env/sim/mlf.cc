@@ -99,7 +99,7 @@ void add_mlf_fields(FieldList& f, MlfRule& rule) {
   f("stopped_share", rule.stopped_share, 0.0, 1.0,
     "of those that run, that may be stopped at a time");
   f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
-  f("round_s", rule.round_s, 10.0, 1e6, "nobody is stopped so soon after anybody was");
+  f("round_s", rule.round_s, 10.0, 1e6, "nobody is stopped so soon after anybody who waits was");
 }
 
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,

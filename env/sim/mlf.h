@@ -36,7 +36,7 @@ struct MlfRule {
   double overloaded = 0.9;     // h_r: share in use above which a server is overloaded
   double stopped_share = 0.1;  // p_s: of those that run, that may be stopped at a time
   double quantum_s = 0;        // who was started runs at least so long; not the paper's
-  double round_s = 60;         // nobody is stopped so soon after anybody was
+  double round_s = 60;         // nobody is stopped so soon after anybody who waits was
 
   int64_t round_us() const { return static_cast<int64_t>(round_s * 1e6); }
 };
@@ -51,8 +51,8 @@ struct MlfHolder {
 };
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule);
-// How many it may stop now: none within a round of the last stop, which the jobs that wait again
-// tell, so that a server that remembers nothing keeps to it, too.
+// How many it may stop now: none within a round of the last stop of a job that still waits; so a
+// server that remembers nothing keeps to it, too. Who went on within the round is not seen.
 int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule);
 
 // What MLF-H does next: the job of the highest priority that has room starts, on servers nearest to
