@@ -4,7 +4,7 @@
 # and scores the agents of the literature, writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
 # goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
 # of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
-# test/GROUP, test/agents, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-), c (what clusters
+# test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-), c (what clusters
 # allow) or sizes (half and double clusters and loads); d is the embedded workload. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,7 +23,7 @@ embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tu
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
 agents="sched2:20 harmony:8 dl2:40 mlfs:25 sched2-anywhere:15 harmony-unmodelled:8 harmony-blind:8 harmony-measured:8
   harmony-actor-critic:10 dl2-cloned:60 dl2-alone:40 mlfs-load:5 meta:40 rules:2"
-tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20 agents:20"
+tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20 agents-sched2:10 agents-mlfs:15"
 
 # What pilots are searched on, and what is kept is best on: one replica of short stretches of the
 # training part of each log, and of the part after it.
@@ -264,7 +264,7 @@ as_one=${pilots//,checkpoint:/,}
 as_one=${as_one#,}
 for part in $tests; do
   group=${part%:*}
-  [[ $group != agents ]] || continue  # results_agents.sh has them
+  [[ $group != agents-* ]] || continue  # results_agents.sh has them
   wanted "test/$group" || continue
   if [[ $group == mixed-* ]]; then
     others=$rule$(trained gradient-{1..5})

@@ -1,7 +1,7 @@
 # The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
 # of its ablations, then all five as one against its start, its rivals, the best of all heuristics here and
 # the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
-# validation part, or, where ONLY asks for test/agents, what nobody has seen. SHIPPED=1 takes the seeds of
+# validation part, or, where ONLY asks for test/agents-NAME, what nobody has seen. SHIPPED=1 takes the seeds of
 # checkpoints/ and trains nothing.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
@@ -221,7 +221,7 @@ unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are add
   shift
   local -a options=("$@")
   for name in $names; do
-    [[ -n $(others "$name") ]] || { echo "results.sh: test/agents: expected five trainings of $name, got fewer" >&2; exit 2; }
+    [[ -n $(others "$name") ]] || { echo "results.sh: test: expected five seeds of $name, got fewer" >&2; exit 2; }
     each+=$(others "$name")
   done
   options[-1]+=$each
@@ -231,10 +231,13 @@ unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are add
     compare "$name-test" "$name" "${options[@]}" --checkpoint "${seeds_of#,}"
   done
 }
-if wanted test/agents; then
-  echo "== test, agents"
+if wanted test/agents-sched2; then
+  echo "== test, sched2"
   told=fifo-consolidate,fifo,backfill,las-skew,sched2
   unseen "sched2 sched2-anywhere" "${local_jobs[@]}" --only test,unseen --candidate "$local_rivals,$pilot"
+fi
+if wanted test/agents-mlfs; then
+  echo "== test, mlfs"
   told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
