@@ -91,7 +91,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"network", c.network},
                    {"task", c.task},
                    {"feature_schema", feature_schema_of(c.agent)},
-                   {"information", "history"},
+                   {"information", level_name(learned_agent(c.agent)->info(c).level)},
                    {"provenance", c.provenance},
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};

@@ -17,7 +17,11 @@ class NextJob final : public RowTask {
   }
   std::string feature_schema() const override { return "next-job 1: gpus waited; free"; }
   Level level() const override { return Level::kBlind; }
-  Heuristic heuristic() const override { return {"backfill", {}}; }
+  Heuristic heuristic() const override {
+    Heuristic out{"backfill", {}};
+    out.settings.set("placement", "best-fit", "example");
+    return out;
+  }
 
   bool asks(const View& view, std::byte*) const override {
     return std::ranges::any_of(shown(view), [&](int32_t slot) { return fits(view, slot); });

@@ -82,7 +82,9 @@ int run_verify(int argc, char** argv) {
   CLI::App app("native inference against LibTorch and ONNX Runtime on a checkpoint's golden states",
                "verify");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
-  app.add_option("--tolerance", tolerance, "largest difference of a logit")->capture_default_str();
+  app.add_option("--tolerance", tolerance, "largest difference of a logit")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_flag("--write-onnx", write_onnx, "first draws model.onnx anew, beside the same weights");
   app.add_flag("--require-onnx", require_onnx, "fails where ONNX Runtime cannot be asked");
   app.add_flag("--json", json, "one JSON document on stdout");
