@@ -104,7 +104,7 @@ class Sched2 final : public RowTask {
   }
   Heuristic heuristic() const override {
     Heuristic out{"fifo", {}};
-    out.settings.set("placement", "consolidate", "training");
+    out.settings.set("placement", config_.locality ? "consolidate" : "best-fit", "training");
     return out;
   }
 
@@ -162,7 +162,8 @@ class Sched2 final : public RowTask {
         o.mask[row] = 1;
         ++o.choices;
         if (first == kNone) first = row;
-        if (d == 0 && slot == view.queue_head()) o.suggested = row;
+        const bool strictest = d == 0 || !offered(0);
+        if (strictest && slot == view.queue_head()) o.suggested = row;
       }
     }
     const std::vector<Candidate> held = holders(view, now, jobs);

@@ -190,6 +190,7 @@ struct Plan {
   TrainConfig loop;
   std::string agent, network = "job-scorer";
   std::vector<std::string> learner = {"steps=32"};
+  std::vector<std::string> task = {};
 };
 
 Plan tiny(const std::string& agent) {
@@ -210,7 +211,7 @@ Plan tiny(const std::string& agent) {
 
 // `stopped_after`: saved then, and resumed; 0: not stopped.
 Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
-  const auto agent = make_agent(plan.agent, {});
+  const auto agent = make_agent(plan.agent, settings_of(plan.task));
   const auto ranks = alone();
   TrainConfig loop = plan.loop;
   loop.network = plan.network;
@@ -276,16 +277,23 @@ TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
 }
 
 // Untrained it does what it suggests; that is what training is compared with.
-TEST_P(EveryRowAgent, BeginsAsItsHeuristic) {
+void expect_begins_as_its_heuristic(Plan plan) {
   const Scene scene = busy_scene();
-  Plan plan = tiny(GetParam());
   plan.loop.updates = 1;
   plan.loop.descent.lr = 0;
-  const auto heuristic = make_agent(GetParam(), {})->heuristic();
+  const auto heuristic = make_agent(plan.agent, settings_of(plan.task))->heuristic();
   Player player(scene, *heuristic);
   player.play();
   ASSERT_FALSE(player.failed());
   EXPECT_EQ(total_us(train(plan, scene), scene), total_jct_us(scene, player.jobs()));
+}
+
+TEST_P(EveryRowAgent, BeginsAsItsHeuristic) { expect_begins_as_its_heuristic(tiny(GetParam())); }
+
+TEST(Sched2, WithoutLocalityBeginsAsItsHeuristic) {
+  Plan plan = tiny("sched2");
+  plan.task = {"locality=false"};
+  expect_begins_as_its_heuristic(plan);
 }
 
 TEST_P(EveryRowAgent, SaysWhichSettingItDoesNotHave) {
