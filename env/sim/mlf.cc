@@ -54,7 +54,8 @@ MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
   const int64_t ran_us = view.attained_us(slot);
   MlfJob job;
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
-  job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
+  const int64_t done = view.worked_us(slot) / kIterationUs;
+  job.iteration = static_cast<double>(1 + done);
   job.last_fall = last_fall(view, slot, job.iteration);
   if (view.due_us(slot) != kNone) {
     job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;

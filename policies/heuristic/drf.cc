@@ -2,8 +2,8 @@
 // whose dominant share is least, to the role group of it that is furthest behind what was asked
 // for. Elastic jobs grow by it, as DL2's rival did; others get what they ask for, in the order in
 // which they came.
-#include "policies/policy.h"
 #include "env/sim/sizes.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "env/sim/foretell.h"
-#include "policies/policy.h"
 #include "env/sim/sizes.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {
