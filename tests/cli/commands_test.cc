@@ -255,6 +255,7 @@ TEST(Evaluate, RefusesWhatContradictsItself) {
        {std::string(), std::string("--candidate las,las"), std::string("--checkpoint x,x"),
         "--checkpoint " + pilot + "," + pilot + "/",
         "--candidate checkpoint:" + pilot + " --checkpoint " + pilot,
+        "--checkpoint " + root + "/checkpoints/meta-1," + root + "/checkpoints/harmony-1",
         std::string("--candidate las --json-out nowhere/x.json"), std::string("--candidate nobody"),
         std::string("--candidate las --against srtf"), std::string("--candidate las --replicas 0"),
         std::string("--checkpoint no-such-folder"),

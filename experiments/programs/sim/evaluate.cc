@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
@@ -16,6 +17,7 @@
 #include "experiments/programs/sim/evaluate_text.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
+#include "policies/learned/checkpoint.h"
 
 namespace yard::sim {
 namespace {
@@ -67,6 +69,7 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
 Challenger seeds_of(const std::string& checkpoints) {
   Challenger seeds;
   std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
+  std::pair<std::string, std::string> first;  // folder and agent
   for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
@@ -74,6 +77,16 @@ Challenger seeds_of(const std::string& checkpoints) {
     if (!fresh) {
       throw InputError("--checkpoint", "each seed once",
                        "'" + other->second + "' and '" + folder + "', which are the same");
+    }
+    // What cannot be read is refused where it is opened.
+    if (std::filesystem::exists(manifest)) {
+      const std::string agent = load_checkpoint(folder).agent;
+      if (first.second.empty()) first = {folder, agent};
+      if (agent != first.second) {
+        throw InputError(
+            "--checkpoint", "training seeds of one agent",
+            "'" + first.first + "' of " + first.second + " and '" + folder + "' of " + agent);
+      }
     }
     seeds.policies.push_back("checkpoint:" + folder);
   }
