@@ -1,6 +1,6 @@
 # The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
-# of its ablations, then all five as one against its start, its rivals, the best of all heuristics here and
-# the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
+# of its ablations, then all five as one against its start, its rivals, the best of the rules that are played
+# and the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
 # validation part, or, where ONLY asks for test/agents-NAME, what nobody has seen. SHIPPED=1 takes the seeds of
 # checkpoints/ and trains nothing.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
@@ -44,11 +44,10 @@ others() {
 
 # MLF-C over MLFS's seeds: as in the paper, it comes on top of what was trained.
 with_load_control() {
-  local n from to use
+  local from to use n=0
   seeds_of=
-  for n in 1 2 3 4 5; do
-    from=$kept/mlfs-$n/checkpoints/last to=$kept/mlfs-load-$n/checkpoints/last
-    if [[ -n ${SHIPPED:-} || ! -f $kept/mlfs-$n/done ]]; then from=checkpoints/mlfs-$n; fi
+  for from in $(others mlfs | tr ',' ' '); do
+    from=${from#checkpoint:} n=$((n + 1)) to=$kept/mlfs-load-$n/checkpoints/last
     rm -rf "$to"
     mkdir -p "$(dirname "$to")"
     cp -r "$from" "$to"
@@ -65,18 +64,15 @@ with_load_control() {
 
 pilot=checkpoint:checkpoints/pilot
 anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
-servers_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000 --seed 31001 --from "10%"
-  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
-servers_13=(--trace synthetic:servers --cluster servers-13 --profiles experiments/speeds/servers.csv
-  --generate-jobs 3000 --seed 31002 --from "10%")
+some_jobs=(--trace synthetic:servers --generate-jobs 3000)
+fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
+elastic=(--profiles experiments/speeds/servers.csv)
+servers_6=("${some_jobs[@]}" --cluster servers-6 --seed 31001 --from "10%" "${fixed_sizes[@]}")
+larger=("${some_jobs[@]}" --cluster servers-13 --seed 31003 --from "10%" "${fixed_sizes[@]}")
+servers_13=("${some_jobs[@]}" --cluster servers-13 --seed 31002 --from "10%" "${elastic[@]}")
 local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
-long_6=(--trace synthetic:servers --cluster servers-6 --generate-jobs 3000
-  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
-long_13=(--trace synthetic:servers --cluster servers-13 --generate-jobs 3000 --profiles experiments/speeds/servers.csv)
-larger=(--trace synthetic:servers --cluster servers-13 --generate-jobs 3000 --seed 31003 --from "10%"
-  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
 
@@ -91,19 +87,19 @@ to_rows() {
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
     def half: (.hi / .lo | log) / 2;
     # Of several seeds of a rival: what each is known to, and how far they are apart.
-    def as_one: (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
-      | ([$logs[] | . - $mid | . * .] | add / ([length - 1, 1] | max) | 2.776 * 2.776 / ($logs | length) * .) as $apart
+    def as_one: if length == 1 then .[0] else (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
+      | ([$logs[] | . - $mid | . * .] | add / (length - 1) | 2.776 * 2.776 / ($logs | length) * .) as $apart
       | ((map(half) | add / length) | . * . + $apart | sqrt) as $half
-      | .[0] + {ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)};
+      | .[0] + {ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)} end;
     [.cells[] | select(.seeds > 1 or .policy == $agent)
       | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best | .judged as $judged
       | [.policies[], .others[]?] as $told
       | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null and ($told | length) > 1) | .best = true))
-      | {agent: $agent, cell: $cell, judged: $judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
+      | {agent: $agent, policy, cell: $cell, judged: $judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
          who: (if .best then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi}
       | select(.ratio != null and .lo != null and .rival != $agent)
       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
-    | [group_by([.cell, .rival])[] | unique_by(.ratio, .lo) | if length == 5 then as_one else .[0] end]
+    | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]
     | [group_by([(.cell | split("/")[0]), .rival])[] | select(length > 1)
        | [group_by(.cell | split("/")[1])[] | {mid: mean(.ratio), half: (map(half) | add / length)}] as $traces
        | ($traces | mean(.mid)) as $mid | (($traces | map(.half * .half) | add | sqrt) / ($traces | length)) as $half
@@ -122,11 +118,12 @@ compare() {
   made+=("$kept/agents-$name.rows")
 }
 
-# The same on many seeds of a generator, where a rival fares so badly that a trace is one block: AGENT RIVAL OPTION...
+# The same on many seeds of a generator, where a rival fares so badly that a trace is one block: AGENT RIVAL CLUSTER OPTION...
 compare_seeds() {
-  local agent=$1 rival=$2
-  shift 2
-  scripts/over_seeds.sh 5101 5120 "$@" --policy "$agent,$rival" | jq -Rn --arg agent "$agent" --arg cell "$2 on $4, 20 seeds" \
+  local agent=$1 rival=$2 cluster=$3
+  shift 3
+  scripts/over_seeds.sh 5101 5120 "${some_jobs[@]}" --cluster "$cluster" "$@" --policy "$agent,$rival" |
+    jq -Rn --arg agent "$agent" --arg cell "synthetic:servers on $cluster, 20 seeds" \
     '[inputs | capture("^(?<rival>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
       | {agent: $agent, cell: $cell, judged: true, rival, who: null,
          ratio: (.ratio | tonumber), lo: (.lo | tonumber), hi: (.hi | tonumber)}]' >"$kept/agents.part"
@@ -208,9 +205,9 @@ for part in $agents; do
     rules)  # what the papers' heuristics are worth
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
-      compare_seeds lif-linear random "${long_6[@]}"
-      compare_seeds lif-quadratic random "${long_6[@]}"
-      compare_seeds drf random "${long_13[@]}"
+      compare_seeds lif-linear random servers-6 "${fixed_sizes[@]}"
+      compare_seeds lif-quadratic random servers-6 "${fixed_sizes[@]}"
+      compare_seeds drf random servers-13 "${elastic[@]}"
       ;;
   esac
 done
