@@ -1,7 +1,7 @@
 // MLF-H, the heuristic that MLFS learns from (Wang, Liu and Shen, CoNEXT 2020, sections 3.3): who
 // has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
 // to an ideal one: as little used as the least used, with the job's other tasks on it. A minute
-// after the last stop, while somebody waits, the lowest priorities among those that run may be
+// after the last stop of a job that still waits, the lowest priorities among those that run may be
 // stopped for those who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be
 // ended early are so once a minute and whenever it decides, and who still waits gets their room.
 //
