@@ -48,6 +48,13 @@ std::string fingerprint(const Entrant& entrant, bool stops) {
   return sha256_hex(ends).substr(0, 16);
 }
 
+// Who was not named plays with --placement where it lets that be chosen, else as it always does.
+Entrant enter_unnamed(const std::string& policy, RunOptions options) {
+  const bool own = !PacingRegistry::info(options.rules).policies.empty();
+  if (!own && !has_field(policy, "placement")) options.placement.clear();
+  return enter(policy, options);
+}
+
 }  // namespace
 
 Entrant enter(const std::string& policy, const RunOptions& options) {
@@ -59,21 +66,21 @@ std::vector<Entrant> oracle_family(const RunOptions& base) {
   options.information.reset();
   std::vector<Entrant> family;
   const std::vector<std::string>& own = PacingRegistry::info(base.rules).oracles;
-  for (const std::string& name : own) family.push_back(enter(name, options));
+  for (const std::string& name : own) family.push_back(enter_unnamed(name, options));
   if (!PacingRegistry::info(base.rules).policies.empty()) return family;
   for (const std::string& name : PolicyRegistry::names()) {
     if (!is_bound(PolicyRegistry::info(name).level)) continue;
     RunOptions noisy = options;
     noisy.information = Level::kNoisyOracle;
     if (!has_field(name, "margin")) {
-      family.push_back(enter(name, options));
-      family.push_back(enter(name, noisy));
+      family.push_back(enter_unnamed(name, options));
+      family.push_back(enter_unnamed(name, noisy));
       family.back().name += " noisy";
       continue;
     }
     const auto add = [&](RunOptions how, const std::string& margin, const std::string& suffix) {
       how.policy.set("margin", margin, "oracle family");
-      family.push_back(enter(name, how));
+      family.push_back(enter_unnamed(name, how));
       family.back().name += " margin=" + margin + suffix;
     };
     for (const char* margin : kMargins) add(options, margin, "");
@@ -93,7 +100,7 @@ std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options) 
     } else if (std::count(rules.oracles.begin(), rules.oracles.end(), name) > 0) {
       continue;
     }
-    out.push_back(enter(name, options));
+    out.push_back(enter_unnamed(name, options));
   }
   return out;
 }

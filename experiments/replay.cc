@@ -80,6 +80,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.policy = std::move(opened.policy);
     who.servable = opened.info.servable;
     who.by_limits = opened.info.by_limits;
+    who.by_sizes = opened.info.by_sizes;
     who.digest = opened.digest;
     who.core_s = opened.core_s;
     who.level =
@@ -213,6 +214,10 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
 bool lacks_limits(const Contestant& contestant, const Trace& trace) {
   return contestant.by_limits &&
          std::ranges::none_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
+}
+
+bool lacks_sizes(const Contestant& contestant, const Trace& trace) {
+  return contestant.by_sizes && std::ranges::none_of(trace.jobs, is_elastic);
 }
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options) {

@@ -52,6 +52,7 @@ struct Contestant {
   std::unique_ptr<Policy> policy;
   bool servable = false;
   bool by_limits = false;  // it goes by the limits that users set
+  bool by_sizes = false;   // what it decides is how large elastic jobs are
   std::string digest;      // of a checkpoint
   double core_s = 0;       // that its training took; 0: not known
 };
@@ -65,6 +66,8 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant, const R
 
 // Whether the contestant goes by limits of which the trace has none.
 bool lacks_limits(const Contestant& contestant, const Trace& trace);
+// Whether it decides how large jobs are, and all of the trace's have one size.
+bool lacks_sizes(const Contestant& contestant, const Trace& trace);
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options);
 

@@ -31,6 +31,7 @@ class Policy {
     bool servable = true;  // false: needs what no live cluster can tell
     bool preemptive = false;
     bool by_limits = false;  // it goes by the limits that users set
+    bool by_sizes = false;   // what it decides is how large elastic jobs are
     // What can be set, with defaults: `describe<Config>` of the policy's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
   };

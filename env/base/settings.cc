@@ -66,10 +66,13 @@ class Flattener {
   int keys_ = 0;  // so far, those of maps too
 };
 
-// Reads a list that commas part; an empty text is an empty list, an empty part is an error.
+// Reads a list that commas part, in brackets or not; an empty text is an empty list, an empty part
+// is an error.
 template <class T, class Read>
 bool read_list(std::string_view text, std::vector<T>& out, Read read) {
   std::vector<T> items;
+  text = trim(text);
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   if (!trim(text).empty()) {
     for (const std::string_view part : split(text, ',')) {
       const auto item = read(trim(part));

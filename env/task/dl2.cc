@@ -299,6 +299,7 @@ const RowTasks::Add<Dl2> kDl2{
      .fidelity = "its actions, slots, reward and start; a job's type told by its measured speeds",
      .level = Level::kEstimate,
      .preemptive = true,
+     .by_sizes = true,
      .settings = describe<Config>}};
 
 }  // namespace

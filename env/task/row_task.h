@@ -29,6 +29,7 @@ class RowTask {
     Level level = Level::kBlind;
     bool servable = true;  // false: needs what no live cluster can tell
     bool preemptive = false;
+    bool by_sizes = false;  // what it decides is how large elastic jobs are
     std::vector<Field> (*settings)() = describe<NoConfig>;
   };
   // A policy of the registry, and how it is set.

@@ -111,6 +111,14 @@ struct Job {
   static constexpr double kNoTarget = std::numeric_limits<double>::max();
 };
 
+// Whether it can run with fewer or more tasks than it asked for.
+inline bool is_elastic(const Job& job) {
+  for (const RoleGroup& g : job.groups) {
+    if (g.max_count > g.min_count) return true;
+  }
+  return false;
+}
+
 // Rows that were left out because the caller allowed it, by reason.
 struct Skipped {
   std::string reason;

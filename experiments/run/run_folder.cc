@@ -87,9 +87,21 @@ bool holds_anything(const fs::path& path) {
 
 // Throws InputError that says what lies where a new run should go.
 [[noreturn]] void refuse(const fs::path& path) {
-  const bool run = fs::exists(path / "run.json");
-  throw InputError(path.string(), "a new or empty folder for a run",
-                   run ? "a run (--resume goes on with it)" : "something else that is there");
+  std::string there = "something else that is there";
+  if (fs::exists(path / "run.json")) {
+    there = fs::exists(RunFolder::state_of(path))
+                ? "a run (--resume goes on with it)"
+                : "a run that ended before it saved its state (remove it to train anew)";
+  }
+  throw InputError(path.string(), "a new or empty folder for a run", there);
+}
+
+// As given, without a slash at its end.
+fs::path checked(const fs::path& given) {
+  const fs::path path = given.has_filename() ? given : given.parent_path();
+  if (path.empty()) throw InputError("run folder", "a path", "nothing");
+  if (holds_anything(path)) refuse(path);
+  return path;
 }
 
 }  // namespace
@@ -125,10 +137,14 @@ RunFolder::~RunFolder() {
   }
 }
 
+void RunFolder::check_free(const fs::path& path) { checked(path); }
+
+fs::path RunFolder::state_of(const fs::path& path) {
+  return path / "checkpoints" / "training_state";
+}
+
 RunFolder RunFolder::create(const fs::path& given, const Config& config, const RunInfo& info) {
-  const fs::path path = given.has_filename() ? given : given.parent_path();
-  if (path.empty()) throw InputError("run folder", "a path", "nothing");
-  if (holds_anything(path)) refuse(path);
+  const fs::path path = checked(given);
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code error;
   fs::create_directories(parent, error);

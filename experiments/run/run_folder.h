@@ -40,6 +40,12 @@ class RunFolder {
   using Config = std::vector<std::pair<std::string, std::string>>;
   using Metrics = std::vector<std::pair<std::string, double>>;
 
+  // Throws InputError when a run, or anything else, is at `path` already: to be asked before long
+  // work begins.
+  static void check_free(const std::filesystem::path& path);
+  // Where a run keeps what it needs to go on.
+  static std::filesystem::path state_of(const std::filesystem::path& path);
+
   // Makes the folder, in state running. `config` is every setting with its resolved value.
   // Throws InputError when a run, or anything else, is there already.
   static RunFolder create(const std::filesystem::path& path, const Config& config,

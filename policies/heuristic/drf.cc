@@ -38,6 +38,7 @@ const PolicyRegistry::Add<Drf> kDrf{
      .fidelity = "between jobs, by slots of time; jobs that are not elastic are never stopped",
      .level = Level::kBlind,
      .preemptive = true,
+     .by_sizes = true,
      .fields = describe<Config>}};
 
 }  // namespace

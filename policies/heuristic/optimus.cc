@@ -67,6 +67,7 @@ const PolicyRegistry::Add<Optimus> kOptimus{
      .level = Level::kEstimate,
      .preemptive = true,
      .by_limits = true,
+     .by_sizes = true,
      .fields = describe<Config>}};
 
 }  // namespace

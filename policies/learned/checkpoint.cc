@@ -139,8 +139,8 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     manifest.at("agent").get_to(c.agent);
     const std::string schema = feature_schema_of(c.agent);
     if (manifest.at("feature_schema") != schema) {
-      throw InputError(where, "feature schema " + schema,
-                       manifest.at("feature_schema").get<std::string>());
+      throw InputError(where, "what '" + c.agent + "' sees now",
+                       "a checkpoint trained when it saw something else (train it anew)");
     }
     manifest.at("network").get_to(c.network);
     c.task = manifest.at("task");

@@ -1,5 +1,7 @@
 #include "policies/learned/open_policy.h"
 
+#include <filesystem>
+
 #include "env/base/error.h"
 #include "policies/learned/learned_agent.h"
 
@@ -52,6 +54,10 @@ Settings policy_file(const std::string& file, const std::string& policy) {
 OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   if (text.starts_with(kCheckpoint)) {
     return open_checkpoint(text.substr(kCheckpoint.size()), settings);
+  }
+  if (!PolicyRegistry::has(text) &&
+      std::filesystem::exists(std::filesystem::path(text) / "manifest.json")) {
+    throw InputError("policy", "checkpoint:" + text + " for what was trained", "'" + text + "'");
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
   return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0};

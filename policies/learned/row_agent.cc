@@ -97,7 +97,8 @@ class RowAgent final : public LearnedAgent {
             .fidelity = info.fidelity,
             .level = info.level,
             .servable = info.servable,
-            .preemptive = info.preemptive};
+            .preemptive = info.preemptive,
+            .by_sizes = info.by_sizes};
   }
 
  private:

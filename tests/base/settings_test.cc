@@ -66,6 +66,14 @@ TEST(Settings, NothingSetKeepsTheDefaults) {
   EXPECT_EQ(config.envs, 8);
 }
 
+TEST(Settings, AListMayStandInBracketsAsInYaml) {
+  EXPECT_EQ(with("weights=[0.5, 2]").weights, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(with("weights=0.5,2").weights, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(with("layers=[a=1,b]").layers, (std::vector<std::string>{"a=1", "b"}));
+  EXPECT_EQ(with("layers=[]").layers, (std::vector<std::string>{}));
+  EXPECT_NE(error_of([] { with("weights=[0.5"); }), "no error");
+}
+
 TEST(Settings, YamlSetsEveryType) {
   const Config c = parse<Config>(
       from_text("# a comment\n"

@@ -228,6 +228,24 @@ TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
   EXPECT_FALSE(folder.has("evaluations"));
 }
 
+TEST(Evaluate, APlacementIsForThoseWhoLetItBeChosen) {
+  const Folder folder;
+  const std::string base =
+      "yardmaster evaluate --trace synthetic:habits --generate-jobs 200 --cluster 4x8 --replicas 1 "
+      "--candidate fifo --json ";
+  const auto mean_jct_s = [&](const std::string& options) {
+    const Result result = shell(base + options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const Json row = Json::parse(result.out)["cells"][0];
+    EXPECT_FALSE(row["oracle"].is_null()) << "bounds play as they always do";
+    return row["mean_jct_s"].get<double>();
+  };
+  EXPECT_EQ(mean_jct_s("--placement consolidate"), mean_jct_s("--set fifo.placement=consolidate"));
+  EXPECT_NE(mean_jct_s("--placement consolidate"), mean_jct_s("--placement first-fit"));
+  const Result named = shell(base + "--placement consolidate --against tetris");
+  EXPECT_EQ(named.code, 2);
+}
+
 TEST(Evaluate, AnOpenedTestSplitIsWrittenDownAndCounted) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 300 --out jobs.csv").code, 0);

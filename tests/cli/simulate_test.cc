@@ -16,6 +16,7 @@ namespace yard::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 constexpr const char* kJobs =
@@ -30,6 +31,17 @@ void expect_refused(const Result& result, const std::vector<std::string>& said) 
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
+}
+
+TEST(Simulate, SaysWhenAPolicySaysHowLargeElasticJobsAreAndNoneIs) {
+  const std::string simulate =
+      "yardmaster simulate --trace synthetic:servers --cluster 4x2 --generate-jobs 100 --policy "
+      "drf,fifo --set trace.drawn=true ";
+  const Result rigid = shell(simulate + "--set trace.most=0"), elastic = shell(simulate);
+  EXPECT_EQ(rigid.code + elastic.code, 0) << rigid.err << elastic.err;
+  EXPECT_THAT(rigid.err, HasSubstr("note: drf says how large elastic jobs are"));
+  EXPECT_THAT(rigid.err, Not(HasSubstr("fifo says")));
+  EXPECT_THAT(elastic.err, Not(HasSubstr("says how large")));
 }
 
 TEST(Simulate, PrintsOneJsonDocument) {

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 // A training of a second or two.
@@ -270,6 +271,37 @@ TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
+TEST_F(Train, AFolderThatIsTakenIsRefusedBeforeAnythingIsRead) {
+  fs::create_directory("taken");
+  folder_.write("taken/thesis.tex", "years of work");
+  const Result taken = shell("yardmaster train tiny.yaml --out taken");
+  EXPECT_EQ(taken.code, 2);
+  EXPECT_THAT(taken.err, HasSubstr("something else"));
+  EXPECT_THAT(taken.err, Not(HasSubstr("reading")));
+}
+
+TEST_F(Train, NothingThatTheAgentCouldDecideIsRefused) {
+  folder_.write("dl2.yaml",
+                "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 4x2\n"
+                "trace_jobs: 200\nepisode_jobs: 20\nworlds: 4\ngroup: 2\nthreads: 1\n"
+                "updates: 1\nvalidate_windows: 1\nvalidate_jobs: 50\n");
+  const Result rigid =
+      shell("yardmaster train dl2.yaml --out rigid --set 'generator=[most=0,drawn=true]'");
+  EXPECT_EQ(rigid.code, 2);
+  EXPECT_THAT(rigid.err, HasSubstr("jobs about which the agent has something to decide"));
+  EXPECT_FALSE(folder_.has("rigid")) << "it never began";
+  EXPECT_EQ(shell("yardmaster train dl2.yaml --out elastic").code, 0);
+}
+
+TEST_F(Train, ACheckpointIsNamedAsOne) {
+  ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=1 --out run").code, 0);
+  const Result plain = shell(
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 50 --cluster 2x8 --policy "
+      "run/checkpoints/best");
+  EXPECT_EQ(plain.code, 2);
+  EXPECT_THAT(plain.err, HasSubstr("checkpoint:run/checkpoints/best"));
+}
+
 TEST_F(Train, StoppedAsAskedBetweenValidationsItIsSavedThere) {
   ASSERT_EQ(
       shell("yardmaster train tiny.yaml --set updates=4 validate_every=2 --until 3 --out run").code,
@@ -289,6 +321,9 @@ TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
       4);
   const std::string kept = read_file("run/config.yaml");
   EXPECT_EQ(shell("yardmaster train --resume run --set seed=77 --set updates=6").code, 2);
+  const Result fewer = shell("yardmaster train --resume run --set updates=3");
+  EXPECT_EQ(fewer.code, 2);
+  EXPECT_THAT(fewer.err, HasSubstr("at least the 4"));
   EXPECT_EQ(read_file("run/config.yaml"), kept) << "refused, and not kept";
 }
 

@@ -107,10 +107,12 @@ TEST_F(RunFolderTest, ConfigReadsBackAsItWasSet) {
 
 TEST_F(RunFolderTest, RefusesToOverwrite) {
   { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
-  EXPECT_THAT(refusal([&] {
-                RunFolder::create(path_, {{"lr", "2"}}, info_);
-              }),
+  const auto refused = [&] { RunFolder::create(path_, {{"lr", "2"}}, info_); };
+  EXPECT_THAT(refusal(refused), HasSubstr("before it saved its state (remove it"));
+  fs::create_directory(RunFolder::state_of(path_));
+  EXPECT_THAT(refusal(refused),
               HasSubstr("expected a new or empty folder for a run, got a run (--resume"));
+  EXPECT_EQ(refusal([&] { RunFolder::check_free(path_); }), refusal(refused));
   EXPECT_THAT(read_file(path_ / "config.yaml"), HasSubstr("lr: 1"));
 
   const fs::path other = scratch_.path() / "other";

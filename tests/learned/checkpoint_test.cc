@@ -220,7 +220,14 @@ TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   EXPECT_THAT(load(), HasSubstr("99"));
   save_checkpoint(saved_, folder_);
   rewrite_manifest([](Json& m) { m["feature_schema"] = std::string(64, '0'); });
-  EXPECT_THAT(load(), HasSubstr("schema"));
+  EXPECT_THAT(load(), HasSubstr("schema")) << "somebody wrote into it";
+  // Of an agent that saw something else: whole, but of no use.
+  rewrite_manifest([](Json& m) {
+    std::string use;
+    for (const char* key : {"agent", "network", "task", "feature_schema"}) use += m[key].dump();
+    m["use_sha256"] = sha256_hex(use);
+  });
+  EXPECT_THAT(load(), HasSubstr("train it anew"));
 }
 
 TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {

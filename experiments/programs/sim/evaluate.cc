@@ -171,6 +171,8 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   } else {
     cells_of_trace(options, how);
   }
+  // Reading long traces takes a while before the first figure.
+  if (file) std::fprintf(stderr, "reading the cells of %s\n", file->path.c_str());
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);

@@ -279,6 +279,9 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
   }
   for (const Contestant& who : contestants) {
     if (lacks_limits(who, scenario.trace)) note_limits(who.name);
+    if (!lacks_sizes(who, scenario.trace)) continue;
+    std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
+                 who.name.c_str());
   }
 }
 

@@ -84,6 +84,25 @@ nlohmann::ordered_json json_of(const report::Decision& d) {
   return {{"decision", d.title}, {"choices", choices}, {"cluster", cluster}};
 }
 
+// The choices as text, the likeliest first: each with what of its features is not 0.
+void print_choices(const report::Decision& d, size_t most) {
+  auto choices = d.choices;
+  std::ranges::stable_sort(choices, std::greater(), &report::Decision::Choice::probability);
+  choices.resize(std::min(choices.size(), most));
+  for (const report::Decision::Choice& c : choices) {
+    const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
+    std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
+                          std::string(bar, '#'), c.suggested ? "(it begins with it)" : "")
+                  .c_str());
+    std::string features;
+    for (size_t f = 0; f < c.features.size(); ++f) {
+      if (c.features[f] != 0)
+        features += fmt::format(" {}={:.3g}", d.row_features[f], c.features[f]);
+    }
+    if (!features.empty()) std::puts(("         " + features).c_str());
+  }
+}
+
 int run_picture(CLI::App& app, int argc, char** argv) {
   std::string folder, out;
   size_t state = 0;
@@ -104,23 +123,16 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   }
   const size_t index = state > 0 ? state - 1 : telling(states);
   report::Decision decision = decision_of(checkpoint, states[index]);
-  decision.title = fmt::format("{}, recorded decision {}: {} choices; in bold what it begins with",
-                               checkpoint.agent, index + 1, decision.choices.size());
+  decision.title = fmt::format("{}, recorded decision {}: {} choices", checkpoint.agent, index + 1,
+                               decision.choices.size());
   if (json) {
     std::puts(json_of(decision).dump(2).c_str());
   } else {
     std::puts(decision.title.c_str());
-    auto choices = decision.choices;
-    std::ranges::stable_sort(choices, std::greater(), &report::Decision::Choice::probability);
-    choices.resize(std::min(choices.size(), static_cast<size_t>(most)));
-    for (const report::Decision::Choice& c : choices) {
-      const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
-      std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
-                            std::string(bar, '#'), c.suggested ? "(begins with it)" : "")
-                    .c_str());
-    }
+    print_choices(decision, static_cast<size_t>(most));
   }
   if (!out.empty()) {
+    decision.title += "; in bold what it begins with";
     write_file_atomic(out, report::decision_svg(decision, static_cast<size_t>(most)));
   }
   return 0;

@@ -38,6 +38,9 @@ class Lessons {
   };
   virtual Told told(double score) const { return {"ratio", score}; }
 
+  // What whoever trains should know before it takes its time.
+  virtual std::vector<std::string> notes() const { return {}; }
+
   virtual nlohmann::ordered_json provenance() const = 0;
   virtual std::string name() const = 0;
   virtual std::string sha256() const = 0;

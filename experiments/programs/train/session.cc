@@ -73,23 +73,14 @@ class Session {
         log_(read_log()),
         lessons_(make_lessons()) {
     const Tensors start = read_start();
-    if (leads_) {
-      run_.emplace(open_folder(setup, options, *lessons_));
-      if (log_) log_->keep();
-      kept_.emplace(run_->checkpoints(), setup.data.keep);
-    }
     nlohmann::ordered_json provenance = lessons_->provenance();
-    if (leads_ && provenance.contains("left_out")) {
-      for (const std::string why : provenance["left_out"]) {
-        run_->log(why + ": left out");
-        std::fputs((why + ": left out\n").c_str(), stderr);
-      }
-    }
     if (log_) provenance["log_sha256"] = log_->fit().at("sha256");
     for (const auto& [key, value] : setup.resolved) provenance["settings"][key] = value;
     const auto worlds = [this](const WorldsOptions& o) { return lessons_->worlds(*agent_, o); };
     trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
     if (!start.empty()) trainer_->start_from(start, setup.loop.start);
+    // After all that may be refused, so that no folder is left of what never began.
+    if (leads_) open_run();
     if (!options.resume.empty()) restore();
   }
 
@@ -157,11 +148,25 @@ class Session {
     return agent_->checkpoint(trainer.trained());
   }
 
+  void open_run() {
+    run_.emplace(open_folder(setup_, options_, *lessons_));
+    if (log_) log_->keep();
+    kept_.emplace(run_->checkpoints(), setup_.data.keep);
+    for (const std::string& note : lessons_->notes()) {
+      run_->log(note);
+      std::fputs((note + "\n").c_str(), stderr);
+    }
+  }
+
   fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
-  fs::path state_folder() const { return folder() / "checkpoints" / "training_state"; }
+  fs::path state_folder() const { return RunFolder::state_of(folder()); }
 
   void restore() {
     trainer_->restore(state_folder());
+    if (trainer_->update() > setup_.loop.updates) {
+      throw InputError("updates", fmt::format("at least the {} that were made", trainer_->update()),
+                       std::to_string(setup_.loop.updates));
+    }
     if (!leads_) return;
     run_->drop_metrics_after(trainer_->update());
     run_->log(fmt::format("resumed after update {}", trainer_->update()));
@@ -294,6 +299,7 @@ class Session {
 fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                      Communicator& ranks) {
   if (ranks.rank() == 0) {
+    if (options.resume.empty()) RunFolder::check_free(options.out);
     const TrainingConfig& data = setup.data;
     const std::string what =
         !data.from_log.empty() ? fmt::format("reading the decision log {}", data.from_log)
@@ -301,8 +307,8 @@ fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                                : fmt::format("reading the cells of {}", data.cells);
     std::fputs((what + "\n").c_str(), stderr);
   }
-  const fs::path state = fs::path(options.resume) / "checkpoints" / "training_state";
-  if (!options.resume.empty() && ranks.rank() == 0 && !fs::exists(state)) {
+  if (!options.resume.empty() && ranks.rank() == 0 &&
+      !fs::exists(RunFolder::state_of(options.resume))) {
     throw InputError(options.resume, "a run that got as far as saving its state",
                      "one that ended before; remove it and train anew");
   }

@@ -25,6 +25,7 @@
 #include "experiments/programs/train/sweep_plan.h"
 #include "experiments/run/append_file.h"
 #include "experiments/run/metrics_csv.h"
+#include "experiments/run/run_folder.h"
 
 namespace yard {
 namespace {
@@ -149,7 +150,7 @@ class Sweep {
 
   std::vector<std::string> command_of(const Trial& t, int rung) const {
     const std::string run = run_of(t).string(), until = std::to_string(rung);
-    if (fs::exists(run_of(t) / "checkpoints" / "training_state")) {
+    if (fs::exists(RunFolder::state_of(run_of(t)))) {
       return {"train", "--resume", run, "--until", until};
     }
     fs::remove_all(run_of(t));  // it ended before there was anything to go on with

@@ -14,6 +14,7 @@
 #include "experiments/cells.h"
 #include "experiments/congestion.h"
 #include "experiments/parallel.h"
+#include "experiments/progress.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/policy.h"
 
@@ -164,12 +165,14 @@ void TrainingData::read_trace() {
 void TrainingData::read_cells() {
   const CellFile file = yard::read_cells(config_.cells);
   const Rng lots(config_.trace_seed);
+  const auto progress = progress_log();
   const auto add = [&](const char* setting, const std::vector<std::string>& names, int draws,
                        const std::vector<Ground>& out, const auto& take) {
     if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
     const std::vector<CellSpec> cells = select_cells(file, names);
     check_traces(cells);
     for (size_t c = 0; c < cells.size(); ++c) {
+      progress("reading " + cells[c].name);
       try {
         CellSpec cell = cells[c];
         std::optional<Scenario> whole;
@@ -267,6 +270,12 @@ std::string TrainingData::sha256() const {
   std::string all;
   for (const Ground& ground : grounds_) all += ground->trace.sha256;
   return sha256_hex(all);
+}
+
+std::vector<std::string> TrainingData::notes() const {
+  std::vector<std::string> out;
+  for (const std::string& why : left_out_) out.push_back(why + ": left out");
+  return out;
 }
 
 nlohmann::ordered_json TrainingData::provenance() const {

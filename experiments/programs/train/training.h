@@ -62,6 +62,7 @@ class TrainingData final : public Lessons {
   double judge(const Checkpoint& checkpoint) const override;
   double judge_adapted(const Agent& agent, const Adapt& adapt) const override;
 
+  std::vector<std::string> notes() const override;
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;    // the trace's, or that of the file of cells
   std::string sha256() const override;  // of all traces

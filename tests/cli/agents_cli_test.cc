@@ -1,0 +1,100 @@
+// Every agent of the literature by the same commands: trained, killed at a moment of chance and
+// resumed, verified, evaluated.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "env/base/file.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Case {
+  std::string name, agent, learner;
+  std::string jobs;      // a generator and a cluster
+  std::string settings;  // more of the configuration
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+
+class EveryAgent : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    const char* bin = std::getenv("YARD_BIN");
+    if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
+      GTEST_SKIP() << "built without LibTorch";
+    }
+    const Case& c = GetParam();
+    folder_.write("small.yaml", "agent: " + c.agent + "\nlearner: " + c.learner +
+                                    "\nnetwork: job-scorer\ntrace: synthetic:" + generator() +
+                                    "\ncluster: " + cluster() +
+                                    "\ntrace_jobs: 200\nepisode_jobs: 20\nworlds: 4\nthreads: 1\n"
+                                    "hidden: 8\nupdates: 8\nvalidate_every: 2\n"
+                                    "validate_windows: 1\nvalidate_jobs: 30\n" +
+                                    c.settings);
+  }
+  std::string generator() const { return GetParam().jobs.substr(0, GetParam().jobs.find(' ')); }
+  std::string cluster() const { return GetParam().jobs.substr(GetParam().jobs.find(' ') + 1); }
+
+  Folder folder_;
+};
+
+TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
+  const Result whole = shell("yardmaster train small.yaml --out whole");
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const Result killed = shell(
+      "yardmaster train small.yaml --out run & pid=$!; "
+      "while kill -0 $pid && [ ! -e run/checkpoints/training_state ]; do sleep 0.01; done; "
+      "kill -9 $pid; wait $pid");
+  ASSERT_EQ(killed.code, 137) << killed.err;
+  ASSERT_EQ(shell("yardmaster train --resume run --until 5").code, 0);  // between validations
+  const Result resumed = shell("yardmaster train --resume run");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  int compared = 0;
+  for (const char* folder : {"last", "best", "training_state"}) {
+    for (const auto& entry : fs::directory_iterator(fs::path("whole/checkpoints") / folder)) {
+      const std::string name = entry.path().filename().string();
+      // The first three tell time; worlds keep what a decision that was taken back left in places
+      // that nobody reads.
+      const std::set<std::string> others = {"cost.json", "manifest.json", "files.json",
+                                            "worlds-0.bin"};
+      if (others.contains(name)) continue;
+      const fs::path same = fs::path("run/checkpoints") / folder / name;
+      EXPECT_TRUE(read_file(entry.path()) == read_file(same)) << same;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 9);
+  const std::string best = "run/checkpoints/best";
+  EXPECT_EQ(shell("yardmaster verify --checkpoint " + best).code, 0);
+  const Result evaluated =
+      shell("yardmaster evaluate --trace synthetic:" + generator() + " --cluster " + cluster() +
+            " --generate-jobs 100 --replicas 1 --against fifo --json --checkpoint " + best);
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  EXPECT_GT(Json::parse(evaluated.out)["cells"][0]["mean_jct_s"], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfTheLiterature, EveryAgent,
+    ::testing::Values(Case{"sched2", "sched2", "dqn", "habits 4x4",
+                           "steps: 8\nreplay: 2000\ndrawn: 256\n"},
+                      Case{"harmony", "harmony", "group", "servers 6x2",
+                           "generator: [most=0, drawn=true]\ngroup: 2\n"},
+                      Case{"harmony_paper", "harmony", "actor-critic", "servers 6x2",
+                           "generator: [most=0, drawn=true]\nsteps: 8\nexplore: 0.1\n"},
+                      Case{"dl2", "dl2", "group", "servers 6x2", "group: 2\n"},
+                      Case{"mlfs", "mlfs", "group", "habits 4x4", "group: 2\n"},
+                      Case{"meta", "meta", "group", "rings 4x4", "group: 2\n"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace yard::testing
