@@ -100,11 +100,15 @@ void settle(CellResult& cell) {
   }
   if (!cell.bounds.empty()) cell.oracle = least(cell.bounds, rank);
   for (auto* all : {&cell.rivals, &cell.others}) {
-    for (Rival& rival : *all) rival.candidate_over_it = compare(cell.candidates, rival.score);
+    for (Rival& rival : *all) {
+      rival.candidate_over_it = compare(cell.candidates, rival.score);
+      rival.judged = cell.facts.jobs >= kJudgedJobs &&
+                     rival.candidate_over_it.blocks >= kJudgedBlocks &&
+                     cell.unfinished() + rival.score.unfinished == 0;
+    }
   }
   cell.versus = cell.rivals[cell.yardstick].candidate_over_it;
-  cell.judged = cell.facts.jobs >= kJudgedJobs && cell.versus.blocks >= kJudgedBlocks &&
-                cell.unfinished() == 0;
+  cell.judged = cell.rivals[cell.yardstick].judged;
 }
 
 }  // namespace yard

@@ -21,6 +21,7 @@ struct Rival {
   Score score;
   double validation_jct_s = 0;  // where the yardstick is chosen; 0: in hindsight
   Versus candidate_over_it;
+  bool judged = false;  // enough jobs, blocks of these two after merging, and all of them ended
 };
 
 // One candidate in one cell.
@@ -41,7 +42,7 @@ struct CellResult {
   bool validated = false;
   std::optional<size_t> oracle;  // into bounds
   Versus versus;                 // candidate over yardstick
-  bool judged = false;
+  bool judged = false;           // against the yardstick
   int64_t test_openings = 0;  // of this trace's last fifth so far, this one included; 0: not opened
 
   int seeds() const { return static_cast<int>(candidates.size()); }

@@ -46,14 +46,18 @@ class Pool {
     }
   }
 
-  Pooled pooled(const Rng& rng) const {
-    Pooled out;
+  Estimate ratio() const {
     const auto log_ratio = [&](const Picks& picks) {
       double sum = 0;
       for (const PooledCell& cell : cells_) sum += std::log(ratio(cell, picks));
       return sum / static_cast<double>(cells_.size());
     };
-    out.ratio = exp_of(estimate(log_ratio, nullptr));
+    return exp_of(estimate(log_ratio, nullptr));
+  }
+
+  Pooled pooled(const Rng& rng) const {
+    Pooled out;
+    out.ratio = ratio();
     out.captured = captured(rng.split(0));
     const Rng iqm = rng.split(1), improvement = rng.split(2);
     // In logarithms, since a ratio is never below 0.
@@ -163,6 +167,12 @@ Pooled pool(std::vector<PooledCell> cells, const Rng& rng) {
   YARD_CHECK(!cells.empty(), "nothing to pool");
   align(cells);
   return Pool(cells).pooled(rng);
+}
+
+Estimate pooled_ratio(std::vector<PooledCell> cells) {
+  YARD_CHECK(!cells.empty(), "nothing to pool");
+  align(cells);
+  return Pool(cells).ratio();
 }
 
 }  // namespace yard

@@ -39,5 +39,7 @@ struct Pooled {
 
 // Requires: a cell; all alike in S, and those of a window in B.
 Pooled pool(std::vector<PooledCell> cells, const Rng& rng);
+// Pooled::ratio alone.
+Estimate pooled_ratio(std::vector<PooledCell> cells);
 
 }  // namespace yard

@@ -41,23 +41,50 @@ Spread spread(const Cells& cells, const std::function<double(const CellResult&)>
   return out;
 }
 
+// Who is played against in a cell.
+using RivalOf = std::function<const Rival&(const CellResult&)>;
+
 // Congestions and costs of the same jobs are one window.
-std::vector<PooledCell> pooled_cells(const Cells& cells) {
+std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of) {
   using Key = std::tuple<std::string, double, std::vector<int64_t>>;
   std::map<Key, int> windows;
   std::vector<PooledCell> out;
   for (const CellResult* cell : cells) {
-    const Key key{
-        cell->facts.sha256,
-        cell->facts.from_s,
-        {cell->facts.jobs, static_cast<int64_t>(cell->yardstick_score().block_jct_s.size())}};
+    const Rival& rival = rival_of(*cell);
+    const Key key{cell->facts.sha256,
+                  cell->facts.from_s,
+                  {cell->facts.jobs, static_cast<int64_t>(rival.score.block_jct_s.size())}};
     PooledCell one;
     one.window = windows.emplace(key, static_cast<int>(windows.size())).first->second;
-    one.blocks = cell->versus.blocks;
+    one.blocks = rival.candidate_over_it.blocks;
     for (const Score& score : cell->candidates) one.sums.ours.push_back(score.block_jct_s);
-    one.sums.theirs = cell->yardstick_score().block_jct_s;
+    one.sums.theirs = rival.score.block_jct_s;
     if (cell->oracle) one.bound = cell->bounds[*cell->oracle].block_jct_s;
     out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Against against(const Cells& cells, const std::string& policy, const RivalOf& rival_of) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  Against out{policy, 0, {kNan, {kNan, kNan}}};
+  bool finished = true;
+  for (const CellResult* cell : cells) {
+    out.judged += rival_of(*cell).judged;
+    finished = finished && cell->unfinished() + rival_of(*cell).score.unfinished == 0;
+  }
+  if (finished) out.ratio = pooled_ratio(pooled_cells(cells, rival_of));
+  return out;
+}
+
+// Rivals, then other candidates: the same in every cell.
+std::vector<Against> against_each(const Cells& cells) {
+  std::vector<Against> out;
+  for (const auto among : {&CellResult::rivals, &CellResult::others}) {
+    for (size_t i = 0; i < (cells.front()->*among).size(); ++i) {
+      const RivalOf one = [&](const CellResult& cell) -> const Rival& { return (cell.*among)[i]; };
+      out.push_back(against(cells, one(*cells.front()).score.name, one));
+    }
   }
   return out;
 }
@@ -75,10 +102,16 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
     out.worse += cell->versus.interval.lo > 1;
     out.finished = out.finished && cell->unfinished() == 0;
   }
-  out.pooled = pool(pooled_cells(cells), Rng(seed).split(kIntervalStream));
+  const RivalOf yardstick = [](const CellResult& cell) -> const Rival& {
+    return cell.rivals[cell.yardstick];
+  };
+  const RivalOf best = [](const CellResult& cell) -> const Rival& {
+    return cell.rivals[cell.best_hindsight];
+  };
+  out.pooled = pool(pooled_cells(cells, yardstick), Rng(seed).split(kIntervalStream));
+  out.hindsight = against(cells, "", best);
+  out.against = against_each(cells);
   out.ratio = spread(cells, [](const CellResult& cell) { return cell.versus.ratio; });
-  out.ratio_hindsight =
-      spread(cells, [](const CellResult& cell) { return cell.ratio_hindsight(); }).mean;
   const auto over_yardstick = [&](double Score::*figure) {
     return spread(cells, [&](const CellResult& cell) { return cell.over_yardstick(figure); });
   };
@@ -106,6 +139,7 @@ void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
     return;
   }
   out.push_back(row(judged, group, "judged cells", seed));
+  if (judged.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
   const Cells open = only(
       judged, [](const CellResult* cell) { return cell->headroom_hindsight() >= kLeastHeadroom; });
   if (open.empty()) return;

@@ -76,35 +76,37 @@ shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
 
-# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group's `all` has
-# geometric means over its cells; their intervals as if loads of one trace erred together, and traces by themselves.
+# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
+# rows over all of them, too (docs/metrics.md, "Over several cells").
 to_rows() {
   # shellcheck disable=SC2016  # the dollars are jq's
   jq --arg agent "$1" --arg shown "$told" '
-    def mean(key): map(key | log) | add / length | exp;
     def plain: if test("dl2-start-") then "its supervised start"
       elif test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
-    def half: (.hi / .lo | log) / 2;
     # Of several seeds of a rival: what each is known to, and how far they are apart.
+    def half: (.hi / .lo | log) / 2;
     def as_one: if length == 1 then .[0] else (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
       | ([$logs[] | . - $mid | . * .] | add / (length - 1) | 2.776 * 2.776 / ($logs | length) * .) as $apart
       | ((map(half) | add / length) | . * . + $apart | sqrt) as $half
-      | .[0] + {ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)} end;
-    [.cells[] | select(.seeds > 1 or .policy == $agent)
-      | (if .cell == "as it is" then .trace + " on " + .cluster else .cell end) as $cell | .best_hindsight as $best | .judged as $judged
-      | [.policies[], .others[]?] as $told
-      | ($told[], ($told[] | select(.policy == $best and .candidate_ratio != null and ($told | length) > 1) | .best = true))
-      | {agent: $agent, policy, cell: $cell, judged: $judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
-         who: (if .best then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi}
-      | select(.ratio != null and .lo != null and .rival != $agent)
-      | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
-    | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]
-    | [group_by([(.cell | split("/")[0]), .rival])[] | select(length > 1)
-       | [group_by(.cell | split("/")[1])[] | {mid: mean(.ratio), half: (map(half) | add / length)}] as $traces
-       | ($traces | mean(.mid)) as $mid | (($traces | map(.half * .half) | add | sqrt) / ($traces | length)) as $half
-       | .[0] + {cell: ((.[0].cell | split("/")[0]) + ", all \(length) cells"), who: null, judged: all(.judged),
-                 ratio: $mid, lo: ($mid / ($half | exp)), hi: ($mid * ($half | exp))}] + .' "$2"
+      | .[0] + {judged: all(.judged), ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)} end;
+    [.cells[] | select(.seeds > 1 or .policy == $agent)] as $own
+    | [$own[].cell | split("/")[0]] as $groups
+    | [.summary[] | select((.policy | IN($own[].policy)) and .cells > 1 and (.over | test("headroom") | not))
+       | if .group == "all" and ($groups | unique | length) == 1 then .group = $groups[0] else . end
+       | select(.group as $group | .cells == ([$groups[] | select(. == $group)] | length))
+       | .cells as $cells | {cell: "\(.group), all \(.cells) cells",
+          told: [.against[], {best: true, ratio: .ratio_hindsight, lo: .ratio_hindsight_lo, hi: .ratio_hindsight_hi,
+            judged: .judged_hindsight} | .judged = (.judged == $cells)]}]
+    + [$own[] | .best_hindsight as $best | [.policies[], .others[]?] as $told
+       | {cell: (if .cell == "as it is" then .trace + " on " + .cluster else .cell end),
+          told: ($told + [$told[] | select(.policy == $best and ($told | length) > 1) | .best = true])}]
+    | [.[] | .cell as $cell | .told[]
+       | {agent: $agent, cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
+          who: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
+       | select(.ratio != null and .lo != null and .rival != $agent)
+       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
+    | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]' "$2"
 }
 
 # Compares and notes it: NAME AGENT OPTION...

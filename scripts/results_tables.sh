@@ -81,7 +81,7 @@ rows() {
           "dl2-alone dl2-cloned": "the same with a supervised start", "dl2-cloned dl2": "the same with DRF as a prior",
           "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
         [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))
-          | [.agent, .rival, .floor, .cell, within(.; "ratio")] | line]
+          | [.agent, .rival, .floor, .cell, within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]
         | table(["agent", "over", "which is", "where", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded, agents or floors, got '$1'" >&2; return 2 ;;
   esac

@@ -297,6 +297,46 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   EXPECT_GE(rows[0].pooled.captured.interval.hi, rows[0].pooled.captured.value);
   EXPECT_EQ(rows[0].ratio.worst,
             std::max(result.cells[0].versus.ratio, result.cells[1].versus.ratio));
+  // Over each of those that it was compared with.
+  ASSERT_EQ(rows[0].against.size(), result.cells[0].rivals.size());
+  for (size_t r = 0; r < rows[0].against.size(); ++r) {
+    const Against& over = rows[0].against[r];
+    EXPECT_EQ(over.policy, result.cells[0].rivals[r].score.name);
+    double sum = 0;
+    int judged_over = 0;
+    for (const CellResult& cell : result.cells) {
+      if (!cell.judged && rows[0].judged > 0) continue;
+      const Rival& rival = cell.rivals[r];
+      sum += std::log(rival.candidate_over_it.ratio);
+      judged_over += rival.candidate_over_it.blocks >= 6 && cell.facts.jobs >= 500;
+    }
+    EXPECT_EQ(over.judged, judged_over) << over.policy;
+    EXPECT_NEAR(std::log(over.ratio.value), sum / judged, 1e-12) << over.policy;
+    EXPECT_LT(over.ratio.interval.lo, over.ratio.value) << over.policy;
+    EXPECT_GT(over.ratio.interval.hi, over.ratio.value) << over.policy;
+  }
+}
+
+TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
+  EvaluateOptions options = options_for("las", {"fifo"});
+  options.cells.push_back(options.cells.front());
+  options.cells[0].name = "one/habits/x1";
+  options.cells[1].name = "one/habits/x3";
+  Evaluation result = evaluate(options);
+  const auto over = [&] {
+    std::vector<std::pair<std::string, int>> out;
+    for (const SummaryRow& row : summarise(result.cells, 1)) {
+      if (!row.over.ends_with("3 %")) out.emplace_back(row.over, row.cells);
+    }
+    return out;
+  };
+  using Over = std::vector<std::pair<std::string, int>>;
+  result.cells[0].judged = result.cells[1].judged = true;
+  EXPECT_EQ(over(), (Over{{"judged cells", 2}}));
+  result.cells[1].judged = false;
+  EXPECT_EQ(over(), (Over{{"judged cells", 1}, {"all cells", 2}}));
+  result.cells[0].judged = false;
+  EXPECT_EQ(over(), (Over{{"all cells", 2}}));
 }
 
 TEST(TestLog, CountsTheOpeningsOfEachTrace) {

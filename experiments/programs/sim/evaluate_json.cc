@@ -32,7 +32,8 @@ Json others_json(const CellResult& cell) {
     out.push_back({{"policy", other.score.name},
                    {"ratio", number(other.candidate_over_it.ratio)},
                    {"lo", number(other.candidate_over_it.interval.lo)},
-                   {"hi", number(other.candidate_over_it.interval.hi)}});
+                   {"hi", number(other.candidate_over_it.interval.hi)},
+                   {"judged", other.judged}});
   }
   return out;
 }
@@ -45,6 +46,7 @@ Json rivals_json(const CellResult& cell) {
     one["candidate_ratio"] = number(rival.candidate_over_it.ratio);
     one["lo"] = number(rival.candidate_over_it.interval.lo);
     one["hi"] = number(rival.candidate_over_it.interval.hi);
+    one["judged"] = rival.judged;
     out.push_back(one);
   }
   return out;
@@ -129,7 +131,8 @@ Json summary_json(const SummaryRow& row) {
   };
   add("ratio", row.pooled.ratio);
   out["ratio_worst"] = figure(row.ratio.worst);
-  out["ratio_hindsight"] = figure(row.ratio_hindsight);
+  add("ratio_hindsight", row.hindsight.ratio);
+  out["judged_hindsight"] = row.hindsight.judged;
   add("captured", row.pooled.captured);
   add("iqm", row.pooled.iqm);
   add("probability_of_improvement", row.pooled.improvement);
@@ -145,6 +148,14 @@ Json summary_json(const SummaryRow& row) {
   out["soon_again"] = figure(row.soon_again);
   out["training_core_s"] = known(row.training_core_s);
   out["decisions_per_s"] = number(row.decisions_per_s);
+  out["against"] = Json::array();
+  for (const Against& one : row.against) {
+    out["against"].push_back({{"policy", one.policy},
+                              {"candidate_ratio", number(one.ratio.value)},
+                              {"lo", number(one.ratio.interval.lo)},
+                              {"hi", number(one.ratio.interval.hi)},
+                              {"judged", one.judged}});
+  }
   return out;
 }
 

@@ -121,7 +121,7 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     line("captured", row.pooled.captured);
     line("probability of improvement", row.pooled.improvement);
     std::printf("  %d better, %d worse, the worst cell %.3f; to the best in hindsight %.3f\n",
-                row.better, row.worse, row.ratio.worst, row.ratio_hindsight);
+                row.better, row.worse, row.ratio.worst, row.hindsight.ratio.value);
     std::printf("  mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",
                 mean_and_worst(row.p99).c_str(), mean_and_worst(row.largest_class).c_str(),
                 mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
