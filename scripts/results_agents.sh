@@ -102,7 +102,7 @@ to_rows() {
        | {cell: (if .cell == "as it is" then .trace + " on " + .cluster else .cell end),
           told: ($told + [$told[] | select(.policy == $best and ($told | length) > 1) | .best = true])}]
     | [.[] | .cell as $cell | .told[]
-       | {agent: $agent, cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
+       | {agent: ($agent | plain), cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
           who: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
        | select(.ratio != null and .lo != null and .rival != $agent)
        | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
@@ -137,7 +137,7 @@ for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
   if [[ -n ${SHIPPED:-} && ! $name =~ ^(rules|mlfs-load)$ && ! -d checkpoints/$name-1 ]]; then
-    echo "== agent $name: no seeds in checkpoints/"
+    echo "== agent $name: no seeds in checkpoints/, an ablation that is trained anew"
     continue
   fi
   echo "== agent $name"
@@ -148,9 +148,13 @@ for part in $agents; do
     harmony-unmodelled) train_seeds "$name" harmony model=none ;;
     harmony-blind) train_seeds "$name" harmony lengths=false ;;
     harmony-measured) train_seeds "$name" harmony model=measured ;;
+    # One vector of fixed length, as public notes have it, of which 128 units a layer were the best.
+    harmony-flat) train_seeds "$name" harmony network=flat hidden=128 ;;
     harmony-actor-critic) train_seeds "$name" harmony-paper ;;
+    # Clones of DRF, the paper's supervised start.
+    dl2-start) train_seeds "$name" dl2-start ;;
     dl2) train_seeds "$name" dl2 ;;
-    # The paper's supervised start, without a prior that knows DRF; and neither.
+    # From these, without a prior that knows DRF; and neither.
     dl2-cloned)
       train_seeds dl2-start dl2-start
       train_seeds "$name" dl2 prior_gap=0 updates=80 "start=$kept/dl2-start-%/checkpoints/best"
@@ -175,7 +179,7 @@ for part in $agents; do
     dl2*) told=drf,optimus,dl2-cloned ;;
     mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
     meta) told=backfill-best-fit,las-skew,srtf-estimate ;;
-    rules) told=random,las,2d-las,gandiva,fair-share,drf ;;
+    rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
   esac
   whole=  # the agent that this one is an ablation of
   if [[ $name == *-* ]]; then
@@ -196,7 +200,7 @@ for part in $agents; do
         --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
       ;;
     dl2*)
-      who+=$(others dl2-start)
+      [[ $name == dl2-start ]] || who+=$(others dl2-start)
       [[ $name != dl2-alone ]] || who+=$(others dl2-cloned)
       compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "drf,optimus,$anybody"
       ;;
@@ -206,6 +210,8 @@ for part in $agents; do
       --against "$anybody" ;;
     rules)  # what the papers' heuristics are worth
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
+      compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
+        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,mlf-h
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
       compare_seeds lif-linear random servers-6 "${fixed_sizes[@]}"
       compare_seeds lif-quadratic random servers-6 "${fixed_sizes[@]}"
@@ -220,6 +226,10 @@ unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are add
   shift
   local -a options=("$@")
   for name in $names; do
+    if [[ -n ${SHIPPED:-} && -z $(others "$name") ]]; then
+      names=${names/ $name/}  # an ablation
+      continue
+    fi
     [[ -n $(others "$name") ]] || { echo "results.sh: test: expected five seeds of $name, got fewer" >&2; exit 2; }
     each+=$(others "$name")
   done
@@ -241,10 +251,10 @@ if wanted test/agents-mlfs; then
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 
-# Rows of comparisons that were not made here stay as they were. Those by episodes of adaptation are scripts/meta_adapt.sh's.
+# Rows of rivals that were not compared here stay as they were. Those by episodes of adaptation are scripts/meta_adapt.sh's.
 if [[ ${#made[@]} -gt 0 ]]; then
   # shellcheck disable=SC2016  # the dollars are jq's
-  jq -s 'def made: [.agent, (.cell | split("[/,]"; "")[0])];
+  jq -s 'def made: [.agent, (.cell | split("[/,]"; "")[0]), .rival];
     .[0] as $old | (.[2:] | add) as $new
     | [.[1].ratios[] | (.meta | tostring) as $n
        | {agent: "meta", cell: "adapted to shifts, after \($n) episodes", rival: (if has("scratch") then "from scratch, \(.scratch)"

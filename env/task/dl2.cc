@@ -4,7 +4,9 @@
 // nothing more (3 J + 1 actions); where tasks go is the cluster's business.
 //
 // The paper's: actions, slots, what is paid (the sum over jobs of the share of their epochs that
-// they trained), the state of a job but for its type, the start by cloning DRF. Ours: a job's type
+// they trained), the state of a job but for its type; for who asks for it, the start by cloning DRF
+// (experiments/configs/dl2-start.yaml). Ours: what ships begins with DRF as its prior, and is
+// trained by `group`, not by an actor-critic; a job's type
 // is told by how its model's measured speed answers to workers and servers, not by a number that
 // means something in one trace only; shares of the cluster are shown, which the paper's state
 // leaves out; J is how many are shown, the first that came, and the others get what DRF hands them
@@ -296,7 +298,8 @@ const RowTasks::Add<Dl2> kDl2{
     "dl2",
     {.about = "how many workers and parameter servers each job has",
      .source = "Peng et al., DL2, TPDS 2021",
-     .fidelity = "its actions, slots, reward and start; a job's type told by its measured speeds",
+     .fidelity = "its actions, slots and reward; a job's type told by its measured speeds; DRF is "
+                 "the prior of what ships, not cloned first, and `group` its learner",
      .level = Level::kEstimate,
      .preemptive = true,
      .by_sizes = true,

@@ -4,14 +4,15 @@
 // a place or nothing fits. Jobs that run are never moved, and nobody is stopped.
 //
 // Of the paper, after two sets of notes on it: actions, that running jobs stay, what is paid (the
-// sum over jobs of the share of their epochs that they trained), the actor-critic with a replay,
-// exploring by a heuristic drawn from packing and balancing. Ours: decisions at every event, not
-// every 20 minutes; a job that is begun is placed to its end before another, and only where its
-// other tasks fit, too, so that no task waits for others in place; at most four jobs and sixteen
-// servers of a role are shown, the emptiest and the fullest of them (the factored head); one small
-// network scores all rows; what a place does to speeds is foretold by a linear model that is
-// learned while jobs run (`model`, env/sim/company.h), anew in every episode, in the stead of the
-// paper's network of rewards, which is trained on samples first.
+// sum over jobs of the share of their epochs that they trained); and, for who asks for them, the
+// actor-critic with a replay and exploring by a heuristic drawn from packing and balancing
+// (experiments/configs/harmony-paper.yaml). Ours: what ships is trained by `group`, which comes
+// further; decisions at every event, not every 20 minutes; a job that is begun is placed to its end
+// before another, and only where its other tasks fit, too, so that no task waits for others in
+// place; at most four jobs and sixteen servers of a role are shown, the emptiest and the fullest of
+// them (the factored head); one small network scores all rows; what a place does to speeds is
+// foretold by a linear model that is learned while jobs run (`model`, env/sim/company.h), anew in
+// every episode, in the stead of the paper's network of rewards, which is trained on samples first.
 #include <algorithm>
 #include <optional>
 
@@ -482,8 +483,8 @@ const RowTasks::Add<Harmony> kHarmony{
     "harmony",
     {.about = "where the workers and parameter servers of new jobs go, task by task",
      .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",
-     .fidelity = "its actions, reward and learner, after notes on the paper; its model of rewards "
-                 "is a linear one here",
+     .fidelity = "its actions and reward, after notes on the paper; its model of rewards is a "
+                 "linear one, and of learners `group` ships, not its actor-critic",
      .level = Level::kEstimate,
      .settings = describe<Config>}};
 

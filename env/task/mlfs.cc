@@ -3,8 +3,10 @@
 // ends jobs early (env/sim/mlf_load.h).
 //
 // The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
-// in kind, the start by imitating MLF-H, decisions once a minute at the latest. It gives no
-// network, no shapes and no optimiser. Ours: one question is about one job and a way to start it,
+// in kind, a policy gradient that begins as MLF-H. It gives no network, no shapes and no optimiser.
+// Ours: it begins as MLF-H because that is its prior, where the paper imitates it first; how often
+// it decides (`round_s`) is a setting, a minute as in the paper, and ten in what ships
+// (experiments/configs/mlfs.yaml); one question is about one job and a way to start it,
 // and a running job stops only for another that starts; it goes on as long as anybody has room; at
 // most twelve waiting jobs are asked about, those of the highest priority after MLF-H and those
 // that are expected to be done soonest (env/predict/survival_index.h in the stead of the paper's
@@ -42,7 +44,7 @@ enum RowFeature {
   kLeft,                    // log2 s that it is expected to run yet
   kRan,                     // log2 s so far
   kWaited,                  // log2 s since it came, less that
-  kSlack,                   // log2 s to its deadline less what is left, with the sign of that
+  kSlack,                   // log2 min to its deadline less what is left, with the sign of that
   kDue,                     // 1: it has a deadline that is not past
   kAccuracy,                // share of the way to what is enough; 0: nobody measures
   kRate,                    // log2 of its speed there over its best; 0 where others make room
@@ -225,6 +227,8 @@ class Mlfs final : public RowTask {
     } else {
       Lengths::Now now = look(view, m);
       std::vector<int32_t> stops;
+      // MLF-H's own, so that untrained it is MLF-H: as those of stops_for(), which are shown, the
+      // lowest first, but as many as it may stop, not as many as it takes.
       if (action == suggested) {
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
@@ -491,7 +495,9 @@ const RowTasks::Add<Mlfs> kMlfs{
     "mlfs",
     {.about = "who starts, on which servers, and who stops for it; with MLF-C who ends early",
      .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",
-     .fidelity = "its goals, weights and start; network, shapes and predictor are ours",
+     .fidelity =
+         "its goals and weights; MLF-H is its prior, not imitated first; network, shapes "
+         "and predictor are ours; deadlines and losses tell of run times, as the paper's do",
      .level = Level::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};

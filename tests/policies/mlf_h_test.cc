@@ -133,6 +133,117 @@ TEST(MlfH, WhatItSeesOfAJobByHand) {
   EXPECT_DOUBLE_EQ(waiting.left_h, 1);
 }
 
+// What somebody with a notebook knows of a job: when it was seen to run, and how its loss fell from
+// minute to minute of work.
+struct Noted {
+  int64_t ran_us = 0;
+  bool runs = false;
+};
+
+double loss_after(const Job& job, double work_s) {
+  const double share = std::min(work_s / (1e-6 * static_cast<double>(job.run_us)), 1.0);
+  size_t i = 1;
+  while (i + 1 < job.curve.size() && job.curve[i].share < share) ++i;
+  const CurvePoint &a = job.curve[i - 1], &b = job.curve[i];
+  return a.value + (b.value - a.value) * (share - a.share) / (b.share - a.share);
+}
+
+std::vector<ReferenceTask> tasks_of(const Job& job, const Noted& noted, int64_t now_us,
+                                    double total_s) {
+  constexpr double kNearestH = 1.0 / 60;
+  const double ran_s = 1e-6 * static_cast<double>(noted.ran_us);
+  const int minutes = static_cast<int>(noted.ran_us / (60 * kSecond));
+  ReferenceTask task{static_cast<double>(std::max<int64_t>(job.priority, 1)),
+                     1.0 + minutes,
+                     1,
+                     {},
+                     0,
+                     0,
+                     std::max((total_s - ran_s) / 3600, kNearestH),
+                     1e-6 * static_cast<double>(now_us - job.submit_us - noted.ran_us) / 3600,
+                     {}};
+  for (int m = 1; m <= minutes; ++m) {
+    task.falls.push_back(
+        job.curve.empty() ? 1
+                          : std::abs(loss_after(job, 60.0 * m - 60) - loss_after(job, 60.0 * m)));
+  }
+  if (!job.dues.empty()) {
+    const double left_s =
+        1e-6 * static_cast<double>(job.submit_us + job.dues[0].within_us - now_us);
+    task.deadline_h = left_s > 0 ? std::max(left_s / 3600, kNearestH) : 0;
+  }
+  int parts = 0;
+  for (const RoleGroup& g : job.groups) parts += g.task.gpus > 0;
+  parts = std::max(parts, 1);
+  task.size = 1.0 / parts;
+  std::vector<ReferenceTask> chain(static_cast<size_t>(parts), task);
+  for (int k = 0; k + 1 < parts; ++k) chain[static_cast<size_t>(k)].children = {k + 1};
+  return chain;
+}
+
+// Jobs with parts, deadlines, urgency and losses of any kind, at every event of a play that stops
+// and starts them.
+TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
+  int compared = 0, ran_before = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    std::vector<Job> jobs = random_jobs(rng.split(1), {.sizes = {1, 1, 2, 4}});
+    for (Job& job : jobs) {
+      job.priority = static_cast<int64_t>(rng.below(11));
+      if (rng.uniform() < 0.5) job.dues = {{1 + static_cast<int64_t>(4e9 * rng.uniform()), 1}};
+      if (rng.uniform() < 0.7) {
+        double share = 0, loss = 2;
+        for (int i = 0; i < 6; ++i) {
+          job.curve.push_back({i == 5 ? 1 : share, loss, 0});
+          share += 0.01 + 0.18 * rng.uniform();
+          loss *= 0.3 + 0.6 * rng.uniform();
+        }
+      }
+      if (job.gpus < 2 || rng.uniform() < 0.5) continue;
+      RoleGroup part;
+      part.task.gpus = 1;
+      for (int g = 0; g < job.gpus; ++g) {
+        part.role = "stage" + std::to_string(g);
+        job.groups.push_back(part);
+      }
+    }
+    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
+                       rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
+    const Scene scene("2x4", jobs, no_costs());
+    const auto policy = make_policy(seed % 2 == 0 ? "las" : "mlf-h");
+    Player player(scene, *policy);
+    const View& view = player.view();
+    std::vector<Noted> noted(jobs.size());
+    int64_t before_us = 0;
+    while (player.advance()) {
+      for (Noted& n : noted) n.ran_us += n.runs ? view.now_us() - before_us : 0;
+      before_us = view.now_us();
+      const auto total_s = [&](int32_t slot) { return 600 + 10.0 * view.serial(slot); };
+      for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+        if (view.phase(slot) != Phase::kWaiting && view.phase(slot) != Phase::kRunning) continue;
+        const auto j = static_cast<size_t>(view.serial(slot));
+        const double expected =
+            reference_priority(tasks_of(jobs[j], noted[j], view.now_us(), total_s(slot)), 0, w);
+        ASSERT_NEAR(mlf_priority(view, total_s, w, slot), expected, 1e-6 * std::max(1.0, expected))
+            << jobs[j].id << " at " << view.now_us();
+        ++compared;
+        ran_before += noted[j].ran_us > 60 * kSecond;
+      }
+      if (!player.decide()) break;
+      for (size_t j = 0; j < jobs.size(); ++j) noted[j].runs = false;
+      for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+        if (view.phase(slot) == Phase::kRunning) {
+          noted[static_cast<size_t>(view.serial(slot))].runs = true;
+        }
+      }
+    }
+    ASSERT_FALSE(player.failed());
+  }
+  EXPECT_GT(compared, 5000);
+  EXPECT_GT(ran_before, 1000);
+}
+
 // On one GPU, one after the other, nothing stops. Who has not been seen is expected to take an
 // hour.
 std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& policy) {
