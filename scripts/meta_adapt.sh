@@ -14,47 +14,44 @@ seeds=${SEEDS:-1 2 3 4 5}
 shifts="strangers larger crowded liars all-at-once"
 mkdir -p "$kept"
 
-# Trains into FOLDER with settings, or goes on, unless that is done.
-train() {
-  local folder=$1
-  shift
-  if [[ -f $folder/done ]]; then return; fi
-  if [[ -d $folder/checkpoints/training_state ]]; then
-    "$yard" train --resume "$folder" 2>>"$folder.log"
-  else
-    rm -rf "$folder"
-    mkdir -p "$(dirname "$folder")"
-    "$yard" train "$config" --set "$@" --out "$folder" 2>"$folder.log"
-  fi >/dev/null
-  touch "$folder/done"
+source scripts/train_kept.sh
+
+# Without its lines, unless it is refused: FOLDER START SETTING... START: a checkpoint that it begins with, or none.
+quietly() {
+  local folder=$1 start=$2
+  shift 2
+  (train "$folder" "${start:+$start/manifest.json}" "$config" --set "$@" ${start:+"start=$start"}) >>"$folder.log" 2>&1 && return
+  tail -n 1 "$folder.log" >&2
+  return 2
 }
 
 for seed in $seeds; do
   echo "== meta-training, seed $seed"
-  train "$kept/meta-$seed" "seed=$seed" &
-  train "$kept/one-head-$seed" "seed=$seed" second_head=false
+  quietly "$kept/meta-$seed" "" "seed=$seed" &
+  quietly "$kept/one-head-$seed" "" "seed=$seed" second_head=false
   wait $!
 done
 
-# adapt ARM SEED SHIFT UPDATES SETTING... From scratch with ten times the step: with the other `meta` does not
+# adapt ARM SEED SHIFT UPDATES START SETTING... From scratch with ten times the step: with the other `meta` does not
 # leave its start; Harmony does not either, and is worse with ten times as much.
 adapt() {
-  local arm=$1 seed=$2 shift=$3 updates=$4
-  shift 4
-  train "$kept/$arm-$seed-on/$shift-$((5 * updates))" "only=shift/$shift/x0" meta_updates=0 adapt_updates=0 \
+  local arm=$1 seed=$2 shift=$3 updates=$4 start=$5
+  shift 5
+  mkdir -p "$kept/$arm-$seed-on"
+  quietly "$kept/$arm-$seed-on/$shift-$((5 * updates))" "$start" "only=shift/$shift/x0" meta_updates=0 adapt_updates=0 \
     "updates=$updates" "validate_every=$updates" validate_jobs=60 keep=0 "seed=$seed" "$@"
 }
 for seed in $seeds; do
   echo "== adapting, seed $seed"
   for shift in $shifts; do
     for updates in 1 4 20; do
-      adapt harmony "$seed" "$shift" $updates agent=harmony reward_scale=0
+      adapt harmony "$seed" "$shift" $updates "" agent=harmony reward_scale=0
     done &
     for updates in 1 4 20; do
-      adapt meta "$seed" "$shift" $updates "start=$kept/meta-$seed/checkpoints/best"
-      adapt scratch "$seed" "$shift" $updates lr=0.03
+      adapt meta "$seed" "$shift" $updates "$kept/meta-$seed/checkpoints/best"
+      adapt scratch "$seed" "$shift" $updates "" lr=0.03
     done
-    adapt one-head "$seed" "$shift" 4 second_head=false "start=$kept/one-head-$seed/checkpoints/best"
+    adapt one-head "$seed" "$shift" 4 "$kept/one-head-$seed/checkpoints/best" second_head=false
     wait $!
   done
 done
