@@ -75,7 +75,17 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
   }
   EXPECT_GE(compared, 9);
   const std::string best = "run/checkpoints/best";
-  EXPECT_EQ(shell("yardmaster verify --checkpoint " + best).code, 0);
+  const Result verified = shell("yardmaster verify --json --checkpoint " + best);
+  EXPECT_EQ(verified.code, 0) << verified.err;
+  const Json same = Json::parse(verified.out);
+  for (const char* of : {"native_max_difference", "libtorch_max_difference"}) {
+    EXPECT_LT(same[of], 1e-4) << of;
+  }
+  EXPECT_GT(same["golden_states"], 0);
+  // Where ONNX Runtime is, the third agrees, too; elsewhere it is said that nobody asked.
+  const Json& onnx = same["onnx_max_difference"];
+  EXPECT_TRUE(onnx.is_number() ? onnx < 1e-4 : same["onnx"].get<std::string>().starts_with("not "))
+      << same;
   const Result evaluated =
       shell("yardmaster evaluate --trace synthetic:" + generator() + " --cluster " + cluster() +
             " --generate-jobs 100 --replicas 1 --against fifo --json --checkpoint " + best);
