@@ -1,18 +1,14 @@
 // MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning clusters", CoNEXT
 // 2020): MLF-RL decides who starts, on which servers, and who stops for it; MLF-C (`load_control`)
 // ends jobs early (env/sim/mlf_load.h).
-//
 // The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
-// in kind, a policy gradient that begins as MLF-H. It gives no network, no shapes and no optimiser.
-// Ours: it begins as MLF-H because that is its prior, where the paper imitates it first; how often
-// it decides (`round_s`) is a setting, a minute as in the paper, and ten in what ships
-// (experiments/configs/mlfs.yaml); one question is about one job and a way to start it,
-// and a running job stops only for another that starts; it goes on as long as anybody has room; at
-// most twelve waiting jobs are asked about, those of the highest priority after MLF-H and those
-// that are expected to be done soonest (env/predict/survival_index.h in the stead of the paper's
-// fitted predictor); who makes room is the lowest in priority, or who is expected to run longest;
-// the goals of equation 7 are sums, in units that make them alike: job-hours, jobs in time,
-// terabytes between nodes, accuracies.
+// in kind, a policy gradient that begins as MLF-H, rounds of a minute (ten in what ships). It gives
+// no network, no shapes and no optimiser. Ours: MLF-H is its prior, not imitated first; one
+// question is about one job and a way to start it; a running job stops only for another that
+// starts; at most twelve waiting jobs are asked about, of the highest priority or expected to be
+// done soonest (env/predict/survival_index.h, not the paper's fitted predictor); who makes room is
+// the lowest in priority, or expected to run longest; the goals of equation 7 are sums, in units
+// that make them alike: job-hours, jobs in time, terabytes between nodes, accuracies.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -227,9 +223,7 @@ class Mlfs final : public RowTask {
     } else {
       Lengths::Now now = look(view, m);
       std::vector<int32_t> stops;
-      // MLF-H's own, so that untrained it is MLF-H: as those of stops_for(), which are shown, the
-      // lowest first, but as many as it may stop, not as many as it takes.
-      if (action == suggested) {
+      if (action == suggested) {  // MLF-H's own: the lowest first, as shown, as many as it may
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
         for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
@@ -495,9 +489,8 @@ const RowTasks::Add<Mlfs> kMlfs{
     "mlfs",
     {.about = "who starts, on which servers, and who stops for it; with MLF-C who ends early",
      .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",
-     .fidelity =
-         "its goals and weights; MLF-H is its prior, not imitated first; network, shapes "
-         "and predictor are ours; deadlines and losses tell of run times, as the paper's do",
+     .fidelity = "its goals and weights; MLF-H is its prior, not imitated first; network, shapes, "
+                 "predictor are ours; deadlines and losses tell of run times, as the paper's do",
      .level = Level::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};
