@@ -291,6 +291,33 @@ TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
   EXPECT_EQ(player.jobs()[3].start_us, 120'000'000);
 }
 
+// Two come at once with ten times the urgency: a tenth of two that run is one, so that one of them
+// waits for its round, although its turn comes in the same decision.
+TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 500}, {70, 1, 500}});
+  jobs[2].priority = jobs[3].priority = 10;
+  const Scene scene("2x1", jobs, no_costs());
+  const auto scheduler = make_policy("mlf-h");
+  Player player(scene, *scheduler);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[2].start_us, 70'000'000);
+  EXPECT_GE(player.jobs()[3].start_us, 130'000'000);
+  EXPECT_LT(player.jobs()[3].start_us, 570'000'000);
+}
+
+// Where nobody runs nobody could make room, and there is nothing to wake up for.
+TEST(MlfH, SleepsWhileNobodyRuns) {
+  Scene scene("1x1", jobs_of({{10, 1, 100}}), no_costs());
+  scene.set_faults({{.at_us = 20 * kSecond, .until_us = 36'000 * kSecond, .mask = 1}});
+  const auto scheduler = make_policy("mlf-h");
+  Player player(scene, *scheduler);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, 36'100 * kSecond);
+  EXPECT_LT(player.events(), 10);
+}
+
 // Each task to the server that is least used, but for the job's own; none where cores would be used
 // beyond the threshold, if there is another.
 TEST(MlfH, TasksGoToTheServerNearestToTheIdeal) {
