@@ -169,6 +169,15 @@ TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
   EXPECT_GT(lesson.probabilities(1)[2], 0.98);
 }
 
+// Also where it is never paid for what it does, as in all states of the chain but the last.
+TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
+  Table table = chain();
+  table.teacher = [](int, Rng&) { return 1; };
+  Lesson lesson(table, "clone", {}, {.worlds = 128}, steady(), 100);
+  lesson.learn(40);
+  for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+}
+
 // With advantages normalised to standard deviation 1, the gain of arm 0 over arm 1 of a bandit that
 // pays 1 and 0 is 1 / sqrt(p (1 - p)), and p where gain and leash balance solves
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
