@@ -98,7 +98,7 @@ bool holds_anything(const fs::path& path) {
 
 // As given, without a slash at its end.
 fs::path checked(const fs::path& given) {
-  const fs::path path = given.has_filename() ? given : given.parent_path();
+  fs::path path = given.has_filename() ? given : given.parent_path();
   if (path.empty()) throw InputError("run folder", "a path", "nothing");
   if (holds_anything(path)) refuse(path);
   return path;
