@@ -157,7 +157,7 @@ for part in $agents; do
     # From these, without a prior that knows DRF; and neither.
     dl2-cloned)
       train_seeds dl2-start dl2-start
-      train_seeds "$name" dl2 prior_gap=0 "start=$kept/dl2-start-%/checkpoints/best"
+      train_seeds "$name" dl2 prior_gap=0 updates=120 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
     mlfs) train_seeds "$name" mlfs ;;
