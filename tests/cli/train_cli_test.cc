@@ -319,12 +319,13 @@ TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
   EXPECT_EQ(
       Json::parse(read_file("run/checkpoints/training_state/counters.json"))["counters"]["update"],
       4);
-  const std::string kept = read_file("run/config.yaml");
+  const std::string kept = read_file("run/config.yaml"), ended = read_file("run/run.json");
   EXPECT_EQ(shell("yardmaster train --resume run --set seed=77 --set updates=6").code, 2);
   const Result fewer = shell("yardmaster train --resume run --set updates=3");
   EXPECT_EQ(fewer.code, 2);
   EXPECT_THAT(fewer.err, HasSubstr("at least the 4"));
   EXPECT_EQ(read_file("run/config.yaml"), kept) << "refused, and not kept";
+  EXPECT_EQ(read_file("run/run.json"), ended);
 }
 
 TEST_F(Train, WhatAKilledProcessLeftIsRemoved) {
