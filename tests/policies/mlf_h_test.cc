@@ -11,7 +11,7 @@
 #include "env/base/rng.h"
 #include "env/cluster/ready.h"
 #include "env/sim/mlf.h"
-#include "tests/support/scene.h"
+#include "tests/support/outcomes.h"
 
 namespace yard::testing {
 namespace {
@@ -281,14 +281,10 @@ TEST(MlfH, UrgencyThenDeadline) {
 TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 50}, {71, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
-  const Scene scene("2x1", jobs, no_costs());
-  const auto scheduler = make_policy("mlf-h");
-  Player player(scene, *scheduler);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[2].start_us, 70'000'000);  // the first decision of its minute
-  EXPECT_EQ(player.jobs()[2].end_us, 120'000'000);
-  EXPECT_EQ(player.jobs()[3].start_us, 120'000'000);
+  const auto played = outcomes("mlf-h", "2x1", jobs, no_costs());
+  EXPECT_EQ(played[2].start_us, 70'000'000);  // the first decision of its minute
+  EXPECT_EQ(played[2].end_us, 120'000'000);
+  EXPECT_EQ(played[3].start_us, 120'000'000);
 }
 
 // Two come at once with ten times the urgency: a tenth of two that run is one, so that one of them
@@ -296,14 +292,10 @@ TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
 TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 500}, {70, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
-  const Scene scene("2x1", jobs, no_costs());
-  const auto scheduler = make_policy("mlf-h");
-  Player player(scene, *scheduler);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[2].start_us, 70'000'000);
-  EXPECT_GE(player.jobs()[3].start_us, 130'000'000);
-  EXPECT_LT(player.jobs()[3].start_us, 570'000'000);
+  const auto played = outcomes("mlf-h", "2x1", jobs, no_costs());
+  EXPECT_EQ(played[2].start_us, 70'000'000);
+  EXPECT_GE(played[3].start_us, 130'000'000);
+  EXPECT_LT(played[3].start_us, 570'000'000);
 }
 
 // Where nobody runs nobody could make room, and there is nothing to wake up for.

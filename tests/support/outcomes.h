@@ -11,8 +11,8 @@
 namespace yard::testing {
 
 inline std::vector<JobOutcome> outcomes(const std::string& policy, const std::string& cluster,
-                                        const std::vector<Job>& jobs) {
-  const Scene scene(cluster, jobs);
+                                        const std::vector<Job>& jobs, const Costs& costs = {}) {
+  const Scene scene(cluster, jobs, costs);
   const auto scheduler = make_policy(policy);
   Player player(scene, *scheduler);
   player.play();
