@@ -1,6 +1,7 @@
 // MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning clusters", CoNEXT
 // 2020): MLF-RL decides who starts, on which servers, and who stops for it; MLF-C (`load_control`)
 // ends jobs early (env/sim/mlf_load.h).
+//
 // The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
 // in kind, a policy gradient that begins as MLF-H, rounds of a minute (ten in what ships). It gives
 // no network, no shapes and no optimiser. Ours: MLF-H is its prior, not imitated first; one
