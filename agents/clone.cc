@@ -1,17 +1,28 @@
 // Learner `clone`: behaviour cloning. The teacher decides, and the policy learns to say what it
 // did:
-//   L = -log pi(a_T | s)
+//   L = -log pi(a_T | s) - c_h H(pi)
 // (Pomerleau, "ALVINN", 1989: maximum likelihood of the teacher's actions in the states that it
-// visits).
+// visits). The entropy bonus keeps a clone that is to be trained on from being so sure of itself
+// that nothing else is tried (Pereyra et al., "Regularizing neural networks by penalizing confident
+// output distributions", 2017): at its optimum, what the teacher does leads by g, c_h pi(a_T) g
+// = 1.
 #include "agents/choices.h"
 #include "agents/learner.h"
 
 namespace yard {
 namespace {
 
+struct CloneConfig {
+  double entropy = 0;
+
+  void fields(FieldList& f) {
+    f("entropy", entropy, 0.0, 100.0, "weight of the entropy bonus: how unsure a clone is to stay");
+  }
+};
+
 class Clone final : public Learner {
  public:
-  explicit Clone(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit Clone(const Settings& settings) : config_(parse<CloneConfig>(settings)) {}
 
   Wants wants() const override { return {.teacher_acts = true}; }
 
@@ -20,22 +31,26 @@ class Clone final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto logits = network.logits(batch.seen);                                // (R + B)
-    const auto each = -choose(logits, batch.teacher, batch.seen.offset).log_prob;  // (B)
-    const auto nothing = batch.seen.offset.diff();                                 // (B)
-    const auto teacher = torch::minimum(batch.teacher, nothing);                   // (B)
-    const auto agrees = likeliest(logits, batch.seen.offset).eq(teacher);          // (B)
-    return {.each = each,
+    const auto logits = network.logits(batch.seen);                                     // (R + B)
+    const auto [log_prob, entropy] = choose(logits, batch.teacher, batch.seen.offset);  // (B)
+    const auto nothing = batch.seen.offset.diff();                                      // (B)
+    const auto teacher = torch::minimum(batch.teacher, nothing);                        // (B)
+    const auto agrees = likeliest(logits, batch.seen.offset).eq(teacher);               // (B)
+    return {.each = -log_prob - config_.entropy * entropy,
             .kl = {},
-            .figures = {{"clone_loss", each.detach()},
+            .figures = {{"clone_loss", -log_prob.detach()},
+                        {"entropy", entropy.detach()},
                         {"clone_agreement", agrees.to(torch::kFloat32)}}};
   }
+
+ private:
+  CloneConfig config_;
 };
 
 const LearnerRegistry::Add<Clone> kClone{"clone",
                                          {.about = "learns to do what the task's heuristic does",
                                           .source = "behaviour cloning: Pomerleau, ALVINN, 1989",
-                                          .settings = describe<NoConfig>}};
+                                          .settings = describe<CloneConfig>}};
 
 }  // namespace
 }  // namespace yard

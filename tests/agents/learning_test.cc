@@ -178,6 +178,19 @@ TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
 }
 
+// Where what the teacher does leads by the logit g, of n actions, with probability p and log-odds g
+// over each other:
+//   L = -log p - c H,   dL = 0:   c p g = 1
+TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
+  const double c = 2;
+  Table table = {.moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+  table.teacher = [](int, Rng&) { return 2; };
+  Lesson lesson(table, "clone", {"entropy=2"}, {.worlds = 128}, steady(), 100);
+  lesson.learn(60);
+  const auto p = lesson.probabilities(0);
+  for (const size_t other : {0, 1, 3}) EXPECT_NEAR(c * p[2] * std::log(p[2] / p[other]), 1, 0.02);
+}
+
 // With advantages normalised to standard deviation 1, the gain of arm 0 over arm 1 of a bandit that
 // pays 1 and 0 is 1 / sqrt(p (1 - p)), and p where gain and leash balance solves
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
