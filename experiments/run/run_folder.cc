@@ -118,6 +118,7 @@ struct RunFolder::Impl {
   AppendFile log;
   MetricsCsv metrics;
   std::optional<EventFile> events;
+  bool goes_on = false;
 
   void save() const { write_json(path / "run.json", run); }
   EventFile& tensorboard() {
@@ -130,7 +131,7 @@ RunFolder::RunFolder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RunFolder::RunFolder(RunFolder&&) noexcept = default;
 
 RunFolder::~RunFolder() {
-  if (!impl_ || impl_->run["state"] != name_of(RunState::kRunning)) return;
+  if (!impl_ || !impl_->goes_on || impl_->run["state"] != name_of(RunState::kRunning)) return;
   try {
     set_state(interrupted() ? RunState::kInterrupted : RunState::kFailed);
   } catch (const std::exception&) {  // the first failure is the one to be told
@@ -163,8 +164,7 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
     }
   }
   RunFolder run = open(path);
-  run.impl_->run["resumed"] = Json::array();
-  run.impl_->save();
+  run.impl_->goes_on = true;
   run.impl_->tensorboard();
   return run;
 }
@@ -186,7 +186,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     for (const Json& trace : run.at("traces")) {
       info.traces.push_back({trace.at("source"), trace.at("sha256"), trace.at("used_as")});
     }
-    run.at("resumed").push_back({{"at", utc_now()}, {"commit", commit()}});
+    run.at("resumed").get_ref<const Json::array_t&>();  // go_on() adds to it
   } catch (const Json::exception& error) {
     throw InputError(file.string(), "what a run writes into it", json_flaw(error));
   }
@@ -195,13 +195,15 @@ RunFolder RunFolder::open(const fs::path& path) {
     throw InputError(path.string(), "a run that no other process writes", "one that runs");
   }
   for (const fs::path& folder : {path, path / "checkpoints"}) remove_leftovers(folder);
-  run["state"] = name_of(RunState::kRunning);
-  run["ended"] = nullptr;
-  RunFolder opened(
+  return RunFolder(
       std::make_unique<Impl>(Impl{path, std::move(info), std::move(run), std::move(log),
                                   MetricsCsv(path / "metrics.csv"), std::nullopt}));
-  opened.impl_->save();
-  return opened;
+}
+
+void RunFolder::go_on() {
+  impl_->goes_on = true;
+  impl_->run["resumed"].push_back({{"at", utc_now()}, {"commit", commit()}});
+  set_state(RunState::kRunning);
 }
 
 const fs::path& RunFolder::path() const { return impl_->path; }

@@ -51,12 +51,15 @@ class RunFolder {
   static RunFolder create(const std::filesystem::path& path, const Config& config,
                           const RunInfo& info);
 
-  // Goes on with a run that create() made: its state is running again.
+  // Keeps a run that create() made from other processes, and leaves it as it is until go_on().
   // Throws InputError when there is none, or another process is writing it.
   static RunFolder open(const std::filesystem::path& path);
 
+  // Its state is running again. Requires: open() gave it.
+  void go_on();
+
   RunFolder(RunFolder&&) noexcept;
-  // A run left by an exception is interrupted after a signal, else failed.
+  // A run that goes on and is left by an exception is interrupted after a signal, else failed.
   ~RunFolder();
 
   const std::filesystem::path& path() const;

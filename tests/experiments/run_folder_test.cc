@@ -142,6 +142,19 @@ TEST_F(RunFolderTest, OneProcessWritesAtATime) {
   EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
 }
 
+TEST_F(RunFolderTest, OpenedItIsAsItWasUntilItGoesOn) {
+  RunFolder::create(path_, {}, info_).set_state(RunState::kDone);
+  const std::string before = read_file(path_ / "run.json");
+  {
+    const RunFolder run = RunFolder::open(path_);
+    EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
+  }
+  EXPECT_EQ(read_file(path_ / "run.json"), before);
+  RunFolder::open(path_).go_on();
+  EXPECT_EQ(run_json()["state"], "failed") << "left without an end";
+  EXPECT_EQ(run_json()["resumed"].size(), 1u);
+}
+
 TEST_F(RunFolderTest, LeavingByAnExceptionIsAFailure) {
   try {
     RunFolder run = RunFolder::create(path_, {}, info_);
@@ -172,6 +185,7 @@ TEST_F(RunFolderTest, ResumedRunForgetsWhatCameAfterTheCheckpoint) {
   std::ofstream(path_ / "metrics.csv", std::ios::app) << "4,0.";
   {
     RunFolder run = RunFolder::open(path_);
+    run.go_on();
     EXPECT_EQ(run_json()["state"], "running");
     EXPECT_EQ(run.info().seed, 7u);
     EXPECT_EQ(run.info().traces.size(), 2u);

@@ -79,10 +79,9 @@ class Session {
     const auto worlds = [this](const WorldsOptions& o) { return lessons_->worlds(*agent_, o); };
     trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
     if (!start.empty()) trainer_->start_from(start, setup.loop.start);
-    if (!options.resume.empty()) restore();
-    // After all that may be refused, so that no folder is left of what never began, and one that
-    // has ended stays as it is.
+    // After all that may be refused, so that no folder is left of what never began.
     if (leads_) open_run();
+    if (!options.resume.empty()) restore();
   }
 
   fs::path train() {
@@ -157,10 +156,6 @@ class Session {
       run_->log(note);
       std::fputs((note + "\n").c_str(), stderr);
     }
-    if (options_.resume.empty()) return;
-    run_->drop_metrics_after(trainer_->update());
-    run_->log(fmt::format("resumed after update {}", trainer_->update()));
-    run_->change_config(setup_.resolved);
   }
 
   fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
@@ -172,6 +167,11 @@ class Session {
       throw InputError("updates", fmt::format("at least the {} that were made", trainer_->update()),
                        std::to_string(setup_.loop.updates));
     }
+    if (!leads_) return;
+    run_->go_on();
+    run_->drop_metrics_after(trainer_->update());
+    run_->log(fmt::format("resumed after update {}", trainer_->update()));
+    run_->change_config(setup_.resolved);
   }
 
   Checkpoint scored(const Trained& trained, int update, double score) const {
