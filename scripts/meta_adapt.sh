@@ -20,7 +20,7 @@ source scripts/train_kept.sh
 quietly() {
   local folder=$1 start=$2
   shift 2
-  (train "$folder" "${start:+$start/manifest.json}" "$config" --set "$@" ${start:+"start=$start"}) >>"$folder.log" 2>&1 && return
+  (train "$folder" "" "$config" --set "$@" ${start:+"start=$start"}) >>"$folder.log" 2>&1 && return
   tail -n 1 "$folder.log" >&2
   return 2
 }
