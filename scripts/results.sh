@@ -21,8 +21,8 @@ gradients="1:5 2:5 3:5 4:5 5:5"
 embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
   tuned-5:2 score:6"
 scores="validate:60 mixed-validate:30 start-validate:40 requeue-validate:40"
-agents="sched2:20 harmony:8 dl2-start:2 dl2:40 mlfs:25 sched2-anywhere:15 harmony-unmodelled:8 harmony-blind:8 harmony-measured:8
-  harmony-actor-critic:10 harmony-flat:8 dl2-cloned:20 dl2-alone:40 mlfs-load:5 meta:40 rules:2"
+agents="sched2:20 harmony:8 dl2:30 dl2-start:1 dl2-untrained:1 mlfs:25 sched2-anywhere:15 harmony-unmodelled:8 harmony-blind:8 harmony-measured:8
+  harmony-actor-critic:10 harmony-flat:8 dl2-alone:25 mlfs-load:5 meta:40 rules:2"
 tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20 agents-sched2:10 agents-mlfs:15"
 
 # What pilots are searched on, and what is kept is best on: one replica of short stretches of the

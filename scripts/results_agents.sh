@@ -63,6 +63,7 @@ with_load_control() {
 }
 
 pilot=checkpoint:checkpoints/pilot
+untrained=(dl2 start= updates=1 validate_every=1 lr=0)
 anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
@@ -81,8 +82,7 @@ urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-s
 to_rows() {
   # shellcheck disable=SC2016  # the dollars are jq's
   jq --arg agent "$1" --arg shown "$told" '
-    def plain: if test("dl2-start-") then "its supervised start"
-      elif test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
+    def plain: if test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
     # Of several seeds of a rival: what each is known to, and how far they are apart.
     def half: (.hi / .lo | log) / 2;
@@ -101,11 +101,12 @@ to_rows() {
     + [$own[] | .best_hindsight as $best | [.policies[], .others[]?] as $told
        | {cell: (if .cell == "as it is" then .trace + " on " + .cluster else .cell end),
           told: ($told + [$told[] | select(.policy == $best and ($told | length) > 1) | .best = true])}]
+    | ($agent | plain) as $agent
     | [.[] | .cell as $cell | .told[]
-       | {agent: ($agent | plain), cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
+       | {$agent, cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
           who: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
        | select(.ratio != null and .lo != null and .rival != $agent)
-       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "its supervised start", "pilot"))]
+       | select(.rival | IN($shown | split(",")[], "the best in hindsight", "pilot"))]
     | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]' "$2"
 }
 
@@ -151,15 +152,15 @@ for part in $agents; do
     # One vector of fixed length, as public notes have it, of which 128 units a layer were the best.
     harmony-flat) train_seeds "$name" harmony network=flat hidden=128 ;;
     harmony-actor-critic) train_seeds "$name" harmony-paper ;;
-    # Clones of DRF, the paper's supervised start.
+    # Clones of DRF, the paper's supervised start; from these; from random weights; and such weights.
     dl2-start) train_seeds "$name" dl2-start ;;
-    dl2) train_seeds "$name" dl2 ;;
-    # From these, without a prior that knows DRF; and neither.
-    dl2-cloned)
+    dl2)
       train_seeds dl2-start dl2-start
-      train_seeds "$name" dl2 prior_gap=0 updates=120 "start=$kept/dl2-start-%/checkpoints/best"
+      train_seeds dl2-untrained "${untrained[@]}"
+      train_seeds "$name" dl2 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
-    dl2-alone) train_seeds "$name" dl2 prior_gap=0 ;;
+    dl2-alone) train_seeds "$name" dl2 start= ;;
+    dl2-untrained) train_seeds "$name" "${untrained[@]}" ;;
     mlfs) train_seeds "$name" mlfs ;;
     mlfs-load) with_load_control ;;
     # Adapts to each shift, and is compared by episodes; then as it comes.
@@ -176,7 +177,7 @@ for part in $agents; do
   case $name in
     sched2*) told=fifo-consolidate,fifo,backfill,las-skew ;;
     harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
-    dl2*) told=drf,optimus,dl2-cloned ;;
+    dl2*) told=drf,optimus,dl2-start,dl2-untrained ;;
     mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
     meta) told=backfill-best-fit,las-skew,srtf-estimate ;;
     rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
@@ -201,7 +202,7 @@ for part in $agents; do
       ;;
     dl2*)
       [[ $name == dl2-start ]] || who+=$(others dl2-start)
-      [[ $name != dl2-alone ]] || who+=$(others dl2-cloned)
+      [[ $name != dl2 ]] || who+=$(others dl2-untrained)
       compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "drf,optimus,$anybody"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \

@@ -71,15 +71,14 @@ rows() {
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     floors)
       # Where an agent has several cells, all of them as one.
-      jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "its start",
-          "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes", "dl2-cloned its supervised start": "its start",
-          "dl2 its supervised start": "the supervised start of the paper", "dl2-start drf": "what it cloned", "meta backfill-best-fit": "its start",
+      jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "what its start cloned",
+          "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes",
+          "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf": "what it cloned", "meta backfill-best-fit": "its start",
           "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
           "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths", "harmony-flat harmony": "the same that takes any number of rows",
           "harmony-measured harmony": "the same that learns its model",
-          "dl2-alone dl2": "the same with DRF as a prior", "mlf-h las": "Tiresias", "mlf-h-hours las": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
-          "dl2-alone dl2-cloned": "the same with a supervised start", "dl2-cloned dl2": "the same with DRF as a prior",
+          "dl2-alone dl2": "the same with a supervised start", "mlf-h las": "Tiresias", "mlf-h-hours las": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
           "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
         [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))
           | [.agent, .rival, .floor, .cell, within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]

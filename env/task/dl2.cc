@@ -4,15 +4,14 @@
 // nothing more (3 J + 1 actions); where tasks go is the cluster's business.
 //
 // The paper's: actions, slots, what is paid (the sum over jobs of the share of their epochs that
-// they trained), the state of a job but for its type; for who asks for it, the start by cloning DRF
-// (experiments/configs/dl2-start.yaml). Ours: what ships begins with DRF as its prior, and is
-// trained by `group`, not by an actor-critic; a job's type
-// is told by how its model's measured speed answers to workers and servers, not by a number that
-// means something in one trace only; shares of the cluster are shown, which the paper's state
-// leaves out; J is how many are shown, the first that came, and the others get what DRF hands them
-// meanwhile; who waits gets a size whenever something happens, not in the next slot only; one small
-// network scores all rows. Every job that fits starts with the least with which it runs, as in the
-// paper's code.
+// they trained), the state of a job but for its type, the start by cloning DRF
+// (experiments/configs/dl2-start.yaml). Ours: a clone that is kept unsure, trained on by `group`,
+// not by an actor-critic; a job's type is told by how its model's measured speed answers to workers
+// and servers, not by a number that means something in one trace only; shares of the cluster are
+// shown, which the paper's state leaves out; J is how many are shown, the first that came, and the
+// others get what DRF hands them meanwhile; who waits gets a size whenever something happens, not
+// in the next slot only; one small network scores all rows; by `prior_gap` DRF can be its prior.
+// Every job that fits starts with the least with which it runs, as in the paper's code.
 #include <algorithm>
 #include <array>
 
@@ -298,8 +297,8 @@ const RowTasks::Add<Dl2> kDl2{
     "dl2",
     {.about = "how many workers and parameter servers each job has",
      .source = "Peng et al., DL2, TPDS 2021",
-     .fidelity = "its actions, slots and reward; a job's type told by its measured speeds; DRF is "
-                 "the prior of what ships, not cloned first, and `group` its learner",
+     .fidelity = "its actions, slots, reward and start as a clone of DRF; a job's type told by its "
+                 "measured speeds, and `group` its learner",
      .level = Level::kEstimate,
      .preemptive = true,
      .by_sizes = true,

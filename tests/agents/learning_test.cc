@@ -178,8 +178,7 @@ TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
 }
 
-// Where what the teacher does leads by the logit g, of n actions, with probability p and log-odds g
-// over each other:
+// Where what the teacher does has probability p and each other action q, g = log(p / q):
 //   L = -log p - c H,   dL = 0:   c p g = 1
 TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
   const double c = 2;

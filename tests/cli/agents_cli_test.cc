@@ -93,6 +93,36 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
   EXPECT_GT(Json::parse(evaluated.out)["cells"][0]["mean_jct_s"], 0);
 }
 
+// As dl2-start.yaml and dl2.yaml do.
+TEST(Dl2, BeginsWithACloneOfTheSameTask) {
+  const char* bin = std::getenv("YARD_BIN");
+  if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
+    GTEST_SKIP() << "built without LibTorch";
+  }
+  Folder folder;
+  folder.write("small.yaml",
+               "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 6x2\n"
+               "trace_jobs: 200\nepisode_jobs: 20\nworlds: 4\nthreads: 1\nhidden: 8\nupdates: 1\n"
+               "validate_windows: 1\nvalidate_jobs: 30\nprior_gap: 0\n");
+  const Result clone = shell(
+      "yardmaster train small.yaml --set learner=clone entropy=10 validate_every=1 --out clone");
+  ASSERT_EQ(clone.code, 0) << clone.err;
+  const std::string on =
+      "yardmaster train small.yaml --set learner=group group=2 validate_every=1 "
+      "start=clone/checkpoints/best ";
+  // A step of nothing: what it began with is what it comes to.
+  const Result same = shell(on + "lr=0 --out same");
+  ASSERT_EQ(same.code, 0) << same.err;
+  const std::string weights = "/checkpoints/best/model.safetensors";
+  EXPECT_TRUE(read_file("same" + weights) == read_file("clone" + weights));
+  const Result later = shell(on + "lr=0.01 --out later");
+  ASSERT_EQ(later.code, 0) << later.err;
+  EXPECT_FALSE(read_file("later" + weights) == read_file("clone" + weights));
+  const Result other = shell(on + "prior_gap=1 --out other");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, ::testing::HasSubstr("prior_gap"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     OfTheLiterature, EveryAgent,
     ::testing::Values(Case{"sched2", "sched2", "dqn", "habits 4x4",
