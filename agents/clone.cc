@@ -4,8 +4,8 @@
 // (Pomerleau, "ALVINN", 1989: maximum likelihood of the teacher's actions in the states that it
 // visits). The entropy bonus keeps a clone that is to be trained on from being so sure of itself
 // that nothing else is tried (Pereyra et al., "Regularizing neural networks by penalizing confident
-// output distributions", 2017): at its optimum, what the teacher does leads by g, c_h pi(a_T) g
-// = 1.
+// output distributions", 2017): at its optimum, what the teacher does leads every other choice by a
+// logit of g with c_h pi(a_T) g = 1.
 #include "agents/choices.h"
 #include "agents/learner.h"
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,10 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.nam
 class EveryAgent : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    const char* bin = std::getenv("YARD_BIN");
-    if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
-      GTEST_SKIP() << "built without LibTorch";
-    }
+    if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     const Case& c = GetParam();
     folder_.write("small.yaml", "agent: " + c.agent + "\nlearner: " + c.learner +
                                     "\nnetwork: job-scorer\ntrace: synthetic:" + generator() +
@@ -95,10 +91,7 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
 
 // As dl2-start.yaml and dl2.yaml do.
 TEST(Dl2, BeginsWithACloneOfTheSameTask) {
-  const char* bin = std::getenv("YARD_BIN");
-  if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
-    GTEST_SKIP() << "built without LibTorch";
-  }
+  if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
   Folder folder;
   folder.write("small.yaml",
                "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 6x2\n"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "env/base/file.h"
@@ -13,7 +11,6 @@
 namespace yard::testing {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
@@ -38,10 +35,7 @@ constexpr const char* kConfig =
 class Meta : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* bin = std::getenv("YARD_BIN");
-    if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
-      GTEST_SKIP() << "built without LibTorch";
-    }
+    if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("cells.yaml", kCells);
     folder_.write("meta.yaml", kConfig);
   }

@@ -13,14 +13,21 @@ namespace yard::testing {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+std::string programs() {
+  const char* bin = std::getenv("YARD_BIN");
+  return bin != nullptr ? bin : "build/bin";
+}
+
+}  // namespace
+
 Result shell(const std::string& command) {
   static int count = 0;
   const fs::path base = fs::path(::testing::TempDir()) /
                         ("yard_cli_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
-  const char* bin = std::getenv("YARD_BIN");
-  const std::string folder = bin != nullptr ? bin : "build/bin";
   const std::string out = base.string() + ".out", err = base.string() + ".err";
-  const std::string line = "PATH='" + folder + "':\"$PATH\"; (" + command + "\n) >'" + out +
+  const std::string line = "PATH='" + programs() + "':\"$PATH\"; (" + command + "\n) >'" + out +
                            "' 2>'" + err + "' </dev/null";
   const int status = std::system(line.c_str());
   Result result;
@@ -31,6 +38,8 @@ Result shell(const std::string& command) {
   fs::remove(err);
   return result;
 }
+
+bool trainer_built() { return fs::exists(fs::path(programs()) / "yardmaster-train"); }
 
 Folder::Folder()
     : path_(fs::path(::testing::TempDir()) / ("yard_folder_" + std::to_string(::getpid()))),

@@ -14,6 +14,9 @@ struct Result {
 // A shell's command line; "yardmaster" in it is the program that was built.
 Result shell(const std::string& command);
 
+// Of a build without LibTorch there is no yardmaster-train.
+bool trainer_built();
+
 // A folder of its own that goes away, and the working directory while it is there.
 class Folder {
  public:

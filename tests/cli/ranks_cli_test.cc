@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include "env/base/file.h"
@@ -20,10 +19,7 @@ using ::testing::HasSubstr;
 class Ranks : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* bin = std::getenv("YARD_BIN");
-    if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
-      GTEST_SKIP() << "built without LibTorch";
-    }
+    if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("tiny.yaml",
                   "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\n"
                   "worlds: 8\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"

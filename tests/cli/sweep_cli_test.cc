@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,10 +20,7 @@ using Json = nlohmann::json;
 class Sweep : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* bin = std::getenv("YARD_BIN");
-    if (!fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train")) {
-      GTEST_SKIP() << "built without LibTorch";
-    }
+    if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("tiny.yaml",
                   "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\n"
                   "worlds: 4\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -23,11 +22,6 @@ constexpr const char* kConfig =
     "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nworlds: 4\ngroup: "
     "2\n"
     "hidden: 8\nthreads: 1\nvalidate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n";
-
-bool trainer_built() {
-  const char* bin = std::getenv("YARD_BIN");
-  return fs::exists(fs::path(bin != nullptr ? bin : "build/bin") / "yardmaster-train");
-}
 
 class Train : public ::testing::Test {
  protected:
