@@ -23,7 +23,7 @@ double off(double congestion, double target) { return std::abs(congestion / targ
 }  // namespace
 
 double congestion_of(const Scenario& scenario) {
-  const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+  const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
   return all.mean_run_s > 0 ? all.mean_wait_s / all.mean_run_s : 0;
 }
 

@@ -1,5 +1,5 @@
 // How crowded a window is, measured by what a plain scheduler makes of it: the mean wait of
-// `backfill` (first-fit, rules `default`) over the mean run time of the scored jobs. A log that
+// `greedy` (first-fit, rules `default`) over the mean run time of the scored jobs. A log that
 // does not tell the size of its cluster is brought to a stated congestion by squeezing or
 // stretching its arrivals.
 #pragma once

@@ -19,7 +19,7 @@ server=
 seeds="7001 7002 7003"
 unseen="--trace synthetic:mixed --cluster mixed-9"
 rule=experiments/configs/mixed-9.yaml  # that it was trained on top of
-heuristics=backfill,las,las-skew,srsf-move,$rule
+heuristics=greedy,las,las-skew,srsf-move,$rule
 
 # ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
 # Seconds that each step took on 2 cores; the time left follows how fast the earlier ones were.

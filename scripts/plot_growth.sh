@@ -26,7 +26,7 @@ set grid lc rgb "#dddddd"
 set key top left
 set ylabel "µs an event"
 set format x "10^{%L}"
-policies = "fifo backfill las srtf"
+policies = "fifo greedy las srtf"
 set xlabel "jobs (1,000 GPUs)"
 plot for [i=1:4] "$data/jobs" using 1:(column(i+1)) with linespoints lw 2 title word(policies, i)
 set xlabel "GPUs (100,000 jobs)"

@@ -64,7 +64,7 @@ with_load_control() {
 
 pilot=checkpoint:checkpoints/pilot
 untrained=(dl2 start= updates=1 validate_every=1 lr=0)
-anybody=fifo,backfill,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
+anybody=fifo,greedy,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -74,7 +74,7 @@ servers_13=("${some_jobs[@]}" --cluster servers-13 --seed 31002 --from "10%" "${
 local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
-local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,backfill,las-skew
+local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
@@ -175,11 +175,11 @@ for part in $agents; do
       ;;
   esac
   case $name in
-    sched2*) told=fifo-consolidate,fifo,backfill,las-skew ;;
+    sched2*) told=fifo-consolidate,fifo,greedy,las-skew ;;
     harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
     dl2*) told=drf,optimus,dl2-start,dl2-untrained ;;
     mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
-    meta) told=backfill-best-fit,las-skew,srtf-estimate ;;
+    meta) told=greedy-best-fit,las-skew,srtf-estimate ;;
     rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
   esac
   whole=  # the agent that this one is an ablation of
@@ -207,7 +207,7 @@ for part in $agents; do
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/backfill-best-fit.yaml,$who" \
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
       --against "$anybody" ;;
     rules)  # what the papers' heuristics are worth
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
@@ -243,7 +243,7 @@ unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are add
 }
 if wanted test/agents-sched2; then
   echo "== test, sched2"
-  told=fifo-consolidate,fifo,backfill,las-skew,sched2
+  told=fifo-consolidate,fifo,greedy,las-skew,sched2
   unseen "sched2 sched2-anywhere" "${local_jobs[@]}" --only test,unseen --candidate "$local_rivals,$pilot"
 fi
 if wanted test/agents-mlfs; then

@@ -73,7 +73,7 @@ rows() {
       # Where an agent has several cells, all of them as one.
       jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "what its start cloned",
           "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes",
-          "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf": "what it cloned", "meta backfill-best-fit": "its start",
+          "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf": "what it cloned", "meta greedy-best-fit": "its start",
           "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
           "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths", "harmony-flat harmony": "the same that takes any number of rows",

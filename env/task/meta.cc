@@ -105,7 +105,7 @@ class Meta final : public RowTask {
     return record(config_);
   }
   Heuristic heuristic() const override {
-    Heuristic out{"backfill", {}};
+    Heuristic out{"greedy", {}};
     out.settings.set("placement", "best-fit", "training");
     return out;
   }

@@ -6,7 +6,7 @@
 // Observation: J = 128 rows x F = 8 features, C = 4 features of the cluster, and a mask of J + 1
 // actions (J: nothing more). A row is a constant of its job plus a constant of the moment, so that
 // rewriting all of them costs little more than the bytes. It has no prior, and suggests the first
-// job that fits: backfill's choice. Needs the level `estimate`.
+// job that fits: greedy's choice. Needs the level `estimate`.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct HabitsParams {
   // Size.
   int jobs = 4000;         // chosen: about two weeks on the cluster below
   int cluster_gpus = 128;  // chosen: 16 nodes of 8
-  double load = 0.90;      // chosen: there backfill's mean wait is 2 to 3 times the mean run time
+  double load = 0.90;      // chosen: there greedy's mean wait is 2 to 3 times the mean run time
 
   // When batches come: relative rates, normalised over the week. Zero is Monday 00:00.
   // TACC, submissions by hour of day and by weekday.

@@ -42,7 +42,7 @@ void EnvConfig::fields(FieldList& f) {
   f("from", from, "start of the window of jobs: seconds, a date, or 60%");
   f("to", to, "its end");
   f("congestion", congestion,
-    "arrivals are scaled until backfill's mean wait is this times the mean run time");
+    "arrivals are scaled until greedy's mean wait is this times the mean run time");
   f("faults", faults, "CSV of what befalls GPUs; faults.node_mtbf_h=N draws it");
   f("profiles", profiles, "files or folders of measured speeds, joined by commas; for all courses");
   f("worlds", worlds, 1, 1 << 20, "how many are played at once");

@@ -16,7 +16,7 @@ class NextJob final : public RowTask {
   std::string feature_schema() const override { return "next-job 1: gpus waited; free"; }
   Level level() const override { return Level::kBlind; }
   Heuristic heuristic() const override {
-    Heuristic out{"backfill", {}};
+    Heuristic out{"greedy", {}};
     out.settings.set("placement", "best-fit", "example");
     return out;
   }

@@ -1,4 +1,4 @@
-// The plainest task: its first choice is backfill's, its window is what the queue says, and a
+// The plainest task: its first choice is greedy's, its window is what the queue says, and a
 // learner's own tensors hold what the batch's would.
 #include "env/task/select.h"
 
@@ -23,7 +23,7 @@ BasicBatchConfig<Select> one_world(int jobs) {
   return config;
 }
 
-TEST(Select, ItsFirstChoiceIsBackfills) {
+TEST(Select, ItsFirstChoiceIsGreedys) {
   const Scene scene("2x8", busy_jobs(400));
   SelectEnv env(scene.fixed(), scene.workload(), one_world(400));
   env.reset();
@@ -31,7 +31,7 @@ TEST(Select, ItsFirstChoiceIsBackfills) {
     ASSERT_LT(env.rows()[0], Select::kJobs) << "a job outside the window might fit";
     env.step(env.suggested());
   }
-  const auto policy = PolicyRegistry::make("backfill", {});
+  const auto policy = PolicyRegistry::make("greedy", {});
   Player player(scene, *policy);
   player.play();
   double sum_s = 0;

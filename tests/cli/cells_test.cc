@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 class Cells : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string yaml = "congestions: [0.3, 1]\nreplicas: 2\nagainst: [fifo, backfill]\ntraces:\n";
+    std::string yaml = "congestions: [0.3, 1]\nreplicas: 2\nagainst: [fifo, greedy]\ntraces:\n";
     for (const std::string name : {"a", "b"}) {
       const std::string file = name + ".csv";
       ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 400 --seed " +
@@ -84,7 +84,7 @@ TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
 }
 
 TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
-  const std::string options = "--only late --candidate las,backfill --out kept ";
+  const std::string options = "--only late --candidate las,greedy --out kept ";
   const Json first = evaluate(options);
   const int64_t kept = files("kept");
   EXPECT_GT(kept, 0);

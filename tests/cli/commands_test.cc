@@ -184,7 +184,7 @@ TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
 TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
   const Folder folder;
   const Result result = shell(
-      "yardmaster evaluate --candidate las --against fifo,backfill --trace synthetic:habits "
+      "yardmaster evaluate --candidate las --against fifo,greedy --trace synthetic:habits "
       "--generate-jobs 300 --cluster 2x8 --replicas 2 --json");
   ASSERT_EQ(result.code, 0) << result.err;
   const Json json = Json::parse(result.out);

@@ -261,7 +261,7 @@ TEST(RealTraces, FragmentationOfOpenbsPods) {
   YARD_NEEDS(data, std::filesystem::exists(file), file.string() + " is not there");
   // Spaced out as FGD's experiments are: pods come and stay until the cluster is full.
   const Json run = runs_of("--trace " + file.string() +
-                           " --cluster openb --policy backfill --placement best-fit --metrics all "
+                           " --cluster openb --policy greedy --placement best-fit --metrics all "
                            "--skip-unusable --set trace.gap_s=1 --set trace.run_s=7000")[0];
   const Json& fragmentation = run["fragmentation"];
   for (const char* key : {"unusable", "partial", "stranded", "block"}) {

@@ -136,7 +136,7 @@ TEST(Simulate, SaysThatAPolicyMissesLimits) {
   const char* note = "easy goes by users' limits, and no job of this trace has one";
   EXPECT_THAT(said("none.csv", "simulate --policy fifo,easy"), HasSubstr(note));
   EXPECT_THAT(said("none.csv", "evaluate --candidate easy --against fifo"), HasSubstr(note));
-  EXPECT_EQ(said("none.csv", "simulate --policy fifo,backfill"), "");
+  EXPECT_EQ(said("none.csv", "simulate --policy fifo,greedy"), "");
   EXPECT_EQ(said("some.csv", "simulate --policy fifo,easy"), "");
 }
 

@@ -49,7 +49,7 @@ TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
 }
 
 TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
-  const Evaluation result = evaluate(options_for("backfill", {"fifo", "las"}));
+  const Evaluation result = evaluate(options_for("greedy", {"fifo", "las"}));
   const CellResult& cell = result.cells[0];
   ASSERT_EQ(cell.rivals.size(), 2u);
   EXPECT_EQ(cell.rivals[cell.yardstick].score.name, "las");
@@ -93,7 +93,7 @@ TEST(Evaluate, RivalsKnowNoMoreThanTheCandidate) {
 }
 
 TEST(Evaluate, TheYardstickIsChosenOnValidation) {
-  EvaluateOptions options = options_for("fifo", {"backfill", "las"});
+  EvaluateOptions options = options_for("fifo", {"greedy", "las"});
   CellSpec& cell = options.cells[0];
   cell.scenario.window.from = "60%";
   cell.scenario.window.to = "80%";
@@ -206,7 +206,7 @@ TEST(SizeClasses, AreThoseOfTheTables) {
 TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_kept";
   std::filesystem::remove_all(folder);
-  EvaluateOptions options = options_for("las", {"fifo", "backfill"});
+  EvaluateOptions options = options_for("las", {"fifo", "greedy"});
   options.cells[0].name = "group/trace/x1";
   options.cells[0].sha256 = "of this test";
   options.cells[0].scenario.congestion = 1;
@@ -267,7 +267,7 @@ TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
 }
 
 TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
-  EvaluateOptions options = options_for("las", {"backfill"});
+  EvaluateOptions options = options_for("las", {"greedy"});
   options.cells.push_back(options.cells[0]);
   options.cells[0].name = "one/habits/x1";
   options.cells[0].scenario.congestion = 1;

@@ -119,7 +119,7 @@ TEST(Replay, UnknownNamesAreRefusedWithWhatThereIs) {
   options.rules = "nowhere";
   EXPECT_THAT(refusal("fifo", options), HasSubstr("default"));
   options.rules = "tiresias";
-  EXPECT_THAT(refusal("backfill", options), HasSubstr("dlas-gpu"));
+  EXPECT_THAT(refusal("greedy", options), HasSubstr("dlas-gpu"));
   options.placement = "first-fit";
   EXPECT_THAT(refusal("fifo", options), HasSubstr("yarn"));
   RunOptions typo;
@@ -257,7 +257,7 @@ TEST(Replay, StagesOfAJobAreToldAsOneJob) {
   behind.run_us = 10 * kS;
   behind.after = {"staged"};
   const Scenario scenario = of({staged, other, behind}, "1x4");
-  const yard::Run run = run_policy(scenario, "backfill", {});
+  const yard::Run run = run_policy(scenario, "greedy", {});
   ASSERT_EQ(run.outcome.jobs.size(), 3u);
   EXPECT_EQ(run.outcome.jobs[0].start_us, 0);
   // The second stage waits for the other job until 150 s.
@@ -269,7 +269,7 @@ TEST(Replay, StagesOfAJobAreToldAsOneJob) {
   EXPECT_EQ(run.summary.all.max_wait_s, 400) << "of the job behind";
   std::string rows;
   append_jobs(scenario, run, rows);
-  EXPECT_THAT(rows, HasSubstr("backfill,staged,7,0,0,400,50,400,0,0,finished"));
+  EXPECT_THAT(rows, HasSubstr("greedy,staged,7,0,0,400,50,400,0,0,finished"));
 
   RunOptions tiresias;
   tiresias.rules = "tiresias";

@@ -131,7 +131,7 @@ class Report : public ::testing::Test {
     Series series(scenario);
     std::string jobs = kJobsHeader;
     Json runs = Json::array();
-    for (const char* policy : {"backfill", "srsf"}) {
+    for (const char* policy : {"greedy", "srsf"}) {
       series.begin();
       RunOptions how;
       how.watch = [&](const Fixed& fixed, const ClusterState& state) {
@@ -200,7 +200,7 @@ TEST_F(Report, BoundsStandApart) {
   EXPECT_GT(table.find(">srsf margin=0.1<"), bounds);
   EXPECT_THAT(table, HasSubstr("best of 2"));
   const std::string replays = page.substr(page.find("<h2>Replays"));
-  EXPECT_LT(replays.find(">backfill<"), replays.find("Bounds, no competitors"));
+  EXPECT_LT(replays.find(">greedy<"), replays.find("Bounds, no competitors"));
   EXPECT_GT(replays.find(">srsf<"), replays.find("Bounds, no competitors"));
 }
 

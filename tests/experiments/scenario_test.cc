@@ -48,7 +48,7 @@ TEST(Scenario, CongestionIsMet) {
     ScenarioOptions options = habits(600);
     options.congestion = target;
     const Scenario scenario = load_scenario(options);
-    const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+    const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
     // The measure jumps from one factor to the next; 5 % is what calibrate() accepts at worst.
     EXPECT_NEAR(all.mean_wait_s / all.mean_run_s / target, 1, 0.05);
     EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
@@ -79,7 +79,7 @@ TEST(Scenario, CongestionIsMeasuredAtTheSpeedsAndWithTheFaultsThatAreThere) {
       add_speeds(source);
     }
     const Scenario scenario = make_scenario(std::move(source), {}, 2, 1);
-    const JctSummary all = run_policy(scenario, "backfill", {}).summary.all;
+    const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
     EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
     EXPECT_DOUBLE_EQ(congestion_of(scenario), scenario.congestion);
   }
@@ -209,7 +209,7 @@ TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
   EXPECT_EQ(bars.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
   EXPECT_EQ(bars.barred, (std::vector<uint64_t>{0b10, 0b01}));
   const Scenario scenario(trace, {0, 0, 1000 * kS, 5}, cluster, 1, speeds);
-  const yard::Run run = run_policy(scenario, "backfill", {});
+  const yard::Run run = run_policy(scenario, "greedy", {});
   EXPECT_EQ(run.outcome.jobs[2].start_us, 0) << "the other LM";
   EXPECT_GT(run.outcome.jobs[1].start_us, 0) << "A3C waits for the LMs";
   EXPECT_EQ(run.outcome.jobs[1].start_us, run.outcome.jobs[3].start_us);

@@ -96,7 +96,7 @@ TEST(Series, MeanIsTheUtilisation) {
   options.cluster = "4x8";
   options.generate_jobs = 300;
   const Scenario scenario = load_scenario(options);
-  for (const char* policy : {"backfill", "las", "srsf-history"}) {
+  for (const char* policy : {"greedy", "las", "srsf-history"}) {
     const auto [series, csv, utilisation] = play(scenario, policy);
     double sum = 0;
     for (const auto& held : series["held_gpus"]) sum += held.get<double>();

@@ -114,7 +114,7 @@ TEST(Timeline, SharesAndFaultsAreValidToo) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const RandomWorld made = random_world(Rng(seed));
     const Scenario scenario = scenario_of(made);
-    const Played it = played(scenario, "backfill");
+    const Played it = played(scenario, "greedy");
     expect_valid(it.events);
     std::map<int64_t, int64_t> free_from;
     for (const Json& event : it.events) {

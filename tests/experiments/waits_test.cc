@@ -73,7 +73,7 @@ TEST(WhyWaiting, TenantLimit) {
   std::vector<Job> jobs = jobs_of({{0, 3, 100}, {1, 2, 100}});
   for (Job& job : jobs) job.tenant = "t";
   const Scene scene(cluster, jobs);
-  EXPECT_EQ(reasons(scene, "backfill", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "greedy", 2, Placement::kBestFit),
             (Reasons{{"b", "tenant-limit: wants 2 GPUs; tenant holds 3 of at most 4"}}));
 }
 
@@ -116,7 +116,7 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   jobs[0].gpu_types = jobs[4].gpu_types = jobs[5].gpu_types = {"v100"};
   jobs[1].gpu_types = {"k80"};
   const Scene scene(cluster, jobs);
-  EXPECT_EQ(reasons(scene, "backfill", 6, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "greedy", 6, Placement::kBestFit),
             (Reasons{{"c", "cpu: wants 1 GPUs; 1 free"},
                      {"d", "memory: wants 1 GPUs; 1 free"},
                      {"f", "gpu-type: wants 1 GPUs; 1 free; 0 of them on nodes open to it"}}));
@@ -129,10 +129,10 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   std::vector<RoleGroup> shares = {group_of(2, 0, 600, 0, 0), group_of(1, 0, 300, 0, 0)};
   shares[0].task.gpu_mem_gib = 12;
   shares[1].task.gpu_mem_gib = 8;
-  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "backfill", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, Placement::kBestFit),
             (Reasons{{"b", "gpu-memory: wants 1 GPUs; 0 free"}}));
   shares[1].task = {.gpu_milli = 500};
-  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "backfill", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, Placement::kBestFit),
             (Reasons{{"b", "too-few-gpus: wants 1 GPUs; 0 free"}}));
 }
 
@@ -155,7 +155,7 @@ TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
 
 TEST(Waits, CoverAllTheTimeThatJobsWait) {
   std::array<int64_t, kWaitReasons> seen{};
-  for (const char* policy : {"fifo", "backfill", "las", "srtf"}) {
+  for (const char* policy : {"fifo", "greedy", "las", "srtf"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const RandomWorld made = random_world(Rng(seed));
       const Scenario scenario = scenario_of(made);

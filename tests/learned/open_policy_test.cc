@@ -59,7 +59,7 @@ TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
 TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
   const Scratch scratch;
   const std::string file = (scratch.path() / "tuned.yaml").string();
-  write_file_atomic(file, "policy: backfill\nsettings:\n  placement: best-fit\n");
+  write_file_atomic(file, "policy: greedy\nsettings:\n  placement: best-fit\n");
   const OpenedPolicy opened = open_policy(file, {});
   EXPECT_EQ(opened.name, file);
   EXPECT_EQ(opened.digest, "");
@@ -82,7 +82,7 @@ TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
   over.overlay("placement=first-fit", "test");
   EXPECT_EQ(first_node(over), 0) << "what is given on the command line wins";
 
-  write_file_atomic(file, "policy: backfill\nsettings:\n  no_such_key: 1\n");
+  write_file_atomic(file, "policy: greedy\nsettings:\n  no_such_key: 1\n");
   EXPECT_THAT(refusal(file), HasSubstr("no_such_key"));
   write_file_atomic(file, "settings:\n  placement: best-fit\n");
   EXPECT_THAT(refusal(file), HasSubstr("policy"));
@@ -92,7 +92,7 @@ TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
 TEST(OpenPolicy, ANameIsLookedUp) {
   EXPECT_EQ(open_policy("las", {}).name, "las");
   EXPECT_THAT(refusal("no-such-policy"),
-              ::testing::AllOf(HasSubstr("no-such-policy"), HasSubstr("backfill")));
+              ::testing::AllOf(HasSubstr("no-such-policy"), HasSubstr("greedy")));
 }
 
 }  // namespace

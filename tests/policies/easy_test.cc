@@ -97,7 +97,7 @@ TEST(Easy, EndsAreCountedUntilTheHeadFits) {
 
 TEST(Easy, WhoHasNoLimitWaitsBehindAHeadThatNobodyCanPlace) {
   EXPECT_EQ(starts({{0, 3, 100, -1}, {5, 4, 50, -1}, {10, 1, 20, -1}}), (Starts{0, 100, 150}))
-      << "not at 10, as under backfill";
+      << "not at 10, as under greedy";
   EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 3, 50, -1}, {10, 1, 20, -1}}), (Starts{0, 100, 10}))
       << "one is spare whenever the head goes";
 }

@@ -34,7 +34,7 @@ TEST_P(Orders, GoByWhatUsersSay) {
   EXPECT_EQ(starts_s(GetParam() + " order=deadline"), (Starts{300, 200, 100}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Orders, ::testing::Values("backfill", "easy"),
+INSTANTIATE_TEST_SUITE_P(Policies, Orders, ::testing::Values("greedy", "easy"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -270,7 +270,7 @@ TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
   EXPECT_FALSE(player.failed());
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "backfill", "las", "srtf"));
+INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "greedy", "las", "srtf"));
 
 // The nodes have room; it is the tenant's own limit that has to be made room under.
 TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {

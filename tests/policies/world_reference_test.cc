@@ -227,7 +227,7 @@ TEST_P(WorldReference, TheSlowSimulatorAgreesOnEqualNodes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WorldReference,
-                         ::testing::Values("fifo", "backfill", "sjf", "srtf", "srsf", "las"),
+                         ::testing::Values("fifo", "greedy", "sjf", "srtf", "srsf", "las"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Faults, ADrainedGpuIsNotGivenAgainUntilItIsBack) {
   Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 300}, {150, 1, 50}, {150, 1, 50}}));
   scene.set_faults(fault(FaultKind::kDrain, 50, 500, 0, 0b01));
-  const auto policy = make_policy("backfill");
+  const auto policy = make_policy("greedy");
   Player player(scene, *policy);
   player.play();
   ASSERT_FALSE(player.failed());
@@ -192,7 +192,7 @@ TEST(Dependencies, AChainIsAsLongAsItsJobs) {
     if (i > 0) jobs.back().after = {std::to_string(i - 1)};
   }
   const Scene scene("1x8", jobs);
-  const auto policy = make_policy("backfill");
+  const auto policy = make_policy("greedy");
   Player player(scene, *policy);
   player.play();
   ASSERT_FALSE(player.failed());
@@ -302,7 +302,7 @@ TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
   jobs[2].groups[0].max_count = 8;
   const Scene scene("2x4", jobs);
   const auto ends_s = [&](const std::string& placement) {
-    const auto policy = make_policy("backfill placement=" + placement);
+    const auto policy = make_policy("greedy placement=" + placement);
     Player player(scene, *policy);
     player.advance();
     EXPECT_EQ(player.view().num_groups(1), 1);

@@ -66,7 +66,7 @@ struct WorldEnd {
   double moved_bytes = 0;    // between nodes
 };
 
-// Policies: fifo, backfill, sjf, srtf, srsf, las. Placements: first-fit, best-fit, consolidate,
+// Policies: fifo, greedy, sjf, srtf, srsf, las. Placements: first-fit, best-fit, consolidate,
 // elastic.
 // Requires: every job fits the empty cluster.
 WorldEnd play_world(const SlowWorld& world, const std::string& policy,

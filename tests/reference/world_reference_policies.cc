@@ -46,7 +46,7 @@ int Game::las_queue(int j) {
 
 // Lower goes first.
 double Game::key(int j) {
-  if (policy_ == "fifo" || policy_ == "backfill") return static_cast<double>(at(j).queued);
+  if (policy_ == "fifo" || policy_ == "greedy") return static_cast<double>(at(j).queued);
   if (policy_ == "las") return las_queue(j) - (at(j).is == Is::kWaiting ? 0.0 : 0.5);
   return left(j, policy_ == "srsf" ? weight(j) : 1);
 }

@@ -101,7 +101,7 @@ TEST(Client, MayGoAsSoonAsItWasAnswered) {
 TEST(Client, PassesTheServersAnswerOn) {
   ServerOptions options;
   options.listen = "127.0.0.1:0";
-  options.policy = "backfill";
+  options.policy = "greedy";
   options.engine.budget_ms = 10'000;
   const Server server(options);
   Client client({.server = server.address()});
@@ -115,7 +115,7 @@ TEST(Client, DecidesByItselfWhereTheServerIsGone) {
   {
     ServerOptions options;
     options.listen = "127.0.0.1:0";
-    options.policy = "backfill";
+    options.policy = "greedy";
     const Server server(options);
     address = server.address();
     Client client({.server = address});

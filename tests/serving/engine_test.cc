@@ -47,13 +47,13 @@ void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
 }
 
 TEST(Engine, ThePolicyAnswers) {
-  Rig rig("backfill");
+  Rig rig("greedy");
   const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
   EXPECT_EQ(answer.source(), pb::POLICY);
   EXPECT_EQ(answer.reason(), pb::NONE);
   EXPECT_EQ(answer.actions_size(), 0);  // las would act
   EXPECT_EQ(answer.request_id(), "full");
-  EXPECT_EQ(answer.model(), "backfill");
+  EXPECT_EQ(answer.model(), "greedy");
   EXPECT_FALSE(answer.decision_id().empty());
   EXPECT_EQ(rig.seen, 1);
   EXPECT_EQ(rig.engine.under_way(), 0);
@@ -62,11 +62,11 @@ TEST(Engine, ThePolicyAnswers) {
 TEST(Engine, NoModel) {
   Rig none("");
   expect_heuristic(ask_engine(none.engine, full_cluster()), pb::NO_MODEL);
-  Rig other("backfill");
+  Rig other("greedy");
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");
   expect_heuristic(ask_engine(other.engine, request), pb::NO_MODEL);
-  request.set_model("backfill");
+  request.set_model("greedy");
   EXPECT_EQ(ask_engine(other.engine, request).source(), pb::POLICY);
 }
 
@@ -78,7 +78,7 @@ TEST(Engine, FaultsOfThePolicy) {
 }
 
 TEST(Engine, TooLarge) {
-  Rig rig("backfill", {.most_jobs = 1});
+  Rig rig("greedy", {.most_jobs = 1});
   expect_heuristic(ask_engine(rig.engine, full_cluster()), pb::TOO_LARGE);
 }
 
@@ -94,7 +94,7 @@ TEST(Engine, NobodyLeftToAnswer) {
 TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
   hang_from_now_on();
   auto rig =
-      std::make_unique<Rig>("backfill", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
+      std::make_unique<Rig>("greedy", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
   // The policy is done before the heuristic hangs, or the deadline comes: both are answers.
   std::promise<pb::DecideResponse> answer;
   pb::DecideRequest request = full_cluster();

@@ -61,7 +61,7 @@ TEST(Fuzz, MutatedRequests) {
   google::protobuf::SetLogHandler(nullptr);
   std::vector<std::unique_ptr<Policy>> owned;
   std::vector<const Policy*> policies;
-  for (const char* name : {"fifo", "backfill", "las", "srsf-history"}) {
+  for (const char* name : {"fifo", "greedy", "las", "srsf-history"}) {
     owned.push_back(make_policy(name));
     policies.push_back(owned.back().get());
   }

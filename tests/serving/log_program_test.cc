@@ -149,8 +149,8 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
     return nlohmann::json::parse(output({"log", "replay", folder(), "--policy", policy, "--json"}));
   };
   EXPECT_EQ(replayed("las").at("same"), 10);
-  EXPECT_EQ(replayed("backfill").at("asked"), 10);
-  EXPECT_EQ(replayed("backfill").at("same_actions"), 0);
+  EXPECT_EQ(replayed("greedy").at("asked"), 10);
+  EXPECT_EQ(replayed("greedy").at("same_actions"), 0);
   EXPECT_THAT(output({"log", "replay", folder(), "--policy", "las"}),
               HasSubstr("of 10 decisions 10 are the same"));
 }

@@ -48,9 +48,9 @@ class Program : public ::testing::Test {
 };
 
 TEST_F(Program, ServesUntilSigterm) {
-  Child server = serve({"--policy", "backfill", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+  Child server = serve({"--policy", "greedy", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
   const nlohmann::json at = server.addresses();
-  EXPECT_EQ(at.at("model"), "backfill");
+  EXPECT_EQ(at.at("model"), "greedy");
   EXPECT_EQ(at.at("serving"), true);
   EXPECT_FALSE(at.at("http").get<std::string>().empty());
   EXPECT_FALSE(at.at("admin").get<std::string>().empty());
@@ -60,7 +60,7 @@ TEST_F(Program, ServesUntilSigterm) {
 }
 
 TEST_F(Program, KilledServersLeaveTheClientItsOwnHeuristic) {
-  Child server = serve({"--policy", "backfill"});
+  Child server = serve({"--policy", "greedy"});
   const std::string address = server.addresses().at("grpc");
   server.signal(SIGKILL);
   EXPECT_EQ(server.wait(), -SIGKILL);
@@ -71,7 +71,7 @@ TEST_F(Program, KilledServersLeaveTheClientItsOwnHeuristic) {
 }
 
 TEST_F(Program, AServerThatStandsStillCostsTheDeadline) {
-  Child server = serve({"--policy", "backfill"});
+  Child server = serve({"--policy", "greedy"});
   const std::string address = server.addresses().at("grpc");
   server.signal(SIGSTOP);
   Child child(temp_.path(), {"decide", "--server", address, "--snapshot", snapshot(), "--json",

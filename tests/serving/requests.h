@@ -19,7 +19,7 @@ pb::Job& add_waiting(pb::DecideRequest& request, const std::string& id, uint32_t
 pb::Job& add_running(pb::DecideRequest& request, const std::string& id, uint32_t gpus,
                      const std::string& node);
 
-// One running job that las would preempt for the one that waits. Backfill does nothing.
+// One running job that las would preempt for the one that waits. Greedy does nothing.
 pb::DecideRequest full_cluster();
 
 // The decision of a player's last plan in the words of the request that `to_request` makes.

@@ -211,7 +211,7 @@ TEST(Snapshot, AClusterThatIsDownDoesNothing) {
   pb::DecideRequest request = cluster_of(1);
   for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
   add_waiting(request, "w", 8);
-  for (const char* name : {"fifo", "backfill", "las"}) {
+  for (const char* name : {"fifo", "greedy", "las"}) {
     const Answer answer = ask(*make_policy(name), Snapshot(request), request);
     EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
     EXPECT_EQ(answer.response.actions_size(), 0);
@@ -221,12 +221,12 @@ TEST(Snapshot, AClusterThatIsDownDoesNothing) {
 TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
   const std::map<std::string, std::map<std::string, std::string>> expected = {
       {"idle",
-       {{"backfill", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
+       {{"greedy", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
         {"las", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"}}},
       // 2,450 of 3,250 GPU s are left to `half` on 4 GPUs, in (3,250 - 800) / 4 s.
       {"blocked_head",
-       {{"backfill", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
-      {"preempt", {{"backfill", ""}, {"las", "PREEMPT long\nSTART fresh n0x8\n"}}}};
+       {{"greedy", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
+      {"preempt", {{"greedy", ""}, {"las", "PREEMPT long\nSTART fresh n0x8\n"}}}};
   for (const auto& [name, by_policy] : expected) {
     const std::string file = "experiments/snapshots/" + name + ".json";
     const pb::DecideRequest request = parse_snapshot(read_file(file), file);

@@ -12,7 +12,7 @@
 namespace yard::bench {
 namespace {
 
-constexpr std::array<const char*, 4> kPolicies = {"fifo", "backfill", "las", "srtf"};
+constexpr std::array<const char*, 4> kPolicies = {"fifo", "greedy", "las", "srtf"};
 
 Scenario site(int jobs, int nodes) {
   ScenarioOptions options;

@@ -67,7 +67,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
                  "time before the window that is played, not scored (default a week)");
   auto* congestion =
       app.add_option("--congestion", congestions,
-                     "scales arrivals until backfill's mean wait is this times the mean run time");
+                     "scales arrivals until greedy's mean wait is this times the mean run time");
   congestion->default_str("");
   if (many_congestions) {
     congestion->delimiter(',');

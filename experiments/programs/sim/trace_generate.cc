@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<std::string> kCheckPolicies = {"fifo", "backfill", "srtf-history"};
+const std::vector<std::string> kCheckPolicies = {"fifo", "greedy", "srtf-history"};
 constexpr const char* kTrainingPart = "60%";
 constexpr double kDayS = 24 * 3600;
 

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policies = "easy,fifo,backfill,las,srtf-history";
+  std::string policies = "easy,fifo,greedy,las,srtf-history";
   ScenarioOptions scenario;
   std::vector<std::string> set;
   bool json = false;

@@ -19,7 +19,7 @@ TEST(CpuNodes, ChangeNothingForJobsWithGpus) {
   const auto jobs = random_jobs(Rng{5}, {.count = 120, .sizes = {1, 1, 2, 4, 8, 16, 24}});
   const Scene without(plain.path(), jobs), with(mixed.path(), jobs);
   ASSERT_EQ(with.fixed().spec.num_nodes, without.fixed().spec.num_nodes + 210);
-  for (const std::string order : {"fifo", "backfill", "las", "srtf"}) {
+  for (const std::string order : {"fifo", "greedy", "las", "srtf"}) {
     for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
       const auto policy = make_policy(order + " placement=" + placement);
       SCOPED_TRACE(order + " " + placement);

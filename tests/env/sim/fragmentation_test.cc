@@ -137,7 +137,7 @@ TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
     Scene scene(made.cluster, made.jobs, made.costs);
     if (!made.faults.empty()) scene.set_faults(made.faults);
     const Fixed& f = scene.fixed();
-    const auto policy = make_policy("backfill");
+    const auto policy = make_policy("greedy");
     Player player(scene, *policy);
     Fragmentation fragmentation(f);
     while (player.step()) {

@@ -30,7 +30,7 @@ class Seen : public ::testing::TestWithParam<Damage> {};
 TEST_P(Seen, AsABrokenInvariant) {
   const Scene scene("2x4",
                     jobs_of({{0, 2, 100}, {0, 4, 100}, {0, 1, 100}, {0, 4, 10}, {0, 4, 10}}));
-  const auto policy = make_policy("backfill");
+  const auto policy = make_policy("greedy");
   Player player(scene, *policy);
   ASSERT_TRUE(player.step());
   ASSERT_EQ(player.view().num_waiting(), 2);

@@ -123,7 +123,7 @@ struct Slow {
 
 TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
   double saving = 0, saving_down = 0, lost = 0;
-  for (const std::string policy : {"las", "srtf", "backfill"}) {
+  for (const std::string policy : {"las", "srtf", "greedy"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const RandomWorld made = random_world(Rng(seed));
       Scene scene(made.cluster, made.jobs, made.costs);

@@ -305,7 +305,7 @@ TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
-                         ::testing::Values("backfill", "las placement=consolidate"),
+                         ::testing::Values("greedy", "las placement=consolidate"),
                          [](const auto& info) {
                            return info.param.substr(0, info.param.find(' '));
                          });

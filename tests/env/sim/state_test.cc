@@ -132,12 +132,12 @@ TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
   EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("backfill", "srtf", "las"),
+INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("greedy", "srtf", "las"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(State, ACopyComesFromWhatIsAliveAlone) {
   const Scene scene("2x4", random_jobs(Rng(7), {.count = 200}));
-  const auto policy = make_policy("backfill");
+  const auto policy = make_policy("greedy");
   Player player(scene, *policy);
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(player.step());
   const StateSizes z = player.world().sizes();

@@ -16,9 +16,9 @@ struct Config {
   }
 };
 
-class Backfill final : public Policy {
+class Greedy final : public Policy {
  public:
-  explicit Backfill(const Settings& settings) {
+  explicit Greedy(const Settings& settings) {
     const auto config = parse<Config>(settings);
     placement_ = parse_placement(config.placement);
     order_ = parse_queue_order(config.order);
@@ -74,9 +74,9 @@ class Backfill final : public Policy {
   QueueOrder order_ = QueueOrder::kArrival;
 };
 
-const PolicyRegistry::Add<Backfill> kBackfill{
-    "backfill",
-    {.about = "first come, skipping what does not fit",
+const PolicyRegistry::Add<Greedy> kGreedy{
+    "greedy",
+    {.about = "first come, first served; skips jobs that do not fit, reserves nothing",
      .source = "folklore; Tiresias' simulator calls it fjf",
      .fidelity = "exact",
      .level = Level::kBlind,
