@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "env/cluster/preempts.h"
 #include "env/cluster/tier.h"
 
 namespace yard {
@@ -71,10 +72,6 @@ struct Node {
   int32_t islands() const;
 };
 
-// Whose jobs a tenant may stop to get what it is guaranteed.
-enum class Preempts : uint8_t { kNobody, kBorrowers, kLower, kAnyone };
-inline constexpr const char* kPreemptsNames[] = {"nobody", "borrowers", "lower", "anyone"};
-
 // A virtual cluster, partition or queue; `name` is that of Job::tenant.
 struct Tenant {
   std::string name;
@@ -84,8 +81,7 @@ struct Tenant {
   int32_t priority = 0;    // higher goes first
   bool may_borrow = true;  // may hold more than its quota while others leave theirs idle
   bool may_lend = true;    // others may hold its quota, and its nodes, while it leaves them idle
-  Preempts may_preempt = Preempts::kNobody;  // borrowers: who is above its own quota; lower: who is
-                                             // of lower priority
+  Preempts may_preempt = Preempts::kNobody;
 };
 
 // How jobs slow each other down without sharing a GPU. The forms: docs/speed.md.

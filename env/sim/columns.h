@@ -42,7 +42,14 @@ struct SpecColumns {
   const int64_t* node_cpu_milli = nullptr;  // (M)  kUnlimited where the cluster does not say
   const int64_t* node_mem_mib = nullptr;    // (M)  likewise
   int32_t num_tenants = 0;
-  const int32_t* tenant_limit = nullptr;  // (tenants)  the most GPUs that it may hold at once
+  // (tenants)  The most GPUs that one may hold at once, and what policies weigh: the GPUs that it
+  // is guaranteed, its share of the rest, its priority (higher goes first) and whose jobs it may
+  // preempt to get what it is guaranteed (`Preempts`).
+  const int32_t* tenant_limit = nullptr;
+  const int32_t* tenant_quota = nullptr;
+  const double* tenant_weight = nullptr;
+  const int32_t* tenant_priority = nullptr;
+  const uint8_t* tenant_preempts = nullptr;
   const int32_t* node_owner = nullptr;    // (M)  who alone may use the node, kNone: anyone
   const uint8_t* type_shares = nullptr;  // (types)  1: a part of a GPU can be held; 0: all of it is
   const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU, INT32_MAX where not said
@@ -83,7 +90,6 @@ struct CurveColumns {
   const int32_t* first_point = nullptr;  // (N + 1)  into the points; null where no job has any
   const double* work_us = nullptr;       // (points)  rising within a job
   const double* value = nullptr;         // (points)
-  const double* noise = nullptr;         // (points)
   const double* target = nullptr;        // (N)  kNoTarget: none
   const double* enough = nullptr;        // (N)  content with it, and may be ended; kNoTarget
   static constexpr double kNoTarget = 1.7976931348623157e308;
@@ -137,6 +143,13 @@ struct JobColumns {
   const double* model_speed = nullptr;  // (rows, num_types)
   ShapeColumns shapes;
   CurveColumns curves;
+};
+
+// What policies are shown of speeds in place of Fixed::speed and JobColumns::model_speed, where the
+// level of information about speeds is below `told`.
+struct SpeedEstimates {
+  SpeedColumns table = {};
+  const double* model_speed = nullptr;  // (rows, num_types)  as JobColumns::model_speed
 };
 
 // What the `default` rules charge; sources and figures: design decision 8, docs/architecture.md.

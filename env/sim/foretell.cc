@@ -56,18 +56,18 @@ int32_t Foretell::job_class(int32_t slot) const {
 }
 
 bool Foretell::named(int32_t slot) const {
-  const SpeedColumns& speed = fixed().speed;
+  const SpeedColumns& speed = view_.speeds();
   return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
 }
 
 int32_t Foretell::model(int32_t slot) const {
-  if (named(slot)) return fixed().speed.class_kind[job_class(slot)];
+  if (named(slot)) return view_.speeds().class_kind[job_class(slot)];
   const int32_t* rows = fixed().jobs.model_row;
   return rows == nullptr ? kNone : rows[view_.state_->job[slot]];
 }
 
 bool Foretell::modelled(int32_t slot) const {
-  return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= fixed().speed.max_gpus;
+  return named(slot) && view_.gpus(slot) >= 1 && view_.gpus(slot) <= view_.speeds().max_gpus;
 }
 
 int32_t Foretell::servers(int32_t slot) const {
@@ -100,14 +100,14 @@ double Foretell::alone(int32_t slot, int32_t node, int32_t gpus, int32_t servers
                        Pattern by) const {
   const int32_t most = fixed().spec.max_node_gpus, nodes = (gpus + most - 1) / most;
   const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(fixed().spec, node, gpus);
-  return speed_of(fixed().speed, job_class(slot), node_type(node), gpus, tier, nodes, servers, by);
+  return speed_of(view_.speeds(), job_class(slot), node_type(node), gpus, tier, nodes, servers, by);
 }
 
 double Foretell::together(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
   if (modelled(slot)) return alone(slot, nodes.front(), view_.gpus(slot), servers(slot));
-  return fixed().speed_on(view_.state_->job[slot], nodes.front());
+  return view_.speed_on(slot, nodes.front());
 }
 
 double Foretell::best(int32_t slot) const {
@@ -121,7 +121,7 @@ int64_t Foretell::burden_on(int32_t slot, int32_t node, std::span<const int32_t>
   for (const Tenancy& other : on(node)) {
     if (other.slot == slot || !named(other.slot) || among(leaving, other.slot)) continue;
     const double rate =
-        pair_rate(fixed().speed, job_class(slot), job_class(other.slot), node_type(node));
+        pair_rate(view_.speeds(), job_class(slot), job_class(other.slot), node_type(node));
     sum += burden(fixed().spec.neighbour_weight, other.gpus, fixed().spec.node_gpus[node], rate);
   }
   return sum;
@@ -142,7 +142,7 @@ Foretell::Lie Foretell::lie(int32_t slot, std::span<const Piece> pieces, Pattern
   }
   for (const Piece& p : pieces) {
     if (out.slowest != kNone && node_type(p.node) == node_type(out.slowest)) continue;
-    const double here = speed_of(fixed().speed, job_class(slot), node_type(p.node), gpus, out.tier,
+    const double here = speed_of(view_.speeds(), job_class(slot), node_type(p.node), gpus, out.tier,
                                  out.nodes, its_servers, by);
     if (out.slowest == kNone || here < out.rate) out.rate = here, out.slowest = p.node;
   }
@@ -154,7 +154,7 @@ Sending Foretell::sending(int32_t slot, std::span<const Piece> pieces, const Lie
   std::vector<int32_t> nodes;
   for (const Piece& p : pieces) nodes.push_back(p.node);
   const int64_t bytes =
-      link_bytes_per_s(fixed().speed, job_class(slot), node_type(lies.slowest), view_.gpus(slot),
+      link_bytes_per_s(view_.speeds(), job_class(slot), node_type(lies.slowest), view_.gpus(slot),
                        lies.tier, lies.nodes, servers(slot), exchange.all_reduce);
   if (bytes == 0) return {};
   return {bytes, exchange.priority, links_of(fixed().spec, nodes, lies.tier)};
@@ -177,7 +177,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
   if (!modelled(slot)) {
     double least = 0;
     for (const Piece& p : pieces) {
-      const double here = fixed().speed_on(view_.state_->job[slot], p.node);
+      const double here = view_.speed_on(slot, p.node);
       if (least == 0 || here < least) least = here;
     }
     return least;
@@ -191,7 +191,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
     LinkLoads loads = loads_without(slot, leaving);
     loads.add(mine, 1);
     const double share =
-        exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest), gpus, lies.tier,
+        exchange_share(view_.speeds(), job_class(slot), node_type(lies.slowest), gpus, lies.tier,
                        lies.nodes, servers(slot), exchange.all_reduce);
     rate *= contention_factor(share, loads.crowding(mine));
   }
@@ -219,7 +219,7 @@ double Foretell::there(int32_t slot, std::span<const Piece> all, std::span<const
 Undisturbed Foretell::alone_on(int32_t slot, std::span<const Piece> pieces, Pattern by) const {
   if (!modelled(slot)) return {.speed = there(slot, pieces, {})};
   const Lie lies = lie(slot, pieces, by);
-  const double share = exchange_share(fixed().speed, job_class(slot), node_type(lies.slowest),
+  const double share = exchange_share(view_.speeds(), job_class(slot), node_type(lies.slowest),
                                       view_.gpus(slot), lies.tier, lies.nodes, servers(slot), by);
   return {lies.rate, share, sending(slot, pieces, lies, {by, 0}).bytes_per_s};
 }
@@ -233,9 +233,9 @@ double Foretell::sized(int32_t slot, int32_t type, std::span<const int32_t> task
     gpus += tasks[g] * need.gpus;
     if (need.gpus + need.gpu_milli == 0) servers += tasks[g];
   }
-  if (!named(slot) || gpus < 1 || gpus > fixed().speed.max_gpus) {
+  if (!named(slot) || gpus < 1 || gpus > view_.speeds().max_gpus) {
     const double share = static_cast<double>(tasks[0]) / view_.asked_tasks(slot, 0);
-    return fixed().speed_on(view_.state_->job[slot], nodes.front()) * share;
+    return view_.speed_on(slot, nodes.front()) * share;
   }
   return alone(slot, nodes.front(), gpus, servers);
 }
@@ -266,7 +266,7 @@ double Foretell::harm_on_links(int32_t slot, std::span<const Piece> pieces,
     if (its.bytes_per_s == 0 || other == slot || among(leaving, other)) continue;
     const Footing at = footing_of(fixed(), s, other);
     const int32_t type = rate_alone(fixed(), s, other, at).type;
-    const double share = exchange_share(fixed().speed, job_class(other), type, at.gpus, at.tier,
+    const double share = exchange_share(view_.speeds(), job_class(other), type, at.gpus, at.tier,
                                         at.nodes, at.servers, at.by);
     const double was = contention_factor(share, before.crowding(its));
     lost += at.gpus * (1 - contention_factor(share, after.crowding(its)) / was);
@@ -289,7 +289,7 @@ double Foretell::harm(int32_t slot, std::span<const Piece> pieces, std::span<con
     for (const Tenancy& other : on(p.node)) {
       if (other.slot == slot || !named(other.slot) || among(leaving, other.slot)) continue;
       const int32_t type = node_type(p.node);
-      const double rate = pair_rate(fixed().speed, job_class(other.slot), job_class(slot), type);
+      const double rate = pair_rate(view_.speeds(), job_class(other.slot), job_class(slot), type);
       const int64_t more = burden(spec.neighbour_weight, p.gpus, spec.node_gpus[p.node], rate);
       lost += other.gpus * (1 - burden_factor(more));
     }

@@ -50,7 +50,7 @@ class Foretell {
   // nothing is known of.
   int32_t model(int32_t slot) const;
   // Whether jobs on a node, or spread over several, slow each other down.
-  bool places_differ() const { return fixed().rated && fixed().speed.num_classes > 1; }
+  bool places_differ() const { return fixed().rated && view_.speeds().num_classes > 1; }
 
   // Whether the job may run on that type, and how fast, on as few nodes as hold it and with nobody
   // beside it: work on its reference type per unit of time. 0: not there.

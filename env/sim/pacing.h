@@ -52,6 +52,10 @@ struct Outcome {
   }
 };
 
+// What policies may know of how fast jobs run: the tables themselves; the tables with a log-normal
+// error; or a prior and what running jobs have shown.
+enum class SpeedLevel : uint8_t { kTold, kNoisy, kLearned };
+
 struct Replay {
   const Fixed& fixed;
   const Workload& workload;
@@ -62,6 +66,8 @@ struct Replay {
   Settings settings;
   Decider* decider = nullptr;  // the scheduler under `default`
   double oracle_noise = 0.25;  // sd of the log error of Level::kNoisyOracle
+  SpeedLevel speeds = SpeedLevel::kTold;
+  double speed_noise = 0.25;  // sd of the log error of SpeedLevel::kNoisy
   uint64_t seed = 1;
   // The workload's jobs in full, for rule sets that go by more than GPUs and run times.
   const Trace* trace = nullptr;

@@ -53,6 +53,10 @@ SpecTable::SpecTable(const ClusterSpec& spec)
     int32_t limit = tenant.limit_gpus > 0 ? tenant.limit_gpus : INT32_MAX;
     if (!tenant.may_borrow) limit = std::min(limit, tenant.quota_gpus);
     tenant_limit_.push_back(limit);
+    tenant_quota_.push_back(tenant.quota_gpus);
+    tenant_weight_.push_back(tenant.weight);
+    tenant_priority_.push_back(tenant.priority);
+    tenant_preempts_.push_back(static_cast<uint8_t>(tenant.may_preempt));
   }
   for (const GpuType& type : spec.types) {
     type_shares_.push_back(type.shares == Shares::kMilli);
@@ -85,6 +89,10 @@ SpecColumns SpecTable::columns() const {
           mem_mib_.data(),
           static_cast<int32_t>(tenant_limit_.size()),
           tenant_limit_.data(),
+          tenant_quota_.data(),
+          tenant_weight_.data(),
+          tenant_priority_.data(),
+          tenant_preempts_.data(),
           owner_.data(),
           type_shares_.data(),
           type_mem_mib_.data(),
@@ -192,7 +200,6 @@ void JobTable::add_curves(const std::vector<Job>& jobs) {
     for (const CurvePoint& point : job.curve) {
       point_work_us_.push_back(std::round(point.share * static_cast<double>(job.run_us)));
       point_value_.push_back(point.value);
-      point_noise_.push_back(point.noise);
     }
     first_point_.push_back(static_cast<int32_t>(point_value_.size()));
     target_.push_back(job.target);
@@ -349,7 +356,7 @@ JobColumns JobTable::columns() const {
        task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data(), bars_.num_kinds,
        shape_kind_.data(), bars_.barred.data()},
       {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
-       point_value_.data(), point_noise_.data(), target_.data(), enough_.data()}};
+       point_value_.data(), target_.data(), enough_.data()}};
 }
 
 StateSizes sizes_for(const Fixed& fixed, int32_t slots) {

@@ -23,8 +23,9 @@ class SpecTable {
   std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_, type_, type_mem_mib_;
   std::vector<int32_t> pod_, island_gpus_;
   std::vector<int64_t> cpu_milli_, cores_milli_, mem_mib_, node_up_, rack_up_, pod_up_;
-  std::vector<int32_t> owner_, tenant_limit_;
-  std::vector<uint8_t> type_shares_;
+  std::vector<int32_t> owner_, tenant_limit_, tenant_quota_, tenant_priority_;
+  std::vector<double> tenant_weight_;
+  std::vector<uint8_t> tenant_preempts_, type_shares_;
   bool overloads_ = false;
   Slowdowns slowdowns_;
   bool one_type_ = false;
@@ -80,7 +81,7 @@ class JobTable {
   std::vector<int32_t> model_row_;
   std::vector<double> model_speed_;
   std::vector<int32_t> first_point_;
-  std::vector<double> point_work_us_, point_value_, point_noise_, target_, enough_;
+  std::vector<double> point_work_us_, point_value_, target_, enough_;
   PairBars bars_;
   std::vector<int32_t> shape_kind_;
   bool owned_ = false;  // whether some node is its owner's alone

@@ -3,6 +3,7 @@
 // the run times that it may tell; nothing else in it looks ahead.
 #pragma once
 
+#include "env/cluster/preempts.h"
 #include "env/sim/columns.h"
 #include "env/sim/exchange.h"
 #include "env/sim/holding.h"
@@ -25,10 +26,15 @@ struct FallingLine {
 
 class View {
  public:
-  // `told_work_us` (N): work by job, for the two oracle levels; null below them.
+  // `told_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`: what
+  // stands in for the tables of speeds; null where the view shows the tables themselves.
   YARD_HD View(const Fixed& fixed, const ClusterState& state, Level level,
-               const int64_t* told_work_us = nullptr)
-      : fixed_(&fixed), state_(&state), told_work_us_(told_work_us), level_(level) {}
+               const int64_t* told_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
+      : fixed_(&fixed),
+        state_(&state),
+        told_work_us_(told_work_us),
+        estimates_(estimates),
+        level_(level) {}
 
   YARD_HD Level level() const { return level_; }
   YARD_HD int64_t now_us() const { return state_->head->now_us; }
@@ -214,6 +220,19 @@ class View {
     return yard::within_limit(*fixed_, *state_, slot);
   }
 
+  // The GPUs that a tenant is guaranteed, the weight of its share of the rest, its priority (higher
+  // goes first), and whose jobs it may preempt to get what it is guaranteed.
+  // Requires: 0 <= tenant < num_tenants().
+  YARD_HD int32_t num_tenants() const { return fixed_->spec.num_tenants; }
+  YARD_HD int32_t tenant_quota(int32_t tenant) const { return fixed_->spec.tenant_quota[tenant]; }
+  YARD_HD double tenant_weight(int32_t tenant) const { return fixed_->spec.tenant_weight[tenant]; }
+  YARD_HD int32_t tenant_priority(int32_t tenant) const {
+    return fixed_->spec.tenant_priority[tenant];
+  }
+  YARD_HD Preempts tenant_preempts(int32_t tenant) const {
+    return static_cast<Preempts>(fixed_->spec.tenant_preempts[tenant]);
+  }
+
   // Whether the job's all-reduce may be chosen as it starts; what was chosen, of one that holds
   // GPUs.
   YARD_HD bool may_choose_exchange(int32_t slot) const {
@@ -225,7 +244,7 @@ class View {
 
   // --- what the job's training has measured so far: by the work that it has done, never beyond it
   YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
-  // Now, and before any work. Both, measured_after() and noise_scale() require: measures().
+  // Now, and before any work. Both and measured_after() require: measures().
   YARD_HD double measured(int32_t slot) const {
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], done_us(slot));
@@ -239,11 +258,6 @@ class View {
     YARD_CHECK(work_us <= worked_us(slot), "measured_after() tells what was, not what will be");
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], static_cast<double>(work_us));
-  }
-  // The gradient noise scale now (Pollux, OSDI 2021); 0: not known.
-  YARD_HD double noise_scale(int32_t slot) const {
-    const CurveColumns& c = fixed_->jobs.curves;
-    return c.at(c.noise, state_->job[slot], done_us(slot));
   }
   // What the user wants the measure to reach, CurveColumns::kNoTarget where she does not say. The
   // job ends then; when that will be nobody knows.
@@ -305,6 +319,18 @@ class View {
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
 
+  // The tables of speeds as far as this policy may know them, and how fast the job goes on a node's
+  // GPUs where nothing is known of it but its model.
+  YARD_HD const SpeedColumns& speeds() const {
+    return estimates_ == nullptr ? fixed_->speed : estimates_->table;
+  }
+  YARD_HD double speed_on(int32_t slot, int32_t node) const {
+    const int32_t* rows = fixed_->jobs.model_row;
+    const int32_t row = rows == nullptr ? kNone : rows[state_->job[slot]];
+    if (estimates_ == nullptr || row == kNone) return fixed_->speed_on(state_->job[slot], node);
+    return estimates_->model_speed[row * fixed_->jobs.num_types + fixed_->spec.node_type[node]];
+  }
+
   // Work done, on the reference type.
   YARD_HD double done_us(int32_t slot) const {
     const bool runs = state_->phase[slot] == Phase::kRunning;
@@ -316,6 +342,7 @@ class View {
   const Fixed* fixed_;
   const ClusterState* state_;
   const int64_t* told_work_us_;
+  const SpeedEstimates* estimates_;
   Level level_;
 };
 

@@ -193,7 +193,7 @@ TEST(Cheats, AnHonestPolicyOfTheSameFormIsNotAccused) {
 
 TEST(Cheats, WhoGoesByWhatTrainingMeasuredIsNotAccused) {
   const Cheat honest([](const View& view, int32_t slot) {
-    return view.measures(slot) ? view.measured(slot) + view.noise_scale(slot) : 0.0;
+    return view.measures(slot) ? view.measured(slot) : 0.0;
   });
   EXPECT_EQ(times_it_looked_ahead(honest), 0);
   EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
