@@ -98,7 +98,7 @@ class SacctReader final : public TraceReader {
       job.status = rows.trimmed(at.state);
       const size_t task = job.id.find('_');  // "5_3" is the third of array 5
       if (task != job.id.npos) job.array = job.id.substr(0, task);
-      if (!rows.replace(job, "not the job's last run", runs_again)) rows.add(std::move(job));
+      rows.add(std::move(job));
     }
   }
 
@@ -153,14 +153,6 @@ class SacctReader final : public TraceReader {
     }
     if (reason != nullptr) rows.left_out(reason);
     return reason != nullptr;
-  }
-
-  // sacct --duplicates prints all runs of a job, the last one last. Numbers come again after years,
-  // and logs are joined twice: those are other jobs, or none.
-  static bool runs_again(const Job& before, const Job& job) {
-    const bool was_cut = !before.status.empty() && !before.status.starts_with("COMPLETED");
-    return was_cut && before.user == job.user && before.name == job.name &&
-           before.logged_end_us >= 0 && job.logged_start_us >= before.logged_end_us;
   }
 
   bool read_run(Rows& rows, const Columns& at, Job& job) const {
