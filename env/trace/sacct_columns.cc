@@ -22,7 +22,8 @@ enum class Shape {
   kNumber,  // digits, with a unit
   kWord,    // a name: no blanks, no '/'
   kNodes,   // "node[01-04]", or that none is assigned
-  kList,    // key=value, or gres:type:number
+  kTres,    // key=value, each key once
+  kList,    // gres:type:number
 };
 
 // Columns that are not here hold any text.
@@ -31,7 +32,7 @@ const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
                                                     {"AllocCPUS", Shape::kNumber},
                                                     {"AllocGRES", Shape::kList},
                                                     {"AllocNodes", Shape::kNumber},
-                                                    {"AllocTRES", Shape::kList},
+                                                    {"AllocTRES", Shape::kTres},
                                                     {"AssocID", Shape::kNumber},
                                                     {"CPUTime", Shape::kTime},
                                                     {"CPUTimeRAW", Shape::kNumber},
@@ -68,7 +69,7 @@ const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
                                                     {"ReqGRES", Shape::kList},
                                                     {"ReqMem", Shape::kNumber},
                                                     {"ReqNodes", Shape::kNumber},
-                                                    {"ReqTRES", Shape::kList},
+                                                    {"ReqTRES", Shape::kTres},
                                                     {"Reservation", Shape::kText},
                                                     {"Restarts", Shape::kNumber},
                                                     {"Start", Shape::kDate},
@@ -118,6 +119,20 @@ bool is_said_missing(std::string_view text) {
          text == "UNLIMITED" || text == "Partition_Limit";
 }
 
+bool is_tres(std::string_view text) {
+  std::vector<std::string_view> keys;
+  for (const std::string_view item : split(text, ',')) {
+    const size_t equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    if (equals == item.npos || !only(item.substr(equals + 1), ".") || !only(key, "_.-+/:") ||
+        std::ranges::find(keys, key) != keys.end()) {
+      return false;
+    }
+    keys.push_back(key);
+  }
+  return true;
+}
+
 bool fits(Shape shape, std::string_view text) {
   if (shape == Shape::kText) return true;
   if (shape == Shape::kPath) return text.empty() || text[0] == '/';
@@ -140,6 +155,8 @@ bool fits(Shape shape, std::string_view text) {
       return only(text, "_.-+@,$^:");
     case Shape::kNodes:
       return text == "None assigned" || only(text, "_.-,[]");
+    case Shape::kTres:
+      return is_tres(text);
     case Shape::kList:
       return has_digit_first(text) || (only(text, "_.-+/:=,()[]*") && text.front() != '/');
     default:

@@ -85,6 +85,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   for (Mark* mark : marks) {
     if (is_later(*mark, last)) {
       open = mark->reason != kNeverStarted;
+      if (!open) last.job.status = "CANCELLED";  // while it waited to run again
     } else if (mark->user == last.job.user && mark->submitted_us == last.submitted_us) {
       mark->reason = "an earlier state of a job whose end the log has";
     }

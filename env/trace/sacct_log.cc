@@ -393,9 +393,9 @@ bool SacctLog::read_request(Job& job) {
 
 uint32_t SacctLog::cluster_of() {
   const std::string_view name = field(at_.cluster);
-  const auto it = std::ranges::find(clusters_, name);
-  if (it == clusters_.end()) clusters_.emplace_back(name);
-  return static_cast<uint32_t>(it - clusters_.begin());
+  const auto index = std::ranges::find(clusters_, name) - clusters_.begin();
+  if (index == std::ssize(clusters_)) clusters_.emplace_back(name);
+  return static_cast<uint32_t>(index);
 }
 
 void SacctLog::mark(const std::string& id, const char* reason) {
