@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <unordered_map>
 #include <utility>
 
 #include "env/base/error.h"
@@ -180,69 +179,93 @@ void SacctLog::check_settings() const {
                               const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
   };
-  if (is_given("zone") && !dates_seen_ && !(runs_.empty() && marks_.empty())) {
+  if (is_given("zone") && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
     unanswered("zone", "a log with dates, of whose clock it speaks",
                rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
     unanswered("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
   }
-  if (config_.shards_per_gpu > 0 && !shards_seen_ && !runs_.empty()) {
+  if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
     unanswered("shards_per_gpu", "a log with gres/shard, of which it speaks",
                rows_.where_names() + " without");
   }
 }
 
+// Joins the rows that share a number of one cluster; those of several numbers come together where
+// the hashes of them are equal.
+void SacctLog::join_all() {
+  struct Entry {
+    size_t hash;
+    uint32_t index;
+    bool is_mark;
+    auto operator<=>(const Entry&) const = default;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(num_runs_ + marks_.size());
+  const auto enter = [&](const std::string& id, uint32_t cluster, size_t index, bool is_mark) {
+    entries.push_back(
+        {std::hash<std::string>{}(id) + cluster, static_cast<uint32_t>(index), is_mark});
+  };
+  for (size_t i = 0; i < num_runs_; ++i) {
+    Run& one = run(i);
+    if (one.unallocated && allocations_seen_) {
+      drop(one, kNeverStarted);
+    } else {
+      enter(one.job.id, one.cluster, i, false);
+    }
+  }
+  for (size_t i = 0; i < marks_.size(); ++i) enter(marks_[i].id, marks_[i].cluster, i, true);
+  std::ranges::sort(entries);
+  for (size_t first = 0, end = 0; first < entries.size(); first = end) {
+    throw_if_interrupted();
+    std::vector<Run*> runs;
+    std::vector<Mark*> marks;
+    for (; end < entries.size() && entries[end].hash == entries[first].hash; ++end) {
+      const Entry& entry = entries[end];
+      if (entry.is_mark) {
+        marks.push_back(&marks_[entry.index]);
+      } else {
+        runs.push_back(&run(entry.index));
+      }
+    }
+    while (!runs.empty()) {
+      const std::string id = runs.front()->job.id;
+      const uint32_t cluster = runs.front()->cluster;
+      std::vector<Run*> same, others;
+      for (Run* one : runs) {
+        (one->job.id == id && one->cluster == cluster ? same : others).push_back(one);
+      }
+      std::vector<Mark*> of_same;
+      for (Mark* mark : marks) {
+        if (mark->id == id && mark->cluster == cluster) of_same.push_back(mark);
+      }
+      const bool alone = same.size() == 1 && of_same.empty() && !is_open(same[0]->state);
+      if (!alone) join_rows(std::move(same), of_same);
+      runs = std::move(others);
+    }
+  }
+}
+
 void SacctLog::finish() {
   check_settings();
-  std::unordered_map<std::string, std::vector<Mark*>> marks;
-  const auto key = [](uint32_t cluster, const std::string& id) {
-    return id + "\n" + std::to_string(cluster);
-  };
-  for (Mark& mark : marks_) marks[key(mark.cluster, mark.id)].push_back(&mark);
-  std::vector<std::pair<size_t, uint32_t>> order;  // runs by what their keys hash to
-  for (size_t i = 0; i < runs_.size(); ++i) {
-    Run& run = runs_[i];
-    if (run.unallocated && allocations_seen_) {
-      drop(run, kNeverStarted);
-    } else {
-      order.emplace_back(std::hash<std::string>{}(key(run.cluster, run.job.id)), i);
-    }
-  }
-  std::ranges::sort(order);
-  for (size_t first = 0, end = 0; first < order.size(); first = end) {
-    throw_if_interrupted();
-    while (end < order.size() && order[end].first == order[first].first) ++end;
-    std::vector<Run*> same_hash;
-    for (size_t i = first; i < end; ++i) same_hash.push_back(&runs_[order[i].second]);
-    while (!same_hash.empty()) {
-      const Run& one = *same_hash.front();
-      const auto others = std::ranges::stable_partition(same_hash, [&](const Run* run) {
-        return run->cluster == one.cluster && run->job.id == one.job.id;
-      });
-      const std::vector<Run*> runs(same_hash.begin(), others.begin());
-      same_hash.erase(same_hash.begin(), others.begin());
-      const auto found = marks.find(key(runs.front()->cluster, runs.front()->job.id));
-      const std::vector<Mark*> none;
-      if (runs.size() == 1 && found == marks.end() && !is_open(runs.front()->state)) continue;
-      join_rows(runs, found == marks.end() ? none : found->second);
-    }
-  }
+  join_all();
   for (const Mark& mark : marks_) {
     rows_.begins_at(mark.line);
     rows_.left_out(mark.reason);
   }
   const bool uncounted = !gpus_seen_ && config_.gpus_per_node == 0;
   const bool several = config_.cluster.empty() && clusters_.size() > 1;
-  for (; !runs_.empty(); runs_.pop_front()) {
-    Run& run = runs_.front();
-    if (run.dropped) continue;
-    Job& job = run.job;
+  for (size_t i = 0; i < num_runs_; ++i) {
+    if (i > 0 && i % kPiece == 0) Piece().swap(runs_[i / kPiece - 1]);
+    Run& one = run(i);
+    if (one.dropped) continue;
+    Job& job = one.job;
     rows_.begins_at(job.line);
-    job.id = full_id(run.cluster, job.id);
-    if (!job.array.empty()) job.array = full_id(run.cluster, job.array);
+    job.id = full_id(one.cluster, job.id);
+    if (!job.array.empty()) job.array = full_id(one.cluster, job.array);
     if (uncounted) rows_.notice(kNoGpus);
-    if (several && run.cluster > 0) {
+    if (several && one.cluster > 0) {
       rows_.notice("clusters " + join_names(clusters_) +
                    " in one log: their jobs are read as one cluster's, with ids CLUSTER/NUMBER; "
                    "--set trace.cluster=NAME takes those of one");

@@ -443,7 +443,8 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
   job.line = rows_.line_number();
   const size_t task = job.id.find('_');  // "5_3" is the third of array 5
   if (task != job.id.npos) job.array = job.id.substr(0, task);
-  runs_.push_back(std::move(run));
+  if (num_runs_++ % kPiece == 0) runs_.emplace_back().reserve(kPiece);
+  runs_.back().push_back(std::move(run));
 }
 
 }  // namespace yard

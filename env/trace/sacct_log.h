@@ -11,11 +11,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "env/base/pages.h"
 #include "env/base/settings.h"
 #include "env/base/wall_clock.h"
 #include "env/trace/rows.h"
@@ -103,6 +103,7 @@ class SacctLog {
   bool read_request(Job& job);
   void mark(const std::string& id, const char* reason);
 
+  void join_all();
   void join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks);
   bool goes_on(const Run& before, const Run& run) const;
   static bool is_later(const Mark& mark, const Run& run);
@@ -117,7 +118,12 @@ class SacctLog {
   std::vector<std::string> columns_;
   Columns at_;
   const std::vector<std::string_view>* fields_ = nullptr;
-  std::deque<Run> runs_;
+  // In pieces: a vector that doubles would hold all runs twice.
+  using Piece = std::vector<Run, Pages<Run>>;
+  static constexpr size_t kPiece = 2048;
+  Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
+  std::vector<Piece> runs_;
+  size_t num_runs_ = 0;
   std::vector<Mark> marks_;
   std::vector<std::string> clusters_;
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
