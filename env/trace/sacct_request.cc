@@ -12,11 +12,11 @@ constexpr int64_t kMpsOfGpu = 100;
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
 
 // GPUs that are shared by parts: so many of each node, `of_gpu` making up one.
-struct Parts {
+struct GpuParts {
   int64_t count = -1, of_gpu = 1;
 };
 
-Parts parts_of(const Tres& tres, const SlurmRequestRules& rules) {
+GpuParts parts_of(const Tres& tres, const SlurmRequestRules& rules) {
   if (tres.mps > 0) return {tres.mps, kMpsOfGpu};
   // Unless it is said how many shards a GPU has: a node's shards are never more than one GPU.
   if (tres.shards > 0 && rules.shards_per_gpu == 0) return {1, 1};
@@ -87,7 +87,7 @@ std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRe
   int64_t slices = 0, milli = 0;
   for (const GpuSlices& one : tres.slices) slices += by_row ? one.count : 0;
   if (by_row && gpus == 0 && slices == 0) {
-    const Parts parts = parts_of(tres, rules);
+    const GpuParts parts = parts_of(tres, rules);
     const int64_t each = (std::max<int64_t>(parts.count, 0) + nodes - 1) / nodes;
     gpus = (each + parts.of_gpu - 1) / parts.of_gpu * nodes;
     if (each > 0 && each < parts.of_gpu) milli = std::max<int64_t>(1, 1000 * each / parts.of_gpu);
