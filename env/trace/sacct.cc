@@ -76,20 +76,20 @@ class SacctReader final : public TraceReader {
     const std::string got = "'" + first + (rows.line().size() > 80 ? "...'" : "'");
     const std::string second(rows.next() ? rows.line() : std::string_view());
     const auto fail = [&](const std::string& expected) {
-      throw InputError(rows.where_names(), expected + " (as " + kAsk + " prints)", got);
+      throw InputError(rows.where_names(), expected + " (" + kAsk + ")", got);
     };
     if (trim(first).starts_with('{')) {
-      fail("columns with | between; --format sacct-json reads what sacct --json prints");
+      fail("fields with | between them; --format sacct-json reads what sacct --json prints");
     }
     switch (sacct_flaw(first, second)) {
       case SacctFlaw::kNoHeader:
-        fail("a line of column names, as without --noheader");
+        fail("a line of column names: print the log without --noheader");
         break;
       case SacctFlaw::kFixedWidth:
-        fail("columns with | between, as with --parsable2, in place of columns of a fixed width");
+        fail("fields with | between them: print the log with --parsable2");
         break;
       case SacctFlaw::kNone:
-        if (!header) fail("a line of sacct's column names with | between");
+        if (!header) fail("a line of sacct's column names with | between them");
     }
   }
 

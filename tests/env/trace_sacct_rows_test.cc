@@ -59,9 +59,10 @@ TEST(SacctRows, BarsStayInTheTextThatHoldsThem) {
 }
 
 TEST(SacctRows, BarsInTextsThatAreNotReadDoNotMatter) {
-  const Trace trace =
-      read("JobID|JobName|SubmitLine|User|Submit|Elapsed|State|AllocTRES|Comment|AdminComment\n"
-           "1|train|srun cat x | python a.py|u1|" + kTimes + kTres + "|a|b|c|d\n");
+  const Trace trace = read(
+      "JobID|JobName|SubmitLine|User|Submit|Elapsed|State|AllocTRES|Comment|AdminComment\n"
+      "1|train|srun cat x | python a.py|u1|" +
+      kTimes + kTres + "|a|b|c|d\n");
   EXPECT_EQ(trace.jobs[0].name, "train");
   EXPECT_EQ(trace.jobs[0].user, "u1") << "one of the comments has the bars, whichever";
 }
@@ -137,8 +138,8 @@ TEST(SacctRows, TrailingBarsLineEndsAndMarksOfOtherSystems) {
 
 TEST(SacctRows, OtherOutputIsRefusedInOneSentence) {
   const std::string row = "1121|train|u1|gpu|" + kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a line of column names, as without "
-                                       "--noheader (as sacct --allusers --parsable2"));
+  EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a line of column names: print the log "
+                                       "without --noheader (sacct --allusers --parsable2"));
   EXPECT_THAT(error_of("1121|bash|gpu|a1|4|COMPLETED|0:0\n"), HasSubstr("--noheader"));
   EXPECT_THAT(error_of(replaced(row, "|", ";")), HasSubstr("--noheader"));
   const std::string fixed =
