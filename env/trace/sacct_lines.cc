@@ -25,14 +25,25 @@ bool is_name(char c) {
   return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
 
-std::vector<std::string_view> split_at(std::string_view text, std::string_view delimiter) {
-  std::vector<std::string_view> parts;
+void split_at(std::string_view text, std::string_view delimiter,
+              std::vector<std::string_view>& parts) {
+  if (delimiter.size() == 1) {
+    split_line(text, delimiter[0], parts);
+    return;
+  }
+  parts.clear();
   for (size_t at = 0;;) {
     const size_t end = std::min(text.find(delimiter, at), text.size());
     parts.push_back(text.substr(at, end - at));
-    if (end == text.size()) return parts;
+    if (end == text.size()) return;
     at = end + delimiter.size();
   }
+}
+
+std::vector<std::string_view> split_at(std::string_view text, std::string_view delimiter) {
+  std::vector<std::string_view> parts;
+  split_at(text, delimiter, parts);
+  return parts;
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -174,11 +185,22 @@ void SacctLines::refuse(const std::string& record) {
 
 bool SacctLines::next() {
   Line line;
-  while (next_line(line)) {
-    rows_.begins_at(line.number);
-    record_ = std::move(line.text);
+  const size_t wanted = header_.columns.size();
+  for (;;) {
+    if (ahead_.empty()) {  // most rows of most logs
+      if (!rows_.next()) return false;
+      line.number = rows_.line_number();
+      record_.assign(rows_.line());
+    } else {
+      next_line(line);
+      rows_.begins_at(line.number);
+      record_ = std::move(line.text);
+    }
     if (split_csv(record_)) return true;
-    const size_t wanted = header_.columns.size();
+    if (!ends_in_text_) {
+      split_at(record_, header_.delimiter, fields_);
+      if (fields_.size() == wanted) return true;
+    }
     std::vector<std::string_view> parts = split_at(record_, header_.delimiter);
     std::vector<Reading> readings;
     size_t lines = 1;
@@ -232,7 +254,6 @@ bool SacctLines::next() {
     }
     return true;
   }
-  return false;
 }
 
 }  // namespace yard
