@@ -116,7 +116,8 @@ TEST_P(FieldCase, ComesOutAsExpected) {
 
 INSTANTIATE_TEST_SUITE_P(All, FieldCase, ::testing::ValuesIn(case_names()), [](const auto& info) {
   std::string name = info.param;
-  std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == '.'; }, '_');
   return name;
 });
 
