@@ -50,8 +50,9 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us) : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least();
+Sizes::Sizes(const View& view, int64_t slot_us, ProgressiveFilling* filling)
+    : view_(view), slot_us_(slot_us), shares_(view) {
+  give_least(filling);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -75,9 +76,16 @@ bool Sizes::fits(const Shares& more) const {
 
 void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
 
-// Who keeps its size takes it first; then the others, first come first served, the least with which
-// they run.
-void Sizes::give_least() {
+JobSize Sizes::least(int32_t slot) const {
+  JobSize out{slot, {}};
+  for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
+  }
+  return out;
+}
+
+// Jobs that keep their size take it first; then the others in order, the least with which they run.
+void Sizes::give_least(ProgressiveFilling* filling) {
   std::vector<int32_t> slots;
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
     slots.push_back(slot);
@@ -92,19 +100,22 @@ void Sizes::give_least() {
     for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
       kept.tasks.push_back(view_.held_tasks(slot, g));
     }
-    take(shares_.of(kept));
+    const Shares has = shares_.of(kept);
+    take(has);
+    if (filling != nullptr) filling->count(slot, has);
   }
   std::sort(slots.begin(), slots.end(),
             [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
   for (const int32_t slot : slots) {
-    JobSize least{slot, {}};
-    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-      least.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
-    }
-    const Shares wants = shares_.of(least);
+    if (filling != nullptr) filling->add(slot);
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    JobSize size = least(filling == nullptr ? slots[i] : filling->next());
+    const Shares wants = shares_.of(size);
     if (!fits(wants)) continue;
     take(wants);
-    open_.push_back(std::move(least));
+    if (filling != nullptr) filling->count(size.slot, wants);
+    open_.push_back(std::move(size));
   }
 }
 

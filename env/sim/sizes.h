@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/sim/plan.h"
+#include "env/sim/progressive_filling.h"
 #include "env/sim/task_placer.h"
 
 namespace yard {
@@ -46,9 +47,10 @@ class Sizes {
     int32_t index = kNone, group = kNone;
   };
 
-  // Those that may get a size now have the least with which they run. Requires: the view outlives
-  // this, and has the state before the draft.
-  Sizes(const View& view, int64_t slot_us);
+  // Those that may get a size now have the least with which they run, the jobs of `filling`'s next
+  // owner first; null: first come first served. Requires: the view outlives this, and has the state
+  // before the draft.
+  Sizes(const View& view, int64_t slot_us, ProgressiveFilling* filling = nullptr);
 
   // Who gets a size now, in the order of submission.
   const std::vector<JobSize>& open() const { return open_; }
@@ -74,7 +76,8 @@ class Sizes {
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  void give_least();
+  void give_least(ProgressiveFilling* filling);
+  JobSize least(int32_t slot) const;
   bool start(const JobSize& size, Draft& draft) const;
 
   const View& view_;
