@@ -144,6 +144,29 @@ void ServiceQueues::run(int32_t slot) {
   rank_[slot] = kFirstRunning + ++counts_->running;
 }
 
+void ServiceQueues::start(int32_t slot) {
+  const int32_t queue = queue_of(slot, spared_us(slot));
+  if (standing_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
+  run(slot);
+  watch_sinking(slot);
+}
+
+// Preempted jobs go to the front of their queue in the order in which they ran there, unless their
+// service is that of a lower one by now.
+void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
+  std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return key(b) < key(a); });
+  for (const int32_t slot : slots) {
+    const int32_t queue = queue_of(slot, 0);
+    if (queue > queue_[slot]) {
+      rank_[slot] = ++counts_->tail;
+    } else if (runs_by_rank(slot)) {
+      rank_[slot] = --counts_->front;
+    }
+    set_queue(slot, queue);
+    wait_from_now(slot);
+  }
+}
+
 void ServiceQueues::wait_from_now(int32_t slot) {
   standing_[slot] = kWaits;
   sinking_.remove(slot);
@@ -164,6 +187,10 @@ void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
   for (int32_t slot = sinking_.last(0); slot != kNone; slot = sinking_.last(0)) {
     const double at = sinking_.key(slot, 0).value;
     if (at < now) return;
+    if (!view_.holds(slot)) {  // its node failed
+      sinking_.remove(slot);
+      continue;
+    }
     const int32_t queue = queue_of(slot, spared_us(slot));
     if (queue > queue_[slot]) {
       set_queue(slot, at > now ? queue_[slot] + 1 : queue);
@@ -198,33 +225,28 @@ bool ServiceQueues::begin() {
   moved_.clear();
   joined_.clear();
   stopped_.clear();
-  std::vector<int32_t> entering, promoted, begun;
+  std::vector<int32_t> entering, failed, begun, promoted;
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i);
     if (view_.finished(slot)) {
       forget(slot);
     } else if (view_.holds(slot)) {
-      if (standing_[slot] != kHolds) {  // from a snapshot
-        set_queue(slot, queue_of(slot, spared_us(slot)));
-        begun.push_back(slot);
-      }
-      watch_sinking(slot);
-    } else if (view_.phase(slot) == Phase::kBlocked) {
-      continue;
-    } else if (standing_[slot] == kUnknown) {
-      set_queue(slot, queue_of(slot, 0));
-      entering.push_back(slot);
-      wait_from_now(slot);
-    } else if (standing_[slot] == kHolds) {  // its node failed
-      set_queue(slot, queue_of(slot, 0));
-      rank_[slot] = --counts_->front;
-      wait_from_now(slot);
+      if (standing_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
+      if (standing_[slot] == kHolds) watch_sinking(slot);
+    } else if (view_.phase(slot) == Phase::kWaiting) {
+      if (standing_[slot] == kHolds) failed.push_back(slot);  // its node did
+      if (standing_[slot] == kUnknown) entering.push_back(slot);
     }
   }
   if (history_) history_->sum_up();
+  for (const int32_t slot : entering) {
+    set_queue(slot, queue_of(slot, 0));
+    wait_from_now(slot);
+  }
   std::sort(begun.begin(), begun.end(),
             [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
-  for (const int32_t slot : begun) run(slot);
+  for (const int32_t slot : begun) start(slot);
+  wait_in_front(failed);
   sink_until_now(entering);
   enter_at_end(entering);
   if (!promoting_ || !promote(promoted)) return false;
@@ -253,28 +275,13 @@ bool ServiceQueues::settle(const Plan& plan) {
   }
   std::erase_if(begun, [&](int32_t slot) { return !view_.holds(slot); });
   const auto first = [&](int32_t a, int32_t b) { return key(a) < key(b); };
-  std::sort(stopped.begin(), stopped.end(), [&](int32_t a, int32_t b) { return first(b, a); });
   std::sort(begun.begin(), begun.end(), first);
-  for (const int32_t slot : stopped) {
-    const int32_t queue = queue_of(slot, 0);
-    if (queue > queue_[slot]) {
-      rank_[slot] = ++counts_->tail;
-    } else if (runs_by_rank(slot)) {
-      rank_[slot] = --counts_->front;
-    }
-    set_queue(slot, queue);
-    wait_from_now(slot);
-  }
+  wait_in_front(stopped);
   const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const Claim& given) {
     const Key now = key(given.slot);
     return view_.holds(given.slot) || (!(now < given.key) && !(given.key < now));
   });
-  for (const int32_t slot : begun) {
-    run(slot);
-    const int32_t queue = queue_of(slot, spared_us(slot));
-    if (queue != queue_[slot]) set_queue(slot, queue);
-    watch_sinking(slot);
-  }
+  for (const int32_t slot : begun) start(slot);
   moved_ = std::move(begun);
   return !as_given;
 }

@@ -104,6 +104,8 @@ class ServiceQueues {
   void forget(int32_t slot);
   void enter_at_end(std::vector<int32_t>& slots);
   void run(int32_t slot);
+  void start(int32_t slot);
+  void wait_in_front(std::vector<int32_t>& slots);
   void wait_from_now(int32_t slot);
   void sink_until_now(std::vector<int32_t>& entering);
   bool promote(std::vector<int32_t>& entering);
