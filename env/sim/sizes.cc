@@ -168,7 +168,7 @@ bool Sizes::start(const JobSize& size, Draft& draft) const {
   }
 }
 
-void Sizes::carry_out(Draft& draft) {
+void Sizes::carry_out(Draft& draft, Places places) {
   std::vector<JobSize> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -184,6 +184,13 @@ void Sizes::carry_out(Draft& draft) {
     }
     starts.push_back(size);
   }
+  if (places == Places::kSmallestFirst) {
+    const auto share = [&](const JobSize& size) {
+      return ClusterShares::dominant(shares_.of(size));
+    };
+    std::stable_sort(starts.begin(), starts.end(),
+                     [&](const JobSize& a, const JobSize& b) { return share(a) < share(b); });
+  }
   size_t started = 0;
   for (const JobSize& size : starts) started += start(size, draft);
   // Nobody stops for nothing.
@@ -193,9 +200,9 @@ void Sizes::carry_out(Draft& draft) {
   if (again) draft.wake_at(slot_began_us() + slot_us_);
 }
 
-void Sizes::hand_out(const Worth& worth, Draft& draft) {
+void Sizes::hand_out(const Worth& worth, Draft& draft, Places places) {
   for (Grant next = best(worth); next.index != kNone; next = best(worth)) grow(next);
-  carry_out(draft);
+  carry_out(draft, places);
 }
 
 Sizes::Worth least_share(const View& view, const ClusterShares& shares) {

@@ -64,11 +64,15 @@ class Sizes {
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
+  // In which order the jobs that start find their places: as they are open(), or those of the least
+  // dominant share first.
+  enum class Places { kAsOpen, kSmallestFirst };
+
   // Writes starts, and stops of those that get another size, into the draft.
-  void carry_out(Draft& draft);
+  void carry_out(Draft& draft, Places places = Places::kAsOpen);
 
   // All of it: grows by best() until nothing does, and carries it out.
-  void hand_out(const Worth& worth, Draft& draft);
+  void hand_out(const Worth& worth, Draft& draft, Places places = Places::kAsOpen);
 
  private:
   bool elastic(int32_t slot) const;

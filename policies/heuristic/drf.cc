@@ -53,7 +53,6 @@ const PolicyRegistry::Add<Drf> kDrf{
                  "elastic jobs change size by slots of time, others are never stopped",
      .level = Level::kBlind,
      .preemptive = true,
-     .by_sizes = true,
      .fields = describe<Config>}};
 
 }  // namespace
