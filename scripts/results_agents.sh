@@ -64,7 +64,7 @@ with_load_control() {
 
 pilot=checkpoint:checkpoints/pilot
 untrained=(dl2 start= updates=1 validate_every=1 lr=0)
-anybody=fifo,greedy,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
+anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -75,7 +75,7 @@ local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
-urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
+urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
 # rows over all of them, too (docs/metrics.md, "Over several cells").
@@ -178,9 +178,9 @@ for part in $agents; do
     sched2*) told=fifo-consolidate,fifo,greedy,las-skew ;;
     harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
     dl2*) told=drf,optimus,dl2-start,dl2-untrained ;;
-    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
+    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share ;;
     meta) told=greedy-best-fit,las-skew,srtf-estimate ;;
-    rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
+    rules) told=random,las,tiresias,2d-las,gandiva,fair-share,drf,mlf-h ;;
   esac
   whole=  # the agent that this one is an ablation of
   if [[ $name == *-* ]]; then
@@ -210,9 +210,9 @@ for part in $agents; do
     meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
       --against "$anybody" ;;
     rules)  # what the papers' heuristics are worth
-      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,tiresias,2d-las,gandiva,fair-share
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
-        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,mlf-h
+        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,tiresias,mlf-h
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
       compare_seeds lif-linear random servers-6 "${fixed_sizes[@]}"
       compare_seeds lif-quadratic random servers-6 "${fixed_sizes[@]}"
@@ -248,7 +248,7 @@ if wanted test/agents-sched2; then
 fi
 if wanted test/agents-mlfs; then
   echo "== test, mlfs"
-  told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share,mlfs
+  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 

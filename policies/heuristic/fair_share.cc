@@ -206,7 +206,9 @@ const PolicyRegistry::Add<FairShare> kFairShare{
     "fair-share",
     {.about = "quotas first, then GPUs by tenants' weights; users within a tenant alike",
      .source = "our own, after YARN's fair scheduler and Slurm's fair tree",
-     .fidelity = "GPUs alone count; no decay of what was used before, which Slurm's tree goes by",
+     .fidelity = "GPUs that are held count, not decayed use, nor CPUs; Slurm: nearest is "
+                 "PriorityType=priority/multifactor, whose fair tree goes by decayed use, with "
+                 "PreemptType=preempt/qos",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};
