@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "policies/preemption_cost.h"
 
@@ -219,6 +220,53 @@ bool ServiceQueues::promote(std::vector<int32_t>& entering) {
     any = true;
   }
   return any;
+}
+
+void ServiceQueues::rebuild() {
+  struct Entry {
+    int64_t at_us;
+    bool sank;
+    int32_t serial, slot;
+    bool operator<(const Entry& o) const {
+      return std::tie(at_us, sank, serial) < std::tie(o.at_us, o.sank, o.serial);
+    }
+  };
+  std::vector<Entry> holders, in_front, at_end;
+  // What it was served beyond the limit above its queue.
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t spared_us) {
+    const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
+    return served_us(slot) - spared_us - static_cast<int64_t>(std::ceil(limit_us));
+  };
+  for (int32_t i = 0; i < view_.num_changed(); ++i) {
+    const int32_t slot = view_.changed(i), serial = view_.serial(slot);
+    if (view_.holds(slot)) {
+      const int64_t spared = spared_us(slot);
+      int32_t queue = queue_of(slot, spared);
+      if (queue > 0 && over_us(slot, queue, spared) <= 0) --queue;  // it sinks in this very moment
+      const bool restored = view_.started(slot) > 1;
+      int64_t at_us =
+          view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
+      int64_t sank_us = -1;
+      if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, spared);
+      set_queue(slot, queue);
+      holders.push_back({std::max(at_us, sank_us), sank_us > at_us, serial, slot});
+    } else if (view_.phase(slot) == Phase::kWaiting || view_.phase(slot) == Phase::kStopping) {
+      const int32_t queue = queue_of(slot, 0);
+      const bool sank = queue > 0 && over_us(slot, queue, 0) <= 0;
+      set_queue(slot, queue);
+      (view_.started(slot) > 0 && !sank ? in_front : at_end)
+          .push_back({view_.since_us(slot), false, serial, slot});
+    }
+  }
+  std::sort(holders.begin(), holders.end());
+  std::sort(in_front.begin(), in_front.end());
+  std::sort(at_end.begin(), at_end.end());
+  for (const Entry& entry : holders) run(entry.slot);
+  for (const Entry& entry : in_front) rank_[entry.slot] = --counts_->front;
+  for (const Entry& entry : at_end) rank_[entry.slot] = ++counts_->tail;
+  for (const auto* entries : {&in_front, &at_end}) {
+    for (const Entry& entry : *entries) wait_from_now(entry.slot);
+  }
 }
 
 bool ServiceQueues::begin() {

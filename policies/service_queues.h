@@ -62,6 +62,13 @@ class ServiceQueues {
   // Requires: the same place in the memory every time; `view` and `rule` outlive this.
   ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver);
 
+  // Fills columns that are zero from a snapshot, in which every job counts as changed: jobs that
+  // run stand in the order in which they began to, or sank; those that were preempted wait in
+  // front, the last first; the others in the order in which they came. What a snapshot does not
+  // tell is left out: how long a job waited since its last promotion, and who of those that were
+  // preempted in one moment ran first.
+  void rebuild();
+
   // Takes in what happened since the last decision. moved() then lists the holders whose place in
   // order changed, beside those that are among the changed. Returns whether a job that waited
   // before changed its place, too.

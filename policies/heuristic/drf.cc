@@ -4,6 +4,8 @@
 // What fits nowhere is passed over. Then elastic jobs grow: the next task goes to the job whose
 // dominant share is least, to the role group of it that is furthest behind what was asked for, as
 // DL2's rival did.
+#include <optional>
+
 #include "env/sim/sizes.h"
 #include "policies/policy.h"
 
@@ -14,9 +16,9 @@ struct Config {
   std::string share = "tree";
   double timer_s = 1200;
   void fields(FieldList& f) {
-    f("share", share, {"tree", "user", "tenant"},
+    f("share", share, {"tree", "user", "tenant", "job"},
       "whose shares count: tree: the cluster's tenants, and users within each; user: users alone; "
-      "tenant: tenants alone");
+      "tenant: tenants alone; job: every job's, first come first served, as DL2's rival did");
     f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
   }
 };
@@ -27,22 +29,23 @@ class Drf final : public Policy {
     const auto config = parse<Config>(settings);
     slot_us_ = static_cast<int64_t>(config.timer_s * 1e6);
     using Owners = ProgressiveFilling::Owners;
-    owners_ = config.share == "user"   ? Owners::kUser
-              : config.share == "tree" ? Owners::kTree
-                                       : Owners::kTenant;
+    if (config.share == "tree") owners_ = Owners::kTree;
+    if (config.share == "user") owners_ = Owners::kUser;
+    if (config.share == "tenant") owners_ = Owners::kTenant;
   }
 
   Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    ProgressiveFilling filling(view, owners_);
-    Sizes(view, slot_us_, &filling).hand_out(least_share(view, shares), draft);
+    std::optional<ProgressiveFilling> filling;
+    if (owners_) filling.emplace(view, *owners_);
+    Sizes(view, slot_us_, filling ? &*filling : nullptr).hand_out(least_share(view, shares), draft);
   }
 
  private:
   int64_t slot_us_ = 0;
-  ProgressiveFilling::Owners owners_ = ProgressiveFilling::Owners::kTree;
+  std::optional<ProgressiveFilling::Owners> owners_;  // none: every job by itself
 };
 
 const PolicyRegistry::Add<Drf> kDrf{

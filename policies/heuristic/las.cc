@@ -83,19 +83,24 @@ class Tiresias final : public Policy {
            (kPlaces ? Carver::bytes<uint8_t>(view.capacity()) : 0);
   }
 
+  void rebuild(const View& view, Memory& memory) const override {
+    Carver carver(memory.data());
+    ServiceQueues(view, queues_, carver).rebuild();
+  }
+
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     Carver carver(memory.data());
+    ServiceQueues queues(view, queues_, carver);
     Ranked ranked(view, carver, kLanes);
     HeldOrder held(view.capacity(), carver);
     RoomIndex rooms(view, indexed(), held, carver);
-    ServiceQueues queues(view, queues_, carver);
     PreemptionRule rule{placement_};
     if constexpr (kPlaces) {
-      uint8_t* consolidates = carver.take<uint8_t>(view.capacity());
-      learn_places(view, consolidates);
-      rule.lane_of = [consolidates](int32_t slot) { return consolidates[slot]; };
-      rule.placement_of = [consolidates, this](int32_t slot) {
-        return consolidates[slot] != 0 ? Placement::kConsolidate : placement_;
+      uint8_t* spreads = carver.take<uint8_t>(view.capacity());
+      learn_places(view, spreads);
+      rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kMayNot ? 1 : 0; };
+      rule.placement_of = [spreads, this](int32_t slot) {
+        return spreads[slot] == kMayNot ? Placement::kConsolidate : placement_;
       };
     }
     const auto follow = [&](int32_t slot) {
@@ -142,25 +147,30 @@ class Tiresias final : public Policy {
   // An index of rooms serves where all jobs go to places of one kind.
   Placement indexed() const { return kPlaces ? Placement::kFirstFit : placement_; }
 
-  // Notes of the jobs that are new whether they are to be kept together.
-  void learn_places(const View& view, uint8_t* consolidates) const {
+  // Whether a job may be spread.
+  enum Spreads : uint8_t { kUnknown, kMay, kMayNot };
+
+  // Works it out for the jobs that are new.
+  void learn_places(const View& view, uint8_t* spreads) const {
     std::optional<Foretell> foretell;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      if (view.phase(slot) != Phase::kWaiting || view.started(slot) > 0) continue;
-      if (!foretell) foretell.emplace(view);
-      if (!foretell->places_differ() && placement_ != Placement::kConsolidate) {
-        consolidates[slot] = 0;
-        continue;
+      if (view.finished(slot)) {
+        spreads[slot] = kUnknown;
+      } else if (spreads[slot] == kUnknown && (view.shaped(slot) || view.gpus(slot) < 2)) {
+        spreads[slot] = kMay;
+      } else if (spreads[slot] == kUnknown) {
+        if (!foretell) foretell.emplace(view);
+        spreads[slot] = spreading_slows(view, *foretell, slot) ? kMayNot : kMay;
       }
-      consolidates[slot] = spreading_slows(view, *foretell, slot) ? 1 : 0;
     }
   }
 
   // By the speed on the fewest nodes of a type, and with half of the GPUs of each on another.
   bool spreading_slows(const View& view, const Foretell& foretell, int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
-    if (view.shaped(slot) || gpus < 2 || !foretell.modelled(slot)) return false;
+    if (!foretell.places_differ() || !foretell.modelled(slot)) return false;
+    if (view.shaped(slot) || gpus < 2) return false;
     for (int32_t t = 0; t < foretell.num_types(); ++t) {
       const auto nodes = foretell.nodes_of(t);
       const double together = foretell.together(slot, t);

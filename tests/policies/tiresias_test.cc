@@ -111,17 +111,14 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
   EXPECT_EQ(history.gittins(1000, 100), 0);
 }
 
-// A snapshot says nothing of when jobs entered their queues: they stand by what they attained,
-// those of one queue in the order of submission.
-TEST(TiresiasPolicies, ASnapshotIsAnOrderByQueueAndSubmission) {
+// All three put a job that has passed a limit behind those that have not.
+TEST(TiresiasPolicies, ShortJobsGoAheadOfOneThatSank) {
   for (const char* name : {"las", "tiresias", "tiresias-gittins"}) {
     const Scene scene("1x1", jobs_of({{0, 1, 4000}, {10, 1, 100}, {20, 1, 100}}), no_costs());
-    const auto policy = make_policy(name);
-    Player player(scene, *policy);
-    player.play();
-    EXPECT_EQ(player.jobs()[0].end_us, 4200 * kSecond) << name;
-    EXPECT_EQ(player.jobs()[1].end_us, 3350 * kSecond) << name;
-    EXPECT_EQ(player.jobs()[2].end_us, 3450 * kSecond) << name;
+    const std::vector<JobOutcome> jobs = played(scene, name);
+    EXPECT_EQ(jobs[0].end_us, 4200 * kSecond) << name;
+    EXPECT_EQ(jobs[1].end_us, 3350 * kSecond) << name;
+    EXPECT_EQ(jobs[2].end_us, 3450 * kSecond) << name;
   }
 }
 
