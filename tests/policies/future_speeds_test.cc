@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "env/sim/speed_estimator.h"
 #include "policies/order.h"
 #include "tests/support/futures.h"
 
@@ -20,12 +21,51 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+// Plays as the `default` pacing does, at a level of information about speeds.
+class SpeedPlayer {
+ public:
+  SpeedPlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
+      : scene_(scene),
+        policy_(policy),
+        world_(scene.fixed(), scene.size()),
+        speeds_(world_.fixed(), speeds, 0.25, 1),
+        view_(world_.fixed(), world_.state(), policy.level(), nullptr, speeds_.shown()),
+        draft_(world_.fixed(), world_.state()) {
+    world_.reset(0, scene.size());
+    memory_.reset(policy.memory_bytes(view_));
+  }
+
+  // False when all jobs are done.
+  bool step() {
+    if (all_done(state()) || !world_.advance(scene_.truth())) return false;
+    draft_.reset();
+    speeds_.observe(state());
+    policy_.decide(view_, memory_, draft_);
+    speeds_.note(state());
+    if (plan().wake_us != kNever) world_.state().head->timer_us = plan().wake_us;
+    return true;
+  }
+
+  const ClusterState& state() { return world_.state(); }
+  const View& view() const { return view_; }
+  const Plan& plan() const { return draft_.plan(); }
+
+ private:
+  const Scene& scene_;
+  const Policy& policy_;
+  World world_;
+  SpeedEstimator speeds_;
+  View view_;
+  Draft draft_;
+  Memory memory_;
+};
+
 // Plays until `over` says so, of the state after each decision.
 std::vector<Said> said_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
-                             const std::function<bool(const Player&)>& over) {
-  Player player(scene, policy, speeds);
+                             const std::function<bool(SpeedPlayer&)>& over) {
+  SpeedPlayer player(scene, policy, speeds);
   std::vector<Said> said;
-  while (player.advance() && player.decide()) {
+  while (player.step()) {
     said.push_back({player.view().now_us(), player.plan()});
     if (over(player)) break;
   }
@@ -59,7 +99,7 @@ TEST_P(SpeedFuture, IsUnknown) {
         other_future(now, settled_by_anybody(jobs, until_us, 2), until_us, rng.split(2));
     const ToldScene other(then);
     const auto said = [&](const Scene& where, int64_t end_us) {
-      std::vector<Said> all = said_until(where, *policy, speeds, [&](const Player& player) {
+      std::vector<Said> all = said_until(where, *policy, speeds, [&](SpeedPlayer& player) {
         return player.view().now_us() > end_us;
       });
       std::erase_if(all, [&](const Said& one) { return one.at_us > end_us; });
@@ -91,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedFuture,
 SpeedColumns leaked;
 std::vector<int32_t> leaked_classes;
 
-bool anybody_of_the_last_model_ran(const Player& player, const std::vector<Job>& jobs) {
+bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& jobs) {
   const ClusterState& s = player.state();
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     const bool holds = s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
@@ -111,7 +151,7 @@ int times_the_tables_mattered(const Policy& policy, SpeedLevel speeds) {
       const ToldScene scene(world);
       leaked = scene.scene().fixed().speed;
       leaked_classes = MadeUpModels::classes_of(world.world.jobs);
-      return said_until(scene.scene(), policy, speeds, [&](const Player& player) {
+      return said_until(scene.scene(), policy, speeds, [&](SpeedPlayer& player) {
         return anybody_of_the_last_model_ran(player, now.world.jobs);
       });
     };

@@ -91,15 +91,13 @@ void Scene::set_faults(std::vector<Fault> faults) {
   fixed_.faults = true;
 }
 
-Player::Player(const Scene& scene, const Policy& policy, SpeedLevel speeds)
+Player::Player(const Scene& scene, const Policy& policy)
     : scene_(scene),
       policy_(policy),
       world_(scene.fixed(), scene.size()),
       before_(scene.fixed(), scene.size()),
-      speeds_(world_.fixed(), speeds, 0.25, 1),
       view_(world_.fixed(), world_.state(), policy.level(),
-            policy.level() >= Level::kNoisyOracle ? scene.truth().work_us : nullptr,
-            speeds_.shown()),
+            policy.level() >= Level::kNoisyOracle ? scene.truth().work_us : nullptr),
       draft_(world_.fixed(), world_.state()),
       jobs_(static_cast<size_t>(scene.size())),
       done_us_(static_cast<size_t>(scene.size()), 0),
@@ -167,9 +165,7 @@ bool Player::advance() {
 bool Player::decide() {
   before_.copy_from(world_);
   draft_.reset();
-  speeds_.observe(world_.state());
   policy_.decide(view_, memory_, draft_);
-  speeds_.note(world_.state());
   const Plan& plan = draft_.plan();
   ClusterState& s = world_.state();
   if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;

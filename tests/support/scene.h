@@ -21,7 +21,6 @@
 #include "env/cluster/spec.h"
 #include "env/sim/choose.h"
 #include "env/sim/pacing.h"
-#include "env/sim/speed_estimator.h"
 #include "env/sim/workload.h"
 #include "env/sim/world.h"
 #include "policies/policy.h"
@@ -89,7 +88,7 @@ class Scene {
 class Player {
  public:
   // Requires: both outlive the player.
-  Player(const Scene& scene, const Policy& policy, SpeedLevel speeds = SpeedLevel::kTold);
+  Player(const Scene& scene, const Policy& policy);
 
   // Lets the next event happen and asks the policy; false when all jobs are done or a check failed.
   bool step() { return advance() && decide(); }
@@ -119,7 +118,6 @@ class Player {
   const Scene& scene_;
   const Policy& policy_;
   World world_, before_;  // before: the state as it was when the policy was asked
-  SpeedEstimator speeds_;
   View view_;
   Draft draft_;
   Memory memory_;
