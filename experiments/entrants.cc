@@ -7,6 +7,7 @@
 
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 
 namespace yard {
 namespace {
@@ -64,6 +65,7 @@ Entrant enter(const std::string& policy, const RunOptions& options) {
 std::vector<Entrant> oracle_family(const RunOptions& base) {
   RunOptions options = base;
   options.information.reset();
+  options.speeds = SpeedLevel::kTold;  // who bounds others knows all
   std::vector<Entrant> family;
   const std::vector<std::string>& own = PacingRegistry::info(base.rules).oracles;
   for (const std::string& name : own) family.push_back(enter_unnamed(name, options));
@@ -129,6 +131,7 @@ std::string inputs_of(const Entrant& entrant, bool stops) {
                                    {"oracle_noise", how.oracle_noise},
                                    {"seed", how.seed},
                                    {"fingerprint", fingerprint(entrant, true)}};
+  if (how.speeds != SpeedLevel::kTold) inputs["speeds"] = speed_level_name(how.speeds);
   if (!stops) inputs["start_only"] = fingerprint(entrant, false);
   return inputs.dump();
 }

@@ -21,7 +21,8 @@ namespace {
 // Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
 struct Field {
   std::vector<Entrant> all;
-  size_t rivals = 0, bounds = 0;                // how many
+  size_t rivals = 0, bounds = 0;  // how many
+  size_t family = 0;              // of the bounds, those that nobody named: they come first
   std::vector<std::vector<size_t>> candidates;  // who they are, seed by seed
 };
 
@@ -85,6 +86,7 @@ class Evaluator {
   void line_up() {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
+    field_.family = bounds.size();
     Level most = Level::kBlind;
     // A policy by itself, and as one of several seeds, plays once.
     std::map<std::string, size_t> entered;
@@ -135,21 +137,25 @@ class Evaluator {
     return out;
   }
 
-  // In a cell where the yardstick is chosen, rivals alone play.
-  std::vector<const Entrant*> players(bool choosing) const {
-    std::vector<const Entrant*> out;
+  // Who plays in a cell. Where the yardstick is chosen, rivals alone; where oracles bound nothing,
+  // not their family.
+  std::vector<size_t> players(const CellFacts& facts, bool choosing) const {
+    std::vector<size_t> out;
     for (size_t i = 0; i < (choosing ? field_.rivals : field_.all.size()); ++i) {
-      out.push_back(&field_.all[i]);
+      if (!in_family(i) || facts.no_bound.empty()) out.push_back(i);
     }
     return out;
   }
+  bool in_family(size_t i) const { return i >= field_.rivals && i < field_.rivals + field_.family; }
 
   void add_arena(const CellSpec& cell, bool choosing) {
     if (options_.progress) options_.progress("looking at " + cell.name);
-    const auto [it, fresh] = arenas_.emplace(cell.name, Arena(cell, results_, sources_));
+    const auto [it, fresh] =
+        arenas_.emplace(cell.name, Arena(cell, options_.run_of("").rules, results_, sources_));
     const Arena& arena = it->second;
-    for (const Entrant* entrant : players(choosing)) {
-      if (!arena.knows(*entrant)) eta_.expect(entrant->name, work(arena), cell.replicas);
+    for (const size_t i : players(arena.facts(), choosing)) {
+      const Entrant& entrant = field_.all[i];
+      if (!arena.knows(entrant)) eta_.expect(entrant.name, work(arena), cell.replicas);
     }
   }
 
@@ -158,14 +164,22 @@ class Evaluator {
     return static_cast<double>(arena.facts().jobs) * (1 + arena.facts().congestion);
   }
 
+  // Returns the scores of those who play, at their places among all.
   std::vector<Score> play(const CellSpec& cell, bool choosing) {
     Arena& arena = arenas_.at(cell.name);
-    return arena.scores(players(choosing), [&](const Entrant& entrant, double wall_s) {
-      eta_.done(entrant.name, work(arena), wall_s);
-      if (options_.progress) {
-        options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
-      }
-    });
+    const std::vector<size_t> who = players(arena.facts(), choosing);
+    std::vector<const Entrant*> playing;
+    for (const size_t i : who) playing.push_back(&field_.all[i]);
+    const std::vector<Score> scores =
+        arena.scores(playing, [&](const Entrant& entrant, double wall_s) {
+          eta_.done(entrant.name, work(arena), wall_s);
+          if (options_.progress) {
+            options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
+          }
+        });
+    std::vector<Score> out(field_.all.size());
+    for (size_t k = 0; k < who.size(); ++k) out[who[k]] = scores[k];
+    return out;
   }
 
   std::vector<std::string> lack_limits() const {
@@ -222,10 +236,11 @@ class Evaluator {
     cell.candidate_name = options_.candidates[candidate].name;
     cell.validated = !spec.chosen_on.empty();
     const std::vector<size_t>& seeds = field_.candidates[candidate];
-    const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
     for (const size_t i : seeds) cell.candidates.push_back(scores[i]);
     cell.training_core_s = training_core_s(seeds);
-    cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
+    for (size_t i = field_.rivals; i < field_.rivals + field_.bounds; ++i) {
+      if (!in_family(i) || cell.facts.no_bound.empty()) cell.bounds.push_back(scores[i]);
+    }
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }

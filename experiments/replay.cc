@@ -7,6 +7,7 @@
 #include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard {
@@ -72,6 +73,11 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
   }
   Contestant who;
   who.name = policy;
+  if (!rules.policies.empty() && options.speeds != SpeedLevel::kTold) {
+    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
+                     "rules 'default': published ones know no speeds of models",
+                     "'" + options.rules + "'");
+  }
   if (rules.policies.empty()) {
     Settings settings = options.policy;
     OpenedPolicy opened = open_policy(policy, settings);
@@ -183,6 +189,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,
                            .oracle_noise = options.oracle_noise,
+                           .speeds = options.speeds,
                            .seed = options.seed,
                            .trace = &scenario.played(),
                            .cluster = &scenario.cluster,
@@ -194,6 +201,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.rules = options.rules;
   run.placement = contestant.placement;
   run.level = contestant.level;
+  run.speeds = options.speeds;
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
   Outcome outcome;

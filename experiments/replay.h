@@ -17,9 +17,10 @@ namespace yard {
 
 struct RunOptions {
   std::string rules = "default";
-  std::string placement;             // empty: the policy's, or the rule set's first
-  std::optional<Level> information;  // the most that a policy may see; empty: what it declares
-  double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
+  std::string placement;                  // empty: the policy's, or the rule set's first
+  std::optional<Level> information;       // the most that a policy may see; empty: what it declares
+  double oracle_noise = 0.25;             // sd of the log error of a noisy oracle
+  SpeedLevel speeds = SpeedLevel::kTold;  // what policies may know of how fast jobs run
   uint64_t seed = 1;
   Settings policy;  // of the policy
   Settings pacing;  // of the rules
@@ -32,6 +33,7 @@ struct Run {
   std::string rules;
   std::string placement;  // empty: the policy has no choice of placements
   Level level = Level::kBlind;
+  SpeedLevel speeds = SpeedLevel::kTold;
   Outcome outcome;
   Summary summary;
   double wall_s = 0, core_s = 0;  // of the replay alone

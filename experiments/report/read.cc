@@ -128,6 +128,11 @@ bool is_bound(const Json& row) {
   return level == "oracle" || level == "noisy-oracle";
 }
 
+std::string information(const Json& row) {
+  const std::string level = text(row, "information"), speeds = text(row, "speeds");
+  return speeds.empty() ? level : level + ", speeds " + speeds;
+}
+
 RunRecord read_run(const fs::path& given) {
   const fs::path path = fs::weakly_canonical(given);
   RunRecord out;

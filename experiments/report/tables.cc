@@ -31,12 +31,13 @@ std::string replays(const RunRecord& run) {
     const auto add = [&](const Json& row) {
       const std::string policy = text(row, "policy");
       table.row({escape(Names::label(run, policy)), or_absent(text(row, "placement")),
-                 or_absent(text(row, "information")), cell(row, "jobs", 0),
-                 cell(row, "unfinished", 0), cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0),
-                 cell(row, "p99_jct_s", 0), cell(row, "mean_wait_s", 0), cell(row, "makespan_s", 0),
+                 or_absent(information(row)), cell(row, "jobs", 0), cell(row, "unfinished", 0),
+                 cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0), cell(row, "p99_jct_s", 0),
+                 cell(row, "mean_wait_s", 0), cell(row, "makespan_s", 0),
                  cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
                 policy.starts_with("checkpoint:") ? "ours" : "");
     };
+    const std::string no_bound = text(json, "no_bound");
     bool bounds = false;
     for (const Json& row : json["runs"]) {
       if (is_bound(row))
@@ -44,7 +45,13 @@ std::string replays(const RunRecord& run) {
       else
         add(row);
     }
-    if (bounds) table.heading("Bounds, no competitors: these are told run times in advance");
+    if (bounds && no_bound.empty()) {
+      table.heading("Bounds, no competitors: these are told run times in advance");
+    } else if (bounds) {
+      table.heading(
+          "No competitors: these are told run times in advance, which bounds nothing here (" +
+          escape(no_bound) + ")");
+    }
     for (const Json& row : json["runs"]) {
       if (is_bound(row)) add(row);
     }

@@ -1,9 +1,11 @@
 #include "experiments/programs/sim/evaluate_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
 
+#include "env/sim/speed_estimator.h"
 #include "experiments/programs/sim/options.h"
 
 namespace yard::sim {
@@ -19,9 +21,10 @@ const char* verdict(const CellResult& cell) {
 }
 
 void print_score(const char* mark, const Score& score) {
-  std::printf("%s %-28s %-13s %12.1f %12.1f %12.1f %9.1f %10lld", mark, score.name.c_str(),
-              level_name(score.level), score.mean_jct_s, score.p99_jct_s, score.max_wait_s,
-              score.preemptions, static_cast<long long>(score.unfinished));
+  std::printf("%s %-28s %-13s %-7s %12.1f %12.1f %12.1f %9.1f %10lld", mark, score.name.c_str(),
+              level_name(score.level), speed_level_name(score.speeds), score.mean_jct_s,
+              score.p99_jct_s, score.max_wait_s, score.preemptions,
+              static_cast<long long>(score.unfinished));
 }
 
 std::string number_text(double value) {
@@ -29,6 +32,25 @@ std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", value);
   return text;
+}
+
+constexpr const char* kAbsent = "–";  // what there is no figure of
+
+std::string figure(int decimals, double value) {
+  if (!std::isfinite(value)) return kAbsent;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::string percent(double share) {
+  return std::isfinite(share) ? figure(1, 100 * share) + " %" : kAbsent;
+}
+
+// To the right of so many columns.
+std::string padded(const std::string& text, size_t width) {
+  const size_t columns = text == kAbsent ? 1 : text.size();
+  return std::string(width - std::min(width, columns), ' ') + text;
 }
 
 std::string mean_and_worst(const Spread& of) {
@@ -46,8 +68,9 @@ void print_cell(const CellResult& cell) {
               cell.facts.congestion, cell.facts.factor, load_text(cell.facts.load).c_str(),
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
-  std::printf("  %-28s %-13s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "mean JCT s",
-              "p99 s", "max wait s", "preempt", "unfinished", "candidate / it [95 %]");
+  std::printf("  %-28s %-13s %-7s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "speeds",
+              "mean JCT s", "p99 s", "max wait s", "preempt", "unfinished",
+              "candidate / it [95 %]");
   for (const Score& score : cell.candidates) {
     print_score(">", score);
     std::putchar('\n');
@@ -63,16 +86,23 @@ void print_cell(const CellResult& cell) {
     print_score(" ", cell.bounds[*cell.oracle]);
     std::putchar('\n');
   }
+  if (!cell.facts.no_bound.empty()) {
+    std::printf("no bound, for knowing run times bounds nothing here: %s\n",
+                cell.facts.no_bound.c_str());
+    for (const Score& score : cell.bounds) {
+      print_score(" ", score);
+      std::putchar('\n');
+    }
+  }
   std::printf("\n%s / %s (* yardstick, chosen %s): %.3f [%.3f, %.3f], %s; %s (%d blocks)\n",
               cell.candidate_name.c_str(), cell.yardstick_score().name.c_str(),
               cell.validated ? "on validation" : "in hindsight", cell.versus.ratio,
               cell.versus.interval.lo, cell.versus.interval.hi, verdict(cell),
               cell.judged ? "judged" : "not judged", cell.versus.blocks);
   std::printf(
-      "to the best in hindsight of %zu (+): %.3f; headroom %.1f %% (hindsight %.1f %%), "
-      "captured %.2f\n",
-      cell.rivals.size(), cell.ratio_hindsight(), 100 * cell.headroom(),
-      100 * cell.headroom_hindsight(), cell.captured());
+      "to the best in hindsight of %zu (+): %.3f; headroom %s (hindsight %s), captured %s\n",
+      cell.rivals.size(), cell.ratio_hindsight(), percent(cell.headroom()).c_str(),
+      percent(cell.headroom_hindsight()).c_str(), figure(2, cell.captured()).c_str());
   const std::optional<int> largest = cell.largest_class();
   std::printf("p99 x %s, JCT of the jobs of %s GPUs x %s, longest wait x %s, preemptions x %s\n",
               number_text(cell.over_yardstick(&Score::p99_jct_s)).c_str(),
@@ -89,25 +119,36 @@ void print_cell(const CellResult& cell) {
 }
 
 void print_cells(const std::vector<CellResult>& cells) {
-  std::printf("%-24s %-24s %6s %6s %-16s %6s %-16s %6s %6s %8s  %s\n", "cell", "policy", "jobs",
-              "load", "yardstick", "ratio", "95 %", "hinds.", "headr.", "captured", "");
+  std::printf("%-24s %-24s %-13s %-7s %6s %6s %-16s %6s %-16s %6s %7s %8s  %s\n", "cell", "policy",
+              "information", "speeds", "jobs", "load", "yardstick", "ratio", "95 %", "hinds.",
+              "headr.", "captured", "");
   for (const CellResult& cell : cells) {
     char interval[32];
     std::snprintf(interval, sizeof interval, "[%.3f, %.3f]", cell.versus.interval.lo,
                   cell.versus.interval.hi);
-    std::printf("%-24s %-24s %6lld %6s %-16s %6.3f %-16s %6.3f %5.1f%% %8.2f  %s%s\n",
-                cell.cell.c_str(), cell.candidate_name.c_str(),
-                static_cast<long long>(cell.facts.jobs), load_text(cell.facts.load).c_str(),
-                cell.yardstick_score().name.c_str(), cell.versus.ratio, interval,
-                cell.ratio_hindsight(), 100 * cell.headroom_hindsight(), cell.captured(),
-                verdict(cell), cell.judged ? "" : " (not judged)");
+    const Score& first = cell.candidates.front();
+    std::printf("%-24s %-24s %-13s %-7s %6lld %6s %-16s %6.3f %-16s %6.3f %s %s  %s%s\n",
+                cell.cell.c_str(), cell.candidate_name.c_str(), level_name(first.level),
+                speed_level_name(first.speeds), static_cast<long long>(cell.facts.jobs),
+                load_text(cell.facts.load).c_str(), cell.yardstick_score().name.c_str(),
+                cell.versus.ratio, interval, cell.ratio_hindsight(),
+                padded(percent(cell.headroom_hindsight()), 7).c_str(),
+                padded(figure(2, cell.captured()), 8).c_str(), verdict(cell),
+                cell.judged ? "" : " (not judged)");
+  }
+  std::string said;
+  for (const CellResult& cell : cells) {
+    if (cell.facts.no_bound.empty() || cell.cell == said) continue;
+    said = cell.cell;
+    std::printf("%s: no headroom, for knowing run times bounds nothing here: %s\n",
+                cell.cell.c_str(), cell.facts.no_bound.c_str());
   }
 }
 
 void print_summary(const std::vector<SummaryRow>& rows) {
   const auto line = [](const char* what, const Estimate& estimate) {
-    std::printf("  %-28s %7.3f [%.3f, %.3f]\n", what, estimate.value, estimate.interval.lo,
-                estimate.interval.hi);
+    std::printf("  %-28s %s [%s, %s]\n", what, padded(figure(3, estimate.value), 7).c_str(),
+                figure(3, estimate.interval.lo).c_str(), figure(3, estimate.interval.hi).c_str());
   };
   for (const SummaryRow& row : rows) {
     std::printf("\n%s, group %s, %d %s:\n", row.policy.c_str(), row.group.c_str(), row.cells,

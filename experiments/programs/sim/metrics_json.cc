@@ -5,6 +5,7 @@
 
 #include "env/sim/accuracy.h"
 #include "env/sim/fairness.h"
+#include "env/sim/speed_estimator.h"
 #include "env/sim/tenants.h"
 #include "experiments/programs/sim/options.h"
 
@@ -180,6 +181,7 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
               {"rules", run.rules},
               {"placement", nullptr},
               {"information", level_name(run.level)},
+              {"speeds", speed_level_name(run.speeds)},
               {"bound", is_bound(run.level)}};
   if (!run.placement.empty()) out["placement"] = run.placement;
   out.update(times_json(s.all));

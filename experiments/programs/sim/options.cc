@@ -8,6 +8,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
 
@@ -92,6 +93,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--information", information,
                  "most that policies may see: blind, history, distribution, estimate, "
                  "noisy-oracle, oracle");
+  add_speeds(app);
   app.add_flag("--skip-unusable", scenario.skip_unusable,
                "count rows and jobs that cannot be used instead of refusing the trace");
   app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes")
@@ -103,8 +105,17 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--json-out", json_out, "write the same document to a file");
 }
 
+void CommonOptions::add_speeds(CLI::App& app) {
+  app.add_option("--speeds", speeds,
+                 "what policies may know of how fast jobs run: told (the tables of --profiles and "
+                 "of the cluster), noisy (with a log-normal error of 25 %), learned (what running "
+                 "jobs have shown); oracles that bound others are always told")
+      ->default_str("told");
+}
+
 void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
+  if (!speeds.empty()) run.speeds = parse_speed_level(speeds, "--speeds");
   if (!json_out.empty()) check_writable(json_out);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);

@@ -16,7 +16,7 @@ namespace yard::sim {
 struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
-  std::string information, allow;
+  std::string information, speeds, allow;
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;
@@ -24,6 +24,9 @@ struct CommonOptions {
 
   // `many_congestions`: whether --congestion takes a list.
   void add_to(CLI::App& app, bool many_congestions = false);
+
+  // --speeds alone, for commands that have options of their own.
+  void add_speeds(CLI::App& app);
 
   // Checks what CLI11 cannot, and gives --set's values to the trace's generator, the rules and, by
   // policy_settings(), to the policies. Call it once after parsing.

@@ -1,6 +1,8 @@
 // simulate: replays a workload under one or more policies and prints a table.
 #include <cstdio>
 
+#include "env/sim/speed_estimator.h"
+#include "experiments/bound.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/metrics_json.h"
 #include "experiments/programs/sim/options.h"
@@ -11,14 +13,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_rows(const std::vector<Run>& runs, bool bounds) {
+void print_rows(const std::vector<Run>& runs, bool knowing) {
   for (const Run& run : runs) {
-    if (is_bound(run.level) != bounds) continue;
+    if (is_bound(run.level) != knowing) continue;
     const JctSummary& all = run.summary.all;
     std::printf(
-        "%-24s %-12s %-12s %7lld %10lld %12.1f %11.1f %11.1f %11.1f %12.1f %5.3f %7lld %8.3f\n",
+        "%-24s %-12s %-12s %-7s %7lld %10lld %12.1f %11.1f %11.1f %11.1f %12.1f %5.3f %7lld "
+        "%8.3f\n",
         run.policy.c_str(), run.placement.empty() ? "-" : run.placement.c_str(),
-        level_name(run.level), static_cast<long long>(all.finished),
+        level_name(run.level), speed_level_name(run.speeds), static_cast<long long>(all.finished),
         static_cast<long long>(all.jobs - all.finished), all.mean_jct_s, all.p50_jct_s,
         all.p99_jct_s, all.mean_wait_s, run.summary.makespan_s, run.summary.utilisation,
         static_cast<long long>(run.summary.preemptions), run.wall_s);
@@ -40,13 +43,17 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
               scenario.cluster.total_gpus(), runs.front().rules.c_str(),
               load_text(scenario.load).c_str());
-  std::printf("%-24s %-12s %-12s %7s %10s %12s %11s %11s %11s %12s %5s %7s %8s\n", "policy",
-              "placement", "information", "jobs", "unfinished", "mean JCT s", "p50 s", "p99 s",
-              "wait s", "makespan s", "util", "preempt", "wall s");
+  std::printf("%-24s %-12s %-12s %-7s %7s %10s %12s %11s %11s %11s %12s %5s %7s %8s\n", "policy",
+              "placement", "information", "speeds", "jobs", "unfinished", "mean JCT s", "p50 s",
+              "p99 s", "wait s", "makespan s", "util", "preempt", "wall s");
   print_rows(runs, false);
   bool any = false;
   for (const Run& run : runs) any = any || is_bound(run.level);
-  if (any) std::printf("bounds, which know run times:\n");
+  const std::string no_bound = why_no_bound(scenario, runs.front().rules);
+  if (any && no_bound.empty()) std::printf("bounds, which know run times:\n");
+  if (any && !no_bound.empty()) {
+    std::printf("know run times, which bounds nothing here: %s:\n", no_bound.c_str());
+  }
   print_rows(runs, true);
   for (const Run& run : runs) print_early(run);
 }
@@ -83,6 +90,9 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   }
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
+  const std::string no_bound = why_no_bound(scenario, runs.front().rules);
+  out["no_bound"] = no_bound.empty() ? Json(nullptr) : Json(no_bound);
+  for (Json& run : out["runs"]) run["bound"] = run["bound"].get<bool>() && no_bound.empty();
   recording.check();
   options.show(out, [&] {
     print_table(scenario, runs);

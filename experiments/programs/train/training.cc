@@ -10,6 +10,7 @@
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
+#include "env/sim/speed_estimator.h"
 #include "env/trace/reader.h"
 #include "experiments/cells.h"
 #include "experiments/congestion.h"
@@ -69,6 +70,9 @@ void TrainingConfig::fields(FieldList& f) {
   f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");
   f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
   f("profiles", profiles, "files or folders of measured speeds, joined by commas");
+  f("speeds", speeds,
+    "what policies may know of speeds as they validate: told, noisy or learned; the worlds that "
+    "they learn in tell them");
   f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
   f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
   f("cells", cells, "a file of cells in the place of one trace and cluster");
@@ -92,7 +96,7 @@ void TrainingConfig::fields(FieldList& f) {
 }
 
 TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
-    : config_(config) {
+    : config_(config), speeds_(parse_speed_level(config.speeds, "speeds")) {
   if (config.cells.empty()) {
     read_trace();
   } else {
@@ -217,6 +221,7 @@ double TrainingData::mean_jct_s(const Policy& policy, const Window& window) cons
                 .placement = "",
                 .settings = {},
                 .decider = &decider,
+                .speeds = speeds_,
                 .watch = {}};
   const Outcome out = PacingRegistry::make("default", {})->replay(replay);
   double sum_s = 0;
@@ -279,6 +284,12 @@ std::vector<std::string> TrainingData::notes() const {
 }
 
 nlohmann::ordered_json TrainingData::provenance() const {
+  nlohmann::ordered_json out = provenance_of_jobs();
+  if (speeds_ != SpeedLevel::kTold) out["speeds"] = config_.speeds;
+  return out;
+}
+
+nlohmann::ordered_json TrainingData::provenance_of_jobs() const {
   if (!config_.cells.empty()) {
     nlohmann::ordered_json out = {{"cells", config_.only},
                                   {"validate_on", config_.validate_on},

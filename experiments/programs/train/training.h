@@ -9,6 +9,7 @@
 
 #include "env/base/settings.h"
 #include "env/batch/batch_env.h"
+#include "env/sim/pacing.h"
 #include "experiments/programs/train/lessons.h"
 #include "experiments/scenario.h"
 #include "policies/policy.h"
@@ -24,7 +25,8 @@ struct TrainingConfig {
   std::string to;
   int trace_jobs = 20'000;  // how many a generator makes
   uint64_t trace_seed = 1001;
-  std::string profiles;  // files or folders of measured speeds, joined by commas
+  std::string profiles;         // files or folders of measured speeds, joined by commas
+  std::string speeds = "told";  // what policies may know of them as they validate
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
@@ -75,6 +77,7 @@ class TrainingData final : public Lessons {
     int32_t first, end;
     double reference_s;
   };
+  nlohmann::ordered_json provenance_of_jobs() const;
   void read_trace();
   void read_cells();
   static Ground ground_of(Trace jobs, const Scenario& like);
@@ -83,6 +86,7 @@ class TrainingData final : public Lessons {
   double ratio(const Policy& policy, std::span<const Window> windows) const;
 
   TrainingConfig config_;
+  SpeedLevel speeds_;
   std::vector<Ground> grounds_, held_out_;
   std::vector<Ground> to_adapt_to_;  // of each held out, others; empty: nobody adapts
   std::vector<Window> windows_;
