@@ -117,7 +117,8 @@ for rival in $rivals; do
     exchange-sjf) "$yard" tune --cells experiments/meta.yaml --only train --results "$kept/tune" --policy exchange-sjf \
       --set exchange-sjf.placement=consolidate "${out[@]}" ;;
     survival-consolidate) "$yard" tune --cells experiments/sched2.yaml --only train --replicas 1 --results "$kept/tune" \
-      --policy survival --set survival.preempt=false survival.placement=consolidate "${out[@]}" ;;
+      --policy survival --set survival.preempt=false survival.placement=consolidate survival.margin_log2=2 survival.cost_weight=1 \
+      survival.timer_s=300 "${out[@]}" ;;
   esac
 done
 
