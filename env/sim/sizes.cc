@@ -50,9 +50,10 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us, ProgressiveFilling* filling)
+Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first,
+             ProgressiveFilling* filling)
     : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least(filling);
+  give_least(first, filling);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -85,15 +86,15 @@ JobSize Sizes::least(int32_t slot) const {
 }
 
 // Jobs that keep their size take it first; then the others in order, the least with which they run.
-void Sizes::give_least(ProgressiveFilling* filling) {
-  std::vector<int32_t> slots;
+void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling) {
+  std::vector<JobSize> sizes;
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
-    slots.push_back(slot);
+    sizes.push_back(least(slot));
   }
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (may_change(slot)) {
-      slots.push_back(slot);
+      sizes.push_back(least(slot));
       continue;
     }
     JobSize kept{slot, {}};
@@ -104,19 +105,28 @@ void Sizes::give_least(ProgressiveFilling* filling) {
     take(has);
     if (filling != nullptr) filling->count(slot, has);
   }
-  std::sort(slots.begin(), slots.end(),
-            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
-  for (const int32_t slot : slots) {
-    if (filling != nullptr) filling->add(slot);
+  const auto serial = [&](const JobSize& size) { return view_.serial(size.slot); };
+  std::ranges::sort(sizes, {}, serial);
+  if (first) {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t i = 0; i < sizes.size(); ++i) order.emplace_back(first(sizes[i]), i);
+    std::ranges::sort(order);
+    std::vector<JobSize> ordered;
+    for (const auto& [key, i] : order) ordered.push_back(std::move(sizes[i]));
+    sizes = std::move(ordered);
   }
-  for (size_t i = 0; i < slots.size(); ++i) {
-    JobSize size = least(filling == nullptr ? slots[i] : filling->next());
+  if (filling != nullptr) {
+    for (const JobSize& size : sizes) filling->add(size.slot);
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    JobSize size = filling == nullptr ? std::move(sizes[i]) : least(filling->next());
     const Shares wants = shares_.of(size);
     if (!fits(wants)) continue;
     take(wants);
     if (filling != nullptr) filling->count(size.slot, wants);
     open_.push_back(std::move(size));
   }
+  std::ranges::sort(open_, {}, serial);
 }
 
 bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {

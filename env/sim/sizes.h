@@ -47,10 +47,17 @@ class Sizes {
     int32_t index = kNone, group = kNone;
   };
 
-  // Those that may get a size now have the least with which they run, the jobs of `filling`'s next
-  // owner first; null: first come first served. Requires: the view outlives this, and has the state
-  // before the draft.
-  Sizes(const View& view, int64_t slot_us, ProgressiveFilling* filling = nullptr);
+  // Which jobs get the least with which they run while that lasts: the lowest first, equals by
+  // submission.
+  using LeastFirst = std::function<double(const JobSize& least)>;
+
+  // Those that may get a size now have the least with which they run: first come first served, as
+  // `first` orders them, or the jobs of `filling`'s next owner first. Requires: the view outlives
+  // this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first = {})
+      : Sizes(view, slot_us, first, nullptr) {}
+  Sizes(const View& view, int64_t slot_us, ProgressiveFilling& filling)
+      : Sizes(view, slot_us, {}, &filling) {}
 
   // Who gets a size now, in the order of submission.
   const std::vector<JobSize>& open() const { return open_; }
@@ -80,7 +87,8 @@ class Sizes {
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  void give_least(ProgressiveFilling* filling);
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first, ProgressiveFilling* filling);
+  void give_least(const LeastFirst& first, ProgressiveFilling* filling);
   JobSize least(int32_t slot) const;
   bool start(const JobSize& size, Draft& draft) const;
 

@@ -40,7 +40,8 @@ class Drf final : public Policy {
     const ClusterShares shares(view);
     std::optional<ProgressiveFilling> filling;
     if (owners_) filling.emplace(view, *owners_);
-    Sizes(view, slot_us_, filling ? &*filling : nullptr).hand_out(least_share(view, shares), draft);
+    Sizes sizes = filling ? Sizes(view, slot_us_, *filling) : Sizes(view, slot_us_);
+    sizes.hand_out(least_share(view, shares), draft);
   }
 
  private:
