@@ -50,8 +50,9 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us) : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least();
+Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first)
+    : view_(view), slot_us_(slot_us), shares_(view) {
+  give_least(first);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -75,17 +76,24 @@ bool Sizes::fits(const Shares& more) const {
 
 void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
 
-// Who keeps its size takes it first; then the others, first come first served, the least with which
-// they run.
-void Sizes::give_least() {
-  std::vector<int32_t> slots;
+// Who keeps its size takes it first; then the others, in their order, the least with which they
+// run.
+void Sizes::give_least(const LeastFirst& first) {
+  std::vector<JobSize> sizes;
+  const auto add_least = [&](int32_t slot) {
+    JobSize least{slot, {}};
+    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+      least.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
+    }
+    sizes.push_back(std::move(least));
+  };
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
-    slots.push_back(slot);
+    add_least(slot);
   }
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (may_change(slot)) {
-      slots.push_back(slot);
+      add_least(slot);
       continue;
     }
     JobSize kept{slot, {}};
@@ -94,18 +102,23 @@ void Sizes::give_least() {
     }
     take(shares_.of(kept));
   }
-  std::sort(slots.begin(), slots.end(),
-            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
-  for (const int32_t slot : slots) {
-    JobSize least{slot, {}};
-    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-      least.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
-    }
+  const auto serial = [&](const JobSize& size) { return view_.serial(size.slot); };
+  std::ranges::sort(sizes, {}, serial);
+  if (first) {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t i = 0; i < sizes.size(); ++i) order.emplace_back(first(sizes[i]), i);
+    std::ranges::sort(order);
+    std::vector<JobSize> ordered;
+    for (const auto& [key, i] : order) ordered.push_back(std::move(sizes[i]));
+    sizes = std::move(ordered);
+  }
+  for (JobSize& least : sizes) {
     const Shares wants = shares_.of(least);
     if (!fits(wants)) continue;
     take(wants);
     open_.push_back(std::move(least));
   }
+  std::ranges::sort(open_, {}, serial);
 }
 
 bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {

@@ -46,9 +46,13 @@ class Sizes {
     int32_t index = kNone, group = kNone;
   };
 
-  // Those that may get a size now have the least with which they run. Requires: the view outlives
-  // this, and has the state before the draft.
-  Sizes(const View& view, int64_t slot_us);
+  // Which jobs get the least with which they run while that lasts: the lowest first, equals by
+  // submission.
+  using LeastFirst = std::function<double(const JobSize& least)>;
+
+  // Those that may get a size now have the least with which they run, first come first served or
+  // as `first` orders them. Requires: the view outlives this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first = {});
 
   // Who gets a size now, in the order of submission.
   const std::vector<JobSize>& open() const { return open_; }
@@ -74,7 +78,7 @@ class Sizes {
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  void give_least();
+  void give_least(const LeastFirst& first);
   bool start(const JobSize& size, Draft& draft) const;
 
   const View& view_;

@@ -156,7 +156,9 @@ TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
 // Jobs say which types they run on; the more there is of another, the less it matters.
 TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
   // Reservations and shares of a cluster count GPUs, whoever may use them.
-  if (policy_ == "conservative" || policy_ == "drf" || policy_ == "optimus") return;
+  if (policy_ == "conservative" || policy_ == "drf" || policy_ == "optimus" || policy_ == "afs") {
+    return;
+  }
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomWorld world = world_of(seed, {.jobs = 40});
