@@ -86,7 +86,7 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
   ClusterSpec cluster = two_racks();
   cluster.nodes.resize(1);
   cluster.nodes[0].gpus = 8;
-  for (TierSpec& tier : cluster.tiers) tier = {8, 100, 1};
+  for (TierSpec& tier : cluster.tiers) tier = {24, 25, 1};
   Rng rng(7);
   int longer_first = 0, decided = 0;
   for (int trial = 0; trial < 60; ++trial) {
