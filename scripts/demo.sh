@@ -17,10 +17,10 @@ server=
 
 # Jobs that neither training nor validation has seen: other seeds of the same workload, many short
 # courses for the verdict (scripts/demo_seeds.sh), a long one for the report.
-unseen="--trace synthetic:rings --cluster rings-8 --seed 7001"
-start=experiments/rivals/greedy-best-fit.yaml  # what it began as
-tuned=experiments/tuned/exchange-sjf.yaml      # the strongest rule that knows and may do as much
-heuristics=$start,$tuned,exchange-sjf,sjf-estimate
+unseen="--trace synthetic:servers --cluster servers-6 --seed 7001"
+sizes="trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45"
+rule=experiments/rivals/own-node.yaml  # the strongest rule that knows and may do as much
+heuristics=least-loaded,$rule,lif-linear,tetris
 
 # ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
 # Seconds that each step took on 2 cores; the time left follows how fast the earlier ones were.
@@ -81,7 +81,7 @@ if [ -e "$run" ] && [ "$(cat "$stamp")" != "$(print_stamp)" ]; then
   rm -rf "$run"
 fi
 
-step 90 "training meta on the embedded workload"
+step 90 "training harmony on the embedded workload"
 if grep -q '"state": "done"' "$run/run.json" 2>/dev/null; then
   kept
 elif [ -e "$run/checkpoints/training_state" ]; then
@@ -114,17 +114,17 @@ fi
 sed 's/^/      /' "$found/seeds.txt"
 
 step 5 "replaying a longer course of such jobs for the report"
-# shellcheck disable=SC2086  # $unseen is several arguments
+# shellcheck disable=SC2086  # $unseen and $sizes are several arguments
 if outdated "$found/replay.json"; then
-  "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --generate-jobs 2000 --replicas 2 \
+  "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --generate-jobs 2000 --set $sizes --replicas 2 \
     --json-out "$found/unseen.json" >"$found/unseen.txt"
-  "$yard" simulate --policy "checkpoint:$best,untrained:$best,$heuristics" $unseen --generate-jobs 600 \
+  "$yard" simulate --policy "checkpoint:$best,untrained:$best,$heuristics" $unseen --generate-jobs 600 --set $sizes \
     --series-out "$found/replay.series.json" --json-out "$found/replay.json" \
     --jobs-out "$found/replay.csv" >"$found/replay.txt"
 else
   kept
 fi
-sed "1d; s#^checkpoint:$best *#$(printf '%-25s' meta)#; s#^untrained:$best *#$(printf '%-25s' 'meta, untrained')#; s/^\(.\)/      \1/" \
+sed "1d; s#^checkpoint:$best *#$(printf '%-25s' harmony)#; s#^untrained:$best *#$(printf '%-25s' 'harmony, untrained')#; s/^\(.\)/      \1/" \
   "$found/replay.txt"
 
 # ---- 4 to 6. Serve -------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ step 2 "serving it"
 rm -rf "$model"
 cp -r "$best" "$model"
 : >"$run/serving/address.txt"
-"$bin/yardmaster-serve" serve --checkpoint "$model" --name meta --listen 127.0.0.1:0 \
+"$bin/yardmaster-serve" serve --checkpoint "$model" --name harmony --listen 127.0.0.1:0 \
   --http 127.0.0.1:0 --grace 0 >"$run/serving/address.txt" 2>"$run/serving/log.txt" &
 server=$!
 address=

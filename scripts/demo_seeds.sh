@@ -9,19 +9,20 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 checkpoint=${1:-runs/demo/checkpoints/best} first=${2:-5001} last=${3:-5060}
 
 # The jobs of experiments/configs/demo.yaml, other seeds of them.
-workload=(--trace synthetic:rings --cluster rings-8 --generate-jobs 300)
-start=experiments/rivals/greedy-best-fit.yaml
-tuned=experiments/tuned/exchange-sjf.yaml  # the strongest rule that knows and may do as much
-rivals=(exchange-sjf sjf-estimate)
+workload=(--trace synthetic:servers --cluster servers-6 --generate-jobs 200
+  --set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
+start=least-loaded
+rule=experiments/rivals/own-node.yaml  # the strongest rule that knows and may do as much
+rivals=(lif-linear lif-quadratic tetris)
 
 table=$(scripts/over_seeds.sh "$first" "$last" "${workload[@]}" \
-  --policy "checkpoint:$checkpoint,untrained:$checkpoint,$start,$tuned,$(IFS=, && echo "${rivals[*]}")")
-awk -v start="$start" -v tuned="$tuned" -v first="$first" -v last="$last" '
+  --policy "checkpoint:$checkpoint,untrained:$checkpoint,$start,$rule,$(IFS=, && echo "${rivals[*]}")")
+awk -v start="$start" -v rule="$rule" -v first="$first" -v last="$last" '
   function verdict(lo, hi) { return hi < 1 ? "better" : lo > 1 ? "worse" : "not told apart" }
   function percent(ratio) { return sprintf("%.0f %%", 100 * (ratio < 1 ? 1 - ratio : ratio - 1)) }
   BEGIN {
-    label[start] = "greedy placement=best-fit, its start"
-    label[tuned] = "exchange-sjf, tuned on other seeds"
+    label[start] = "least-loaded, its start"
+    label[rule] = "least-loaded own_node=true"
   }
   NR == 1 {
     printf "mean JCT of the trained policy over that of the other, %s seeds (%s to %s)\n", $(NF - 1), first, last
@@ -41,10 +42,10 @@ awk -v start="$start" -v tuned="$tuned" -v first="$first" -v last="$last" '
     } else {
       printf "Verdict: training brought nothing: it is not told apart from its untrained self;"
     }
-    if (said[tuned] == "not told apart") {
-      printf " it is level with the strongest rule that knows and may do as much, tuned (%.3f).\n", ratio[tuned]
+    if (said[rule] == "not told apart") {
+      printf " it is level with the strongest rule that knows and may do as much (%.3f).\n", ratio[rule]
     } else {
-      printf " it takes %s %s time than the strongest rule that knows and may do as much, tuned.\n",
-        percent(ratio[tuned]), ratio[tuned] < 1 ? "less" : "more"
+      printf " it takes %s %s time than the strongest rule that knows and may do as much.\n",
+        percent(ratio[rule]), ratio[rule] < 1 ? "less" : "more"
     }
   }' <<<"$table"
