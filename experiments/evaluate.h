@@ -1,6 +1,7 @@
 // Policies against heuristics, honestly: the same jobs and arrivals for everybody, replicas
 // averaged, a yardstick that was chosen elsewhere, a bound that says what could be won at all, an
-// interval. What each figure means stands in docs/metrics.md.
+// interval. What learned is compared with its untrained self, too, which draws in the same way. What
+// each figure means stands in docs/metrics.md.
 #pragma once
 
 #include <functional>

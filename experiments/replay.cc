@@ -89,6 +89,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.by_sizes = opened.info.by_sizes;
     who.digest = opened.digest;
     who.core_s = opened.core_s;
+    who.untrained = opened.untrained;
     who.level =
         granted(policy, who.policy->level(), who.policy->least_level(), options.information);
     return who;

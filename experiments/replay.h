@@ -57,6 +57,7 @@ struct Contestant {
   bool by_sizes = false;   // what it decides is how large elastic jobs are
   std::string digest;      // of a checkpoint
   double core_s = 0;       // that its training took; 0: not known
+  std::string untrained;   // of a checkpoint: the policy that it was before its training
 };
 
 // Throws InputError: unknown policy, placement, rules or key; more information than allowed. An

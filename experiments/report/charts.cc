@@ -47,12 +47,19 @@ Chart metric_chart(const std::string& column) {
   if (column.ends_with("_s") && !column.ends_with("per_s")) chart.y.unit = Unit::kSeconds;
   if (column.ends_with("/ratio")) {
     chart.mark_y = 1;
-    chart.note = "To the policy it started from; below 1 is better.";
+    chart.note =
+        "Over the heuristic that validation compares with; below 1 is better. Update 0 is the "
+        "untrained network, drawn in the same way.";
+  }
+  if (column.ends_with("/ratio_untrained")) {
+    chart.mark_y = 1;
+    chart.note = "Over the untrained network, drawn in the same way; below 1 is better.";
   }
   return chart;
 }
 
 bool tells_how_good(const std::string& column) {
+  if (column.ends_with("_lo") || column.ends_with("_hi")) return false;  // of intervals
   return column.starts_with("validation/") || column.find("return") != column.npos ||
          column.find("jct") != column.npos;
 }

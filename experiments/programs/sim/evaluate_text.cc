@@ -27,6 +27,21 @@ void print_score(const char* mark, const Score& score) {
               static_cast<long long>(score.unfinished));
 }
 
+void print_versus(const Versus& versus) {
+  std::printf("  %.3f [%.3f, %.3f]\n", versus.ratio, versus.interval.lo, versus.interval.hi);
+}
+
+// What of a candidate's lead its training brought.
+const char* learning_verdict(const CellResult& cell) {
+  const Rival& self = *cell.untrained_self();
+  const Interval& interval = self.candidate_over_it.interval;
+  if (cell.unfinished() + self.score.unfinished > 0) return "no verdict: jobs did not finish";
+  if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
+  if (interval.hi < 1) return "training made it better";
+  if (interval.lo > 1) return "training made it WORSE";
+  return "not told apart: its lead over others, if any, is that of its untrained self";
+}
+
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "-";
   char text[32];
@@ -75,11 +90,14 @@ void print_cell(const CellResult& cell) {
     print_score(">", score);
     std::putchar('\n');
   }
+  if (const Rival* self = cell.untrained_self()) {
+    print_score("u", self->score);
+    print_versus(self->candidate_over_it);
+  }
   for (size_t i = 0; i < cell.rivals.size(); ++i) {
     const Rival& rival = cell.rivals[i];
     print_score(i == cell.yardstick ? "*" : i == cell.best_hindsight ? "+" : " ", rival.score);
-    std::printf("  %.3f [%.3f, %.3f]\n", rival.candidate_over_it.ratio,
-                rival.candidate_over_it.interval.lo, rival.candidate_over_it.interval.hi);
+    print_versus(rival.candidate_over_it);
   }
   if (cell.oracle) {
     std::printf("bound, best of %zu that know run times:\n", cell.bounds.size());
@@ -99,6 +117,11 @@ void print_cell(const CellResult& cell) {
               cell.validated ? "on validation" : "in hindsight", cell.versus.ratio,
               cell.versus.interval.lo, cell.versus.interval.hi, verdict(cell),
               cell.judged ? "judged" : "not judged", cell.versus.blocks);
+  if (const Rival* self = cell.untrained_self()) {
+    const Versus& versus = self->candidate_over_it;
+    std::printf("to its untrained self (u), drawn in the same way: %.3f [%.3f, %.3f], %s\n",
+                versus.ratio, versus.interval.lo, versus.interval.hi, learning_verdict(cell));
+  }
   std::printf(
       "to the best in hindsight of %zu (+): %.3f; headroom %s (hindsight %s), captured %s\n",
       cell.rivals.size(), cell.ratio_hindsight(), percent(cell.headroom()).c_str(),
@@ -119,19 +142,21 @@ void print_cell(const CellResult& cell) {
 }
 
 void print_cells(const std::vector<CellResult>& cells) {
-  std::printf("%-24s %-24s %-13s %-7s %6s %6s %-16s %6s %-16s %6s %7s %8s  %s\n", "cell", "policy",
+  std::printf("%-24s %-24s %-13s %-7s %6s %6s %-16s %6s %-16s %6s %6s %7s %8s  %s\n", "cell", "policy",
               "information", "speeds", "jobs", "load", "yardstick", "ratio", "95 %", "hinds.",
-              "headr.", "captured", "");
+              "untr.", "headr.", "captured", "");
   for (const CellResult& cell : cells) {
     char interval[32];
     std::snprintf(interval, sizeof interval, "[%.3f, %.3f]", cell.versus.interval.lo,
                   cell.versus.interval.hi);
     const Score& first = cell.candidates.front();
-    std::printf("%-24s %-24s %-13s %-7s %6lld %6s %-16s %6.3f %-16s %6.3f %s %s  %s%s\n",
+    std::printf("%-24s %-24s %-13s %-7s %6lld %6s %-16s %6.3f %-16s %6.3f %6s %s %s  %s%s\n",
                 cell.cell.c_str(), cell.candidate_name.c_str(), level_name(first.level),
                 speed_level_name(first.speeds), static_cast<long long>(cell.facts.jobs),
                 load_text(cell.facts.load).c_str(), cell.yardstick_score().name.c_str(),
                 cell.versus.ratio, interval, cell.ratio_hindsight(),
+                cell.untrained ? number_text(cell.untrained_self()->candidate_over_it.ratio).c_str()
+                               : "-",
                 padded(percent(cell.headroom_hindsight()), 7).c_str(),
                 padded(figure(2, cell.captured()), 8).c_str(), verdict(cell),
                 cell.judged ? "" : " (not judged)");
@@ -161,6 +186,9 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     line("ratio, interquartile mean", row.pooled.iqm);
     line("captured", row.pooled.captured);
     line("probability of improvement", row.pooled.improvement);
+    for (const Against& one : row.against) {
+      if (one.policy == "untrained") line("ratio to its untrained self", one.ratio);
+    }
     std::printf("  %d better, %d worse, the worst cell %.3f; to the best in hindsight %.3f\n",
                 row.better, row.worse, row.ratio.worst, row.hindsight.ratio.value);
     std::printf("  mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",

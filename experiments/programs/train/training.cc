@@ -48,6 +48,13 @@ Trace scored_part(const Trace& trace) {
   return out;
 }
 
+Lessons::Judgement judgement_of(std::vector<double> log_ratios) {
+  double sum = 0;
+  for (const double log_ratio : log_ratios) sum += log_ratio;
+  const double score = std::exp(sum / static_cast<double>(log_ratios.size()));
+  return {score, std::move(log_ratios)};
+}
+
 // Its traces and cluster as they come, for whoever wants the same jobs again.
 nlohmann::ordered_json told_of(const Scenario& ground) {
   return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
@@ -232,36 +239,33 @@ double TrainingData::mean_jct_s(const Policy& policy, const Window& window) cons
   return sum_s / (window.end - window.first);
 }
 
-double TrainingData::ratio(const Policy& policy, std::span<const Window> windows) const {
-  std::vector<double> jct_s(windows.size());
+std::vector<double> TrainingData::log_ratios(const Policy& policy,
+                                             std::span<const Window> windows) const {
+  std::vector<double> out(windows.size());
   for_each_index(static_cast<int>(windows.size()), [&](int w) {
     const auto i = static_cast<size_t>(w);
-    jct_s[i] = mean_jct_s(policy, windows[i]);
+    out[i] = std::log(mean_jct_s(policy, windows[i]) / windows[i].reference_s);
   });
-  double log_sum = 0;
-  for (size_t w = 0; w < windows.size(); ++w)
-    log_sum += std::log(jct_s[w] / windows[w].reference_s);
-  return std::exp(log_sum / static_cast<double>(windows.size()));
+  return out;
 }
 
-double TrainingData::validate(const Policy& policy) const { return ratio(policy, windows_); }
-
-double TrainingData::judge_adapted(const Agent& agent, const Adapt& adapt) const {
+Lessons::Judgement TrainingData::judge_adapted(const Agent& agent, const Adapt& adapt) const {
   const auto each = static_cast<size_t>(config_.validate_windows);
-  double log_sum = 0;
+  std::vector<double> all;
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const Scenario& jobs = *to_adapt_to_[g];
     const Checkpoint adapted = adapt([&](const WorldsOptions& options) {
       return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, options);
     });
-    log_sum += std::log(
-        ratio(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each)));
+    const auto own =
+        log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));
+    all.insert(all.end(), own.begin(), own.end());
   }
-  return std::exp(log_sum / static_cast<double>(held_out_.size()));
+  return judgement_of(std::move(all));
 }
 
-double TrainingData::judge(const Checkpoint& checkpoint) const {
-  return validate(*policy_of(checkpoint, "training"));
+Lessons::Judgement TrainingData::judge(const Checkpoint& checkpoint) const {
+  return judgement_of(log_ratios(*policy_of(checkpoint, "training"), windows_));
 }
 
 std::string TrainingData::name() const {

@@ -59,10 +59,9 @@ class TrainingData final : public Lessons {
     return agent.worlds(courses(), options);
   }
 
-  // Returns the mean over validation windows of mean JCT over the reference's.
-  double validate(const Policy& policy) const;
-  double judge(const Checkpoint& checkpoint) const override;
-  double judge_adapted(const Agent& agent, const Adapt& adapt) const override;
+  // Of validation windows: mean JCT over the reference's, and its geometric mean as the score.
+  Judgement judge(const Checkpoint& checkpoint) const override;
+  Judgement judge_adapted(const Agent& agent, const Adapt& adapt) const override;
 
   std::vector<std::string> notes() const override;
   nlohmann::ordered_json provenance() const override;
@@ -83,7 +82,7 @@ class TrainingData final : public Lessons {
   static Ground ground_of(Trace jobs, const Scenario& like);
   void hold_out(Trace jobs, const Scenario& like);
   double mean_jct_s(const Policy& policy, const Window& window) const;
-  double ratio(const Policy& policy, std::span<const Window> windows) const;
+  std::vector<double> log_ratios(const Policy& policy, std::span<const Window> windows) const;
 
   TrainingConfig config_;
   SpeedLevel speeds_;
