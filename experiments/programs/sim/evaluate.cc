@@ -17,6 +17,7 @@
 #include "experiments/programs/sim/evaluate_text.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
+#include "experiments/test_log.h"
 #include "policies/learned/checkpoint.h"
 
 namespace yard::sim {
@@ -168,6 +169,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     how.choosing = choosing_cells(*file, how.cells);
     check_traces(how.choosing);
     how.results = options.out;
+    how.test_log = find_test_log(file->path);
   } else {
     cells_of_trace(options, how);
   }
