@@ -1,6 +1,6 @@
-// Which candidates opened a test split, and when. The last fifth of a recorded trace decides; a table
-// says how often it was looked at before. Only a project that keeps such a log has one: the file
-// `evaluations/test_log.jsonl` in the folder of a file of cells, or in the folder above.
+// Which candidates opened a test split, and when. The last fifth of a recorded trace decides; a
+// table says how often it was looked at before. Only a project that keeps such a log has one: the
+// file `evaluations/test_log.jsonl` in the folder of a file of cells, or in the folder above.
 #pragma once
 
 #include <cstdint>

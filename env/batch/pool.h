@@ -1,9 +1,9 @@
 // Threads that stay: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has an
 // equal part, the same in every run, so that what it works on stays in its cache. A thread that is
 // done helps the others, and run() waits for no thread that has not begun: on a busy machine the
-// caller does the work of a thread that the system does not run. Between two runs a thread looks for
-// more work for a while before it sleeps, because a step of a batch takes less time than waking up
-// does; while it looks it offers its core to others.
+// caller does the work of a thread that the system does not run. Between two runs a thread looks
+// for more work for a while before it sleeps, because a step of a batch takes less time than waking
+// up does; while it looks it offers its core to others.
 #pragma once
 
 #include <sched.h>

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "env/base/error.h"
 #include "env/cluster/parse.h"
@@ -55,6 +56,14 @@ std::vector<std::string> ready_cluster_names() {
   std::vector<std::string> out;
   for (const auto& [name, path] : found()) out.push_back(name);
   return out;
+}
+
+std::vector<std::string> ready_gpu_types() {
+  std::set<std::string> out;
+  for (const auto& [name, path] : found()) {
+    for (const std::string& type : types_of_yaml(path)) out.insert(type);
+  }
+  return {out.begin(), out.end()};
 }
 
 std::string find_ready_cluster(const std::string& name) {

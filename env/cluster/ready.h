@@ -17,6 +17,9 @@ struct ReadyCluster {
 std::vector<ReadyCluster> ready_clusters();  // by name; reads what each says of itself
 std::vector<std::string> ready_cluster_names();
 
+// The GPU types that any of them describes, sorted.
+std::vector<std::string> ready_gpu_types();
+
 // Returns the path of the spec of that name, "" where there is none.
 std::string find_ready_cluster(const std::string& name);
 

@@ -71,7 +71,8 @@ TEST_F(Cells, OpeningsAreLoggedWhereTheProjectKeepsALog) {
     yaml.replace(yaml.find(trace), 5, std::string("../") + trace);
   }
   folder_.write("experiments/cells.yaml", yaml);
-  for (const auto& [file, openings] : {std::pair{"../cells.yaml", 1}, {"../experiments/cells.yaml", 2}}) {
+  for (const auto& [file, openings] :
+       {std::pair{"../cells.yaml", 1}, {"../experiments/cells.yaml", 2}}) {
     const Result result = shell(std::string("cd elsewhere && yardmaster evaluate --json --cells ") +
                                 file + " " + options);
     ASSERT_EQ(result.code, 0) << result.err;

@@ -47,6 +47,30 @@ TEST(List, NamesWhatIsRegistered) {
   EXPECT_EQ(shell("yardmaster list everything").code, 2);
 }
 
+TEST(List, ShowsOneWithItsSettings) {
+  for (const std::string kind : {"policies", "traces", "clusters", "rules", "agents"}) {
+    if (kind == "agents" && !trainer_built()) continue;
+    const Json rows = Json::parse(shell("yardmaster list " + kind + " --json").out)[kind];
+    for (const Json& row : rows) {
+      const std::string name = row["name"];
+      const Result one = shell("yardmaster list " + kind + " '" + name + "'");
+      ASSERT_EQ(one.code, 0) << one.err;
+      for (const Json& setting : row.value("settings", Json::array())) {
+        for (const char* key : {"key", "default", "range", "help"}) {
+          EXPECT_THAT(one.out, HasSubstr(setting[key].get<std::string>())) << name;
+        }
+      }
+      if (&row != &rows[0]) continue;
+      const Result json = shell("yardmaster list " + kind + " '" + name + "' --json");
+      EXPECT_EQ(Json::parse(json.out)[kind], Json::array({row}));
+    }
+    const Result unknown = shell("yardmaster list " + kind + " nosuch");
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("expected one of"));
+  }
+  EXPECT_THAT(shell("yardmaster list policies las").out, HasSubstr("--set las.KEY=VALUE"));
+}
+
 TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
   const Folder folder;
   ASSERT_EQ(

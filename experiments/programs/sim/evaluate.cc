@@ -71,7 +71,8 @@ Challenger seeds_of(const std::string& checkpoints) {
   Challenger seeds;
   std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
   std::pair<std::string, std::string> first;  // folder and agent
-  for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
+  const auto [label, folders] = named_policy(checkpoints);
+  for (const std::string& folder : list_of(folders, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
     const auto [other, fresh] = seen.emplace(what, folder);
@@ -91,6 +92,10 @@ Challenger seeds_of(const std::string& checkpoints) {
     }
     seeds.policies.push_back("checkpoint:" + folder);
   }
+  if (label != folders) {
+    seeds.name = label;
+    return seeds;
+  }
   seeds.name = seeds.policies.front();
   const size_t more = seeds.policies.size() - 1;
   if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
@@ -103,8 +108,8 @@ std::vector<Challenger> candidates_of(const Options& options) {
   }
   std::vector<Challenger> out;
   if (!options.candidate.empty()) {
-    for (const std::string& name : list_of(options.candidate, "--candidate")) {
-      out.push_back({name, {name}});
+    for (const std::string& policy : policies_of(options.candidate, "--candidate")) {
+      out.push_back({named_policy(policy).name, {policy}});
     }
   }
   if (options.checkpoints.empty()) return out;
@@ -135,9 +140,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   options.cells.add_to(app);
   app.add_option("--checkpoint", options.checkpoints,
                  "folder of a trained policy; several, separated by commas, are training seeds, "
-                 "compared as one");
-  app.add_option("--candidate", options.candidate,
-                 "any policies that --policy takes, each compared by itself");
+                 "compared as one; NAME=FOLDERS names them in tables");
+  app.add_option(
+      "--candidate", options.candidate,
+      "any policies that --policy takes, each compared by itself; NAME=POLICY names one");
   app.add_option("--against", options.against,
                  "heuristics, separated by commas (default: those of --cells, or all servable ones "
                  "that know no more)");
@@ -153,7 +159,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   EvaluateOptions how;
   how.candidates = candidates_of(options);
   if (!options.against.empty()) {
-    how.against = list_of(options.against, "--against");
+    how.against = policies_of(options.against, "--against");
   } else if (file) {
     how.against = file->against;
   }
