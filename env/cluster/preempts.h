@@ -5,8 +5,8 @@
 
 namespace yard {
 
-// To get the GPUs that it is guaranteed, a tenant may preempt jobs of nobody; of tenants above
-// their own quota; of tenants of lower priority; of anyone.
+// To get the GPUs that it is guaranteed, a tenant may preempt jobs of nobody; of tenants above their
+// own quota; of tenants of lower priority; of anyone.
 enum class Preempts : uint8_t { kNobody, kBorrowers, kLower, kAnyone };
 inline constexpr const char* kPreemptsNames[] = {"nobody", "borrowers", "lower", "anyone"};
 
