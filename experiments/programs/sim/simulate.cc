@@ -6,6 +6,7 @@
 #include "experiments/programs/sim/metrics_json.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/programs/sim/recording.h"
+#include "experiments/programs/sim/replay_folder.h"
 #include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
@@ -66,10 +67,15 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
                  "a policy, or several separated by commas; NAME=POLICY names one in tables")
       ->required();
   recorded.add_to(app);
+  std::string out_folder, page;
+  app.add_option("--out", out_folder, "a new folder for report.html and all figures as tables");
+  app.add_option("--report", page, "the page alone");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = policies_of(policy_list, "--policy");
   options.finish(policies);
   recorded.check();
+  ReplayFolder folder(out_folder, page);
+  recorded.for_pictures = folder.wanted();
 
   // Everything is looked at before anything is played.
   std::vector<Contestant> contestants;
@@ -79,6 +85,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   const Scenario scenario = load_scenario(options.scenario);
   note_scenario(scenario, contestants);
 
+  folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;
   Recording recording(recorded, scenario);
   Json out;
@@ -94,9 +101,13 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   recording.check();
   options.show(out, [&] {
     print_table(scenario, runs);
-    if (recorded.all_metrics()) print_more(out["runs"]);
+    if (recorded.metrics == "all") print_more(out["runs"]);
   });
+  folder.finish(out, recording);
   options.keep(out, recording.finish());
+  for (const std::string& file : {page, out_folder.empty() ? "" : out_folder + "/report.html"}) {
+    if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
+  }
   return 0;
 }
 
