@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "experiments/congestion.h"
+#include "experiments/type_notes.h"
 
 namespace yard {
 namespace {
@@ -61,6 +62,7 @@ CellFacts facts_of(const Scenario& scenario) {
     if (job.scored) ++facts.class_jobs[static_cast<size_t>(size_class_of(job.gpus))];
   }
   facts.opens_test = scenario.opens_test;
+  facts.type_notes = type_notes(scenario);
   return facts;
 }
 

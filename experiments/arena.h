@@ -24,6 +24,7 @@ struct CellFacts {
   std::array<int64_t, kSizeClasses> class_jobs = {};  // of these
   bool limits = false;                                // some job has one
   bool opens_test = false;
+  std::vector<std::string> type_notes;  // what is not known of the cluster's GPU types
 };
 
 // Traces that have been read, for all cells of a command.

@@ -1,5 +1,7 @@
 #include "env/cluster/ready.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of the file that this code lies in: the program, or a library that a program of another language has
+// loaded.
+fs::path own_folder() {
+  Dl_info info{};
+  static const char here = 0;
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  return fs::absolute(info.dli_fname, error).parent_path();
+}
+
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
   if (const char* own = std::getenv("YARD_CLUSTERS"); own != nullptr && *own != 0) {
@@ -21,10 +33,11 @@ std::vector<fs::path> folders() {
     out.emplace_back(own);
   }
   std::error_code error;
-  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (; at.has_relative_path(); at = at.parent_path()) {
-    out.push_back(at / "experiments/clusters");
-    out.push_back(at / "share/yardmaster/clusters");
+  for (fs::path at : {fs::read_symlink("/proc/self/exe", error).parent_path(), own_folder()}) {
+    for (; at.has_relative_path(); at = at.parent_path()) {
+      out.push_back(at / "experiments/clusters");
+      out.push_back(at / "share/yardmaster/clusters");
+    }
   }
   out.emplace_back("experiments/clusters");
   return out;

@@ -1,6 +1,7 @@
 // Ready-made clusters: specs that are named, not pathed. They are the YAML files of the folders
 //   $YARD_CLUSTERS                                     your own
-//   experiments/clusters or share/yardmaster/clusters  in the folder of the program or any above it
+//   experiments/clusters or share/yardmaster/clusters  in the folder of the program, or of the
+//                                                      library that it has loaded, or any above
 //   experiments/clusters                               seen from the working directory
 // of which the first that has a file NAME.yaml says what NAME is.
 #pragma once

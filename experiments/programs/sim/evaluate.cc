@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "env/base/error.h"
@@ -185,6 +186,11 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
   for (const std::string& policy : result.lack_limits) note_limits(policy);
+  std::set<std::string> notes;
+  for (const CellResult& cell : result.cells) {
+    notes.insert(cell.facts.type_notes.begin(), cell.facts.type_notes.end());
+  }
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   const std::vector<SummaryRow> summary = summarise(result.cells, how.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};
