@@ -7,6 +7,7 @@
 
 #include "experiments/bound.h"
 #include "experiments/congestion.h"
+#include "experiments/type_notes.h"
 
 namespace yard {
 namespace {
@@ -67,6 +68,7 @@ CellFacts facts_of(const Scenario& scenario, const std::string& rules) {
   }
   facts.opens_test = scenario.opens_test;
   facts.no_bound = why_no_bound(scenario, rules);
+  facts.type_notes = type_notes(scenario);
   return facts;
 }
 

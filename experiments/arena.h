@@ -26,6 +26,7 @@ struct CellFacts {
   bool opens_test = false;
   // What makes policies that know run times no bound here (why_no_bound()); empty: they are one.
   std::string no_bound = {};
+  std::vector<std::string> type_notes;  // what is not known of the cluster's GPU types
 };
 
 // Traces that have been read, for all cells of a command.

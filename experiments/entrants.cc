@@ -59,7 +59,7 @@ Entrant enter_unnamed(const std::string& policy, RunOptions options) {
 }  // namespace
 
 Entrant enter(const std::string& policy, const RunOptions& options) {
-  return {policy, prepare(policy, options), options};
+  return {named_policy(policy).name, prepare(policy, options), options};
 }
 
 std::vector<Entrant> oracle_family(const RunOptions& base) {
@@ -110,11 +110,11 @@ std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options) 
 std::string inputs_of(const Entrant& entrant, bool stops) {
   const RunOptions& how = entrant.options;
   const Contestant& who = entrant.contestant;
-  std::string name = who.digest.empty() ? who.name : "checkpoint";
+  std::string name = who.digest.empty() ? who.given : "checkpoint";
   Values settings;
-  if (is_tuned_file(who.name)) {
+  if (is_tuned_file(who.given)) {
     constexpr std::string_view kSettings = "settings.";
-    for (const auto& [key, value] : values_of(Settings::from_yaml(who.name))) {
+    for (const auto& [key, value] : values_of(Settings::from_yaml(who.given))) {
       if (key == "policy") name = value;
       if (key.starts_with(kSettings)) settings[key.substr(kSettings.size())] = value;
     }

@@ -254,7 +254,7 @@ class Evaluator {
   // and loads of its cluster.
   int64_t open_test(const CellSpec& cell) {
     const CellFacts& facts = arenas_.at(cell.name).facts();
-    if (!facts.opens_test) return 0;
+    if (!facts.opens_test || options_.test_log.empty()) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
     Opening opening{facts.trace,
                     facts.sha256,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "env/base/cpu_time.h"
@@ -65,14 +66,27 @@ bool is_tuned_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-Contestant prepare(const std::string& policy, const RunOptions& options) {
+NamedPolicy named_policy(const std::string& text) {
+  const size_t equals = text.find('=');
+  // A path may have '=' in it.
+  const bool named = equals != std::string::npos && equals > 0 &&
+                     text.find_first_of("/:") > equals && !std::filesystem::exists(text);
+  if (!named) return {text, text};
+  NamedPolicy out{text.substr(0, equals), text.substr(equals + 1)};
+  if (out.policy.empty()) throw InputError("policy '" + text + "'", "a policy after '='", "none");
+  return out;
+}
+
+Contestant prepare(const std::string& text, const RunOptions& options) {
+  const auto [name, policy] = named_policy(text);
   const Pacing::Info& rules = PacingRegistry::info(options.rules);
   for (const std::string& key : rules.needs) {
     if (options.pacing.find(key) != nullptr) continue;
     throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
   }
   Contestant who;
-  who.name = policy;
+  who.name = name;
+  who.given = policy;
   if (!rules.policies.empty() && options.speeds != SpeedLevel::kTold) {
     throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
                      "rules 'default': published ones know no speeds of models",
@@ -185,7 +199,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                            .workload = plain ? plain->workload : scenario.workload,
                            .first_job = 0,
                            .end_job = scenario.workload.size(),
-                           .policy = contestant.name,
+                           .policy = contestant.given,
                            .placement = contestant.placement,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,

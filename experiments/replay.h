@@ -39,6 +39,15 @@ struct Run {
   double wall_s = 0, core_s = 0;  // of the replay alone
 };
 
+// A policy as a command line names it: "las", a tuned policy's file, "checkpoint:DIR", or one of
+// these with a name of one's own for tables: "ours=checkpoint:DIR".
+struct NamedPolicy {
+  std::string name;    // for tables
+  std::string policy;  // that plays
+};
+// A text without "NAME=" is both. Throws InputError where nothing follows "NAME=".
+NamedPolicy named_policy(const std::string& text);
+
 // Whether a policy's name is the file of a tuned one.
 bool is_tuned_file(std::string_view name);
 
@@ -48,7 +57,8 @@ inline bool is_bound(Level level) { return level >= Level::kNoisyOracle; }
 // A policy ready to run: checked against the rules, with its settings. `policy` is empty under
 // rules that bring their own schedulers.
 struct Contestant {
-  std::string name;       // as given
+  std::string name;       // for tables
+  std::string given;      // registered name, file or checkpoint:DIR; else as `name`
   std::string placement;  // as in Run
   Level level = Level::kBlind;
   std::unique_ptr<Policy> policy;
@@ -60,9 +70,9 @@ struct Contestant {
   std::string untrained;   // of a checkpoint: the policy that it was before its training
 };
 
-// Throws InputError: unknown policy, placement, rules or key; more information than allowed. An
-// oracle allowed only noisy run times is told those.
-Contestant prepare(const std::string& policy, const RunOptions& options);
+// `text`: as for named_policy(). Throws InputError: unknown policy, placement, rules or key; more
+// information than allowed. An oracle allowed only noisy run times is told those.
+Contestant prepare(const std::string& text, const RunOptions& options);
 
 // Requires: `contestant` comes from prepare() with the same options.
 Run run_prepared(const Scenario& scenario, const Contestant& contestant, const RunOptions& options);

@@ -94,6 +94,8 @@ Json cell_json(const CellResult& cell) {
       {"judged", cell.judged},
       {"mean_jct_s", figure(cell.mean(&Score::mean_jct_s))},
       {"p99_jct_s", figure(cell.mean(&Score::p99_jct_s))},
+      {"max_wait_s", figure(cell.mean(&Score::max_wait_s))},
+      {"preemptions", figure(cell.mean(&Score::preemptions))},
       {"ratio", figure(cell.versus.ratio)},
       {"lo", figure(cell.versus.interval.lo)},
       {"hi", figure(cell.versus.interval.hi)},

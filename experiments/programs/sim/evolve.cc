@@ -17,6 +17,7 @@
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/evolve_files.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
 #include "policies/learned/open_policy.h"
@@ -245,8 +246,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
   options.show(out, [&] {
-    std::printf("%s: validation x %.4f of the start's (generation %d, %lld episodes played)\n",
-                options.policy.c_str(), evolved.ratio, evolved.generation,
+    std::printf("%s: validation x %s of the start's (generation %d, %lld episodes played)\n",
+                options.policy.c_str(), number_text(evolved.ratio, 4).c_str(), evolved.generation,
                 static_cast<long long>(evolved.played));
     for (const auto& [key, value] : evolved.settings) {
       std::printf("  %s: %s\n", key.c_str(), value.c_str());

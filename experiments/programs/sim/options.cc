@@ -11,6 +11,8 @@
 #include "env/sim/speed_estimator.h"
 #include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/text_table.h"
+#include "experiments/type_notes.h"
 
 namespace yard::sim {
 namespace {
@@ -150,7 +152,8 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   };
   offer_file("rates", scenario.measured.rates);
   offer_file("throughputs", scenario.measured.throughputs);
-  for (const std::string& policy : policies) policy_settings_.emplace_back(policy, Settings{});
+  for (const std::string& policy : policies)
+    policy_settings_.emplace_back(named_policy(policy).name, Settings{});
   for (const std::string& assignment : set) {
     Settings one;
     one.overlay(assignment, "--set " + assignment);
@@ -185,7 +188,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
 RunOptions CommonOptions::run_of(const std::string& policy) const {
   RunOptions options = run;
   for (const auto& [name, settings] : policy_settings_) {
-    if (name == policy) options.policy = settings;
+    if (name == named_policy(policy).name) options.policy = settings;
   }
   return options;
 }
@@ -214,6 +217,18 @@ std::vector<std::string> list_of(const std::string& text, const std::string& opt
       throw InputError(option, "each name once", "'" + name + "' twice");
     }
     out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> policies_of(const std::string& text, const std::string& option) {
+  std::vector<std::string> out = list_of(text, option), names;
+  for (const std::string& policy : out) {
+    const std::string name = named_policy(policy).name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw InputError(option, "each name once", "'" + name + "' twice");
+    }
+    names.push_back(name);
   }
   return out;
 }
@@ -267,12 +282,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
   return out;
 }
 
-std::string load_text(double load) {
-  if (std::isnan(load)) return "n/a";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", load);
-  return text;
-}
+std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
 
 void note_limits(const std::string& policy) {
   std::fprintf(stderr, "note: %s goes by users' limits, and no job of this trace has one\n",
@@ -285,8 +295,12 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
                  static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
   }
   if (scenario.congestion > 0) {
-    std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %s\n",
-                 scenario.congestion, scenario.factor, load_text(scenario.load).c_str());
+    std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
+                 number_text(scenario.congestion, 3).c_str(), scenario.factor,
+                 load_text(scenario.load).c_str());
+  }
+  for (const std::string& note : type_notes(scenario)) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
   }
   for (const Contestant& who : contestants) {
     if (lacks_limits(who, scenario.trace)) note_limits(who.name);

@@ -32,7 +32,7 @@ struct CommonOptions {
   // policy_settings(), to the policies. Call it once after parsing.
   void finish(const std::vector<std::string>& policies);
 
-  // The settings of one policy among those that finish() was told.
+  // The settings of one of the policies that finish() was given, by its name or as it was given.
   RunOptions run_of(const std::string& policy) const;
 
   // Prints a result: as a document where --json says so, else by `table`. To be called before files
@@ -44,6 +44,9 @@ struct CommonOptions {
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;
 };
+
+// The same for policies, which may be named "NAME=POLICY"; no two may have one name.
+std::vector<std::string> policies_of(const std::string& text, const std::string& option);
 
 // "a,b" to its parts. Throws InputError, naming `option`, for an empty one or one named twice.
 std::vector<std::string> list_of(const std::string& text, const std::string& option);
