@@ -188,22 +188,14 @@ void Rows::left_out(const std::string& reason, int32_t line) {
   count(left_out_, reason, lines_->name() + ":" + std::to_string(line));
 }
 
+void Rows::notice(const std::string& text) { count(notices_, text, here()); }
+
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
   job.line = line_number();
   if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(kChunk);
   chunks_.back().push_back(std::move(job));
   ++num_jobs_;
-}
-
-bool Rows::replace(Job& job, const std::string& reason,
-                   bool (*gives_way)(const Job& before, const Job& job)) {
-  Job* before = with_id(job.id);
-  if (before == nullptr || !gives_way(*before, job)) return false;
-  left_out(reason, before->line);
-  job.line = line_number();
-  *before = std::move(job);
-  return true;
 }
 
 // The slot of seen_ that tells of the id, or the free one that would.
@@ -214,11 +206,6 @@ size_t Rows::slot_of(const std::string& id) {
     if (seen_[slot].hash == hash && job(static_cast<size_t>(seen_[slot].job)).id == id) break;
   }
   return slot;
-}
-
-Job* Rows::with_id(const std::string& id) {
-  const int32_t number = seen_[slot_of(id)].job;
-  return number < 0 ? nullptr : &job(static_cast<size_t>(number));
 }
 
 bool Rows::fresh_id(const std::string& id) {
@@ -275,6 +262,7 @@ void Rows::finish(bool skip_unusable, Trace& trace) {
   sort_by_submission(trace.jobs);
   trace.skipped.insert(trace.skipped.end(), unusable_rows_.begin(), unusable_rows_.end());
   trace.skipped.insert(trace.skipped.end(), left_out_.begin(), left_out_.end());
+  trace.notices = std::move(notices_);
   trace.epoch_unix_s = epoch_s_;
   trace.machine_gpus = machine_gpus_;
   if (!from_first_) return;

@@ -94,11 +94,13 @@ class Rows {
   // Counts the present row as one that holds no job to replay.
   void left_out(const std::string& reason) { left_out(reason, line_number()); }
 
+  // Says of the present row, which is kept, what a user should know; counted by `text`.
+  void notice(const std::string& text);
+
+  // Lets the present row begin on an earlier line: for what was read of several rows.
+  void begins_at(int32_t line) { first_line_ = line; }
+
   void add(Job job);
-  // Puts the present row's job in the place of an earlier one of the same id, whose row then counts
-  // as left out; false where there is none that gives way to it.
-  bool replace(Job& job, const std::string& reason,
-               bool (*gives_way)(const Job& before, const Job& job));
   Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
 
   // The calendar time of the trace's zero, where the format knows it.
@@ -123,7 +125,6 @@ class Rows {
   std::string name_of(int column) const;
   void left_out(const std::string& reason, int32_t line);
   size_t slot_of(const std::string& id);
-  Job* with_id(const std::string& id);
   bool fresh_id(const std::string& id);
   Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }
   bool time(int column, int64_t& out_us, const Unit& unit);
@@ -149,7 +150,7 @@ class Rows {
     int32_t job = -1;   // its number; -1: an empty slot
   };
   std::vector<Seen> seen_;  // open addressing, at most half full
-  std::vector<Skipped> unusable_rows_, left_out_;
+  std::vector<Skipped> unusable_rows_, left_out_, notices_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
   int32_t first_unusable_line_ = 0;

@@ -294,6 +294,9 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
     std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
                  static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
   }
+  for (const Skipped& what : scenario.trace.notices) {
+    std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());
+  }
   if (scenario.congestion > 0) {
     std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
                  number_text(scenario.congestion, 3).c_str(), scenario.factor,

@@ -50,6 +50,9 @@ int write_trace(Options& options) {
     std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
                  static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
   }
+  for (const Skipped& what : trace.notices) {
+    std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());
+  }
   std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
   return 0;
 }
