@@ -9,6 +9,7 @@
 #include "env/base/file.h"
 #include "env/base/text.h"
 #include "env/sim/speed_estimator.h"
+#include "env/trace/notices.h"
 #include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/text_table.h"
@@ -42,6 +43,7 @@ std::string text_of(const nlohmann::ordered_json& document) {
 void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
   app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
+  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", scenario.cluster,
                  "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
       ->required();
@@ -119,6 +121,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
   if (!speeds.empty()) run.speeds = parse_speed_level(speeds, "--speeds");
   if (!json_out.empty()) check_writable(json_out);
+  set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
   Variation& variation = scenario.variation;
@@ -257,7 +260,7 @@ nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
 
 nlohmann::ordered_json trace_json(const Scenario& scenario) {
   const Trace& trace = scenario.trace;
-  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
   int64_t left_out = 0;
   for (const Skipped& what : trace.skipped) {
     skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
@@ -278,6 +281,8 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"cost_scale", scenario.cost_scale},
                                 {"skipped", left_out},
                                 {"skipped_by_reason", skipped}};
+  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
+  if (!notices.empty()) out["notices"] = notices;
   if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
   return out;
 }
@@ -291,8 +296,10 @@ void note_limits(const std::string& policy) {
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
   for (const Skipped& what : scenario.trace.skipped) {
-    std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
-                 static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
+    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
+  }
+  for (const Skipped& what : scenario.trace.notices) {
+    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
   for (const Skipped& what : scenario.trace.notices) {
     std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());

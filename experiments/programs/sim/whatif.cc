@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policies = "easy,fifo,greedy,las,srtf-history";
+  std::string policies = "easy,fifo,greedy,las,srtf-history", columns;
   ScenarioOptions scenario;
   std::vector<std::string> set;
   bool json = false;
@@ -89,6 +89,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   app.add_option("--sacct", options.scenario.trace,
                  "what sacct --parsable2 printed, or any log that says when jobs started")
       ->required();
+  app.add_option("--columns", options.columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", options.scenario.cluster,
                  "as for simulate; without it, the least that can have run the logged jobs");
   app.add_option("--policy", options.policies, "the first is taken for the site's own");
@@ -101,6 +102,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   common.set = options.set;
+  common.columns = options.columns;
   common.scenario = options.scenario;
   common.finish(policies);
   std::vector<Contestant> contestants;
