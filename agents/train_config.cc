@@ -17,7 +17,8 @@ void TrainConfig::fields(FieldList& f) {
   f("network", network, "what is trained; see list networks");
   f("start", start, "folder of a checkpoint whose weights training begins with");
   f("seed", seed, 0, UINT64_MAX, "decides everything random");
-  f("updates", updates, 1, 1'000'000, "updates in all");
+  f("updates", updates, 0, 1'000'000,
+    "updates in all; 0: the untrained network is validated alone");
   f("validate_every", validate_every, 1, 1'000'000, "updates between validations");
   f("patience", patience, 0, 1'000'000,
     "training ends after so many validations without a better one; 0: never");

@@ -25,10 +25,13 @@ struct Counters {
   int64_t samples = 0, episodes = 0;
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
+  double untrained_score = 0;
   int since_best = 0;  // validations
   Divergence divergence;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, episodes, reward_scale, best_score,
-                                 latest_score, since_best, divergence)
+  // With defaults: a state of before there was an untrained score is gone on with.
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(Counters, update, samples, episodes, reward_scale,
+                                              best_score, latest_score, untrained_score, since_best,
+                                              divergence)
 };
 
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
@@ -94,18 +97,14 @@ class Trainer::Impl {
   }
 
   void run(const TrainEvents& events, int until) {
+    if (config_.updates == 0 && counters_.untrained_score == 0) {
+      whole_or_not([&] { begin(events); });
+    }
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
       collector_.trim();
       if (begins_task()) collector_.rollout().cut(0);
-      const StateFiles before = own_state();
-      try {
-        make_update(events);
-      } catch (const Interrupted&) {  // half way: a resumed training makes the update whole
-        collector_.take_back();
-        take_state(before, "the state before the update");
-        throw;
-      }
+      whole_or_not([&] { make_update(events); });
     }
     // Stopped as asked, between two validations.
     if (!done() && !judged() && events.save) events.save();
@@ -138,8 +137,8 @@ class Trainer::Impl {
   }
 
   int update() const { return counters_.update; }
-
   double latest_score() const { return counters_.latest_score; }
+  double untrained_score() const { return counters_.untrained_score; }
 
   bool done() const {
     return counters_.update >= config_.updates ||
@@ -161,7 +160,6 @@ class Trainer::Impl {
  private:
   static constexpr const char* kCostFile = "cost.json";
   static std::string worlds_file(int rank) { return "worlds-" + std::to_string(rank) + ".bin"; }
-
   static std::string replay_file(int rank) { return "replay-" + std::to_string(rank) + ".bin"; }
   bool replays() const { return learner_->wants().replay > 0; }
 
@@ -237,6 +235,19 @@ class Trainer::Impl {
     }
   }
 
+  // What is interrupted half way leaves no mark: a resumed training does it whole.
+  template <class Does>
+  void whole_or_not(const Does& does) {
+    const StateFiles before = own_state();
+    try {
+      does();
+    } catch (const Interrupted&) {
+      collector_.take_back();
+      take_state(before, "the state before the update");
+      throw;
+    }
+  }
+
   // Whether the latest update is one that is validated, and saved.
   bool judged() const {
     return counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
@@ -244,9 +255,9 @@ class Trainer::Impl {
 
   void make_update(const TrainEvents& events) {
     const auto begin = Profile::Clock::now();
-    if (counters_.update == 0) begin_training();
-    if (begins_task()) begin_task();
-    collector_.collect(counters_.update, counters_.update == 0 ? &golden_ : nullptr);
+    if (counters_.update == 0) begin(events);
+    if (counters_.update > 0 && begins_task()) begin_task();
+    if (counters_.update > 0) collector_.collect(counters_.update, nullptr);
     const UpdateStats stats = learn();
     average_weights();
     ++counters_.update;
@@ -262,6 +273,17 @@ class Trainer::Impl {
       const auto timed = profile_.enter(Profile::Stage::kSaving);
       events.save();
     }
+  }
+
+  // The first experience, and a look at the untrained network: it learns nothing yet.
+  void begin(const TrainEvents& events) {
+    begin_training();
+    if (begins_task()) begin_task();
+    collector_.collect(0, &golden_);
+    TrainStats report;
+    report.validation = counters_.untrained_score = judge(events);
+    count_core_s();
+    if (events.on_update && report.validation > 0 && ranks_.rank() == 0) events.on_update(report);
   }
 
   // Meta-learning: the training is one task after the other, each of them a training like any
@@ -470,6 +492,7 @@ void Trainer::save(const std::filesystem::path& folder) const { impl_->save(fold
 void Trainer::restore(const std::filesystem::path& folder) { impl_->restore(folder); }
 int Trainer::update() const { return impl_->update(); }
 double Trainer::latest_score() const { return impl_->latest_score(); }
+double Trainer::untrained_score() const { return impl_->untrained_score(); }
 bool Trainer::done() const { return impl_->done(); }
 Trained Trainer::trained() const { return impl_->trained(); }
 std::vector<std::pair<std::string, double>> Trainer::profile() const { return impl_->profile(); }

@@ -27,6 +27,7 @@ struct TrainStats {
   double agreement = 0;      // how often the action was the one that the heuristic suggests
   double lr = 0;
   double validation = 0;  // of this update, 0 when it was not judged
+  // Of update 0, the untrained network, there is nothing but its validation.
   // What the learner reports, approx_kl, grad_norm and, with a critic, explained_variance.
   std::vector<std::pair<std::string, double>> figures;
 };
@@ -34,9 +35,10 @@ struct TrainStats {
 // All but `save` are asked on rank 0 only.
 struct TrainEvents {
   std::function<void(const TrainStats&)> on_update;
-  // Returns how good a policy is, lower is better; asked every `validate_every` updates.
+  // Returns how good a policy is, lower is better; asked about the untrained network, as update 0,
+  // and every `validate_every` updates.
   std::function<double(const Trained&, int update)> validate;
-  // It was judged; `best`: none before was better.
+  // It was judged; `best`: none before was better, the untrained network among them.
   std::function<void(const Trained&, int update, double score, bool best)> validated;
   // What was worth keeping is kept: the moment to save, on every rank.
   std::function<void()> save;
@@ -58,9 +60,9 @@ class Trainer {
   void start_from(const Tensors& weights, const std::string& where);
 
   // Trains from where it stands to the last update, or through update `until`, where that is
-  // sooner. Throws RunError, naming the update and what it was, when a figure is not finite or
-  // training diverges; Interrupted, and the update under way is then made anew when training is
-  // resumed.
+  // sooner; before the first update it judges the untrained network. Throws RunError, naming the
+  // update and what it was, when a figure is not finite or training diverges; Interrupted, and the
+  // update under way is then made anew when training is resumed.
   void run(const TrainEvents& events, int until = INT32_MAX);
 
   // All that run() needs to go on as if it had never stopped, in one folder, replaced as a whole.
@@ -69,8 +71,9 @@ class Trainer {
   void restore(const std::filesystem::path& folder);  // throws InputError
 
   int update() const;
-  double latest_score() const;  // of the last validation, 0 before the first
-  bool done() const;            // all updates are made, or patience is at an end
+  double latest_score() const;     // of the last validation, 0 before the first
+  double untrained_score() const;  // of update 0; 0: not judged
+  bool done() const;               // all updates are made, or patience is at an end
   Trained trained() const;
   // Seconds by stage since the trainer was made, see profile.h.
   std::vector<std::pair<std::string, double>> profile() const;

@@ -36,17 +36,21 @@ struct CellResult {
   std::vector<Score> candidates;  // by training seed
   double training_core_s = 0;     // of a seed, mean; 0: not known
   std::vector<Rival> rivals;
-  std::vector<Rival> others;  // candidates of the same call that are one policy
-  std::vector<Score> bounds;
+  // Candidates of the same call that are one policy; then, of learned ones, the untrained self.
+  std::vector<Rival> others;
+  std::vector<Score> bounds;  // that know run times; of no family where they bound nothing
   size_t yardstick = 0, best_hindsight = 0;  // into rivals
   bool validated = false;
-  std::optional<size_t> oracle;  // into bounds
-  Versus versus;                 // candidate over yardstick
-  bool judged = false;           // against the yardstick
+  // Into bounds; none where what they reach is no bound (facts.no_bound).
+  std::optional<size_t> oracle;
+  std::optional<size_t> untrained;  // into others; nothing: the candidate did not learn
+  Versus versus;                    // candidate over yardstick
+  bool judged = false;              // against the yardstick
   int64_t test_openings = 0;  // of this trace's last fifth so far, this one included; 0: not opened
 
   int seeds() const { return static_cast<int>(candidates.size()); }
   const Score& yardstick_score() const { return rivals[yardstick].score; }
+  const Rival* untrained_self() const { return untrained ? &others[*untrained] : nullptr; }
   int64_t unfinished() const;
   double ratio_hindsight() const;
   double headroom() const;  // NaN without an oracle

@@ -18,12 +18,44 @@
 namespace yard {
 namespace {
 
-// Everybody who plays, ready before the first run: rivals, then bounds, then candidates by seed.
+// All entrants, ready before the first run: rivals, then bounds, then candidates by seed, then what
+// these were before their training.
 struct Field {
   std::vector<Entrant> all;
-  size_t rivals = 0, bounds = 0;                // how many
-  std::vector<std::vector<size_t>> candidates;  // who they are, seed by seed
+  size_t rivals = 0, bounds = 0, learners = 0;  // how many
+  size_t family = 0;  // of the bounds, those that the command did not name: they come first
+  std::vector<std::vector<size_t>> candidates;  // seed by seed
+  std::vector<std::vector<size_t>> untrained;   // of each candidate, every one once
+
+  size_t first_candidate() const { return rivals + bounds; }
+  size_t end_candidates() const { return first_candidate() + learners; }
 };
+
+// Several untrained selves as one: figures averaged.
+Score mean_of(const std::vector<Score>& scores, const std::string& name) {
+  Score out = scores.front();
+  out.name = name;
+  const auto n = static_cast<double>(scores.size());
+  const auto average = [&](const auto& figure) {
+    double sum = 0;
+    for (const Score& score : scores) sum += figure(score);
+    return sum / n;
+  };
+  for (double Score::*figure : {&Score::mean_jct_s, &Score::p99_jct_s, &Score::max_wait_s,
+                                &Score::preemptions, &Score::moves, &Score::soon_again,
+                                &Score::ended_early, &Score::decisions, &Score::core_s}) {
+    out.*figure = average([&](const Score& score) { return score.*figure; });
+  }
+  for (size_t b = 0; b < out.block_jct_s.size(); ++b) {
+    out.block_jct_s[b] = average([&](const Score& score) { return score.block_jct_s[b]; });
+  }
+  for (size_t c = 0; c < out.class_jct_s.size(); ++c) {
+    out.class_jct_s[c] = average([&](const Score& score) { return score.class_jct_s[c]; });
+  }
+  out.unfinished = 0;
+  for (const Score& score : scores) out.unfinished += score.unfinished;
+  return out;
+}
 
 class Evaluator {
  public:
@@ -85,6 +117,7 @@ class Evaluator {
   void line_up() {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
+    field_.family = bounds.size();
     Level most = Level::kBlind;
     // A policy by itself, and as one of several seeds, plays once.
     std::map<std::string, size_t> entered;
@@ -105,17 +138,43 @@ class Evaluator {
     if (options_.against.empty()) rivals = servable_heuristics(most, any);
     field_.rivals = rivals.size();
     field_.bounds = bounds.size();
-    for (auto* group : {&rivals, &bounds, &candidates}) {
+    field_.learners = candidates.size();
+    std::vector<Entrant> untrained = untrained_of(candidates);
+    for (auto* group : {&rivals, &bounds, &candidates, &untrained}) {
       std::move(group->begin(), group->end(), std::back_inserter(field_.all));
     }
-    const size_t first = field_.rivals + field_.bounds;
     for (std::vector<size_t>& who : field_.candidates) {
-      for (size_t& i : who) i += first;
+      for (size_t& i : who) i += field_.first_candidate();
+    }
+    for (std::vector<size_t>& who : field_.untrained) {
+      for (size_t& i : who) i += field_.end_candidates();
     }
     for (size_t c = 0; c < options_.candidates.size(); ++c) {
       if (!rivals_of(c).empty()) continue;
       throw InputError("--against", "a policy that is no oracle", join(options_.against));
     }
+  }
+
+  // What the candidates were before their training: seeds that begin alike play once.
+  std::vector<Entrant> untrained_of(const std::vector<Entrant>& candidates) {
+    std::vector<Entrant> out;
+    std::map<std::string, size_t> entered;  // by digest and settings
+    for (const std::vector<size_t>& seeds : field_.candidates) {
+      std::vector<size_t>& selves = field_.untrained.emplace_back();
+      for (const size_t i : seeds) {
+        const Entrant& trained = candidates[i];
+        if (trained.contestant.untrained.empty()) continue;
+        Entrant self = enter(trained.contestant.untrained, trained.options);
+        std::string key = self.contestant.digest;
+        for (const Setting& s : self.options.policy.entries()) key += ' ' + s.key + '=' + s.value;
+        const auto [known, fresh] = entered.emplace(key, out.size());
+        if (fresh) out.push_back(std::move(self));
+        if (std::ranges::find(selves, known->second) == selves.end()) {
+          selves.push_back(known->second);
+        }
+      }
+    }
+    return out;
   }
 
   // Who was not named and knows more than the candidate, or is it, is no rival of it.
@@ -135,21 +194,25 @@ class Evaluator {
     return out;
   }
 
-  // In a cell where the yardstick is chosen, rivals alone play.
-  std::vector<const Entrant*> players(bool choosing) const {
-    std::vector<const Entrant*> out;
+  // Who plays in a cell. Where the yardstick is chosen, rivals alone; where oracles bound nothing,
+  // not their family.
+  std::vector<size_t> players(const CellFacts& facts, bool choosing) const {
+    std::vector<size_t> out;
     for (size_t i = 0; i < (choosing ? field_.rivals : field_.all.size()); ++i) {
-      out.push_back(&field_.all[i]);
+      if (!in_family(i) || facts.no_bound.empty()) out.push_back(i);
     }
     return out;
   }
+  bool in_family(size_t i) const { return i >= field_.rivals && i < field_.rivals + field_.family; }
 
   void add_arena(const CellSpec& cell, bool choosing) {
     if (options_.progress) options_.progress("looking at " + cell.name);
-    const auto [it, fresh] = arenas_.emplace(cell.name, Arena(cell, results_, sources_));
+    const auto [it, fresh] =
+        arenas_.emplace(cell.name, Arena(cell, options_.run_of("").rules, results_, sources_));
     const Arena& arena = it->second;
-    for (const Entrant* entrant : players(choosing)) {
-      if (!arena.knows(*entrant)) eta_.expect(entrant->name, work(arena), cell.replicas);
+    for (const size_t i : players(arena.facts(), choosing)) {
+      const Entrant& entrant = field_.all[i];
+      if (!arena.knows(entrant)) eta_.expect(entrant.name, work(arena), cell.replicas);
     }
   }
 
@@ -158,21 +221,29 @@ class Evaluator {
     return static_cast<double>(arena.facts().jobs) * (1 + arena.facts().congestion);
   }
 
+  // Returns the scores of those who play, at their places among all.
   std::vector<Score> play(const CellSpec& cell, bool choosing) {
     Arena& arena = arenas_.at(cell.name);
-    return arena.scores(players(choosing), [&](const Entrant& entrant, double wall_s) {
-      eta_.done(entrant.name, work(arena), wall_s);
-      if (options_.progress) {
-        options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
-      }
-    });
+    const std::vector<size_t> who = players(arena.facts(), choosing);
+    std::vector<const Entrant*> playing;
+    for (const size_t i : who) playing.push_back(&field_.all[i]);
+    const std::vector<Score> scores =
+        arena.scores(playing, [&](const Entrant& entrant, double wall_s) {
+          eta_.done(entrant.name, work(arena), wall_s);
+          if (options_.progress) {
+            options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
+          }
+        });
+    std::vector<Score> out(field_.all.size());
+    for (size_t k = 0; k < who.size(); ++k) out[who[k]] = scores[k];
+    return out;
   }
 
   std::vector<std::string> lack_limits() const {
     std::vector<std::string> out;
     const auto limited = [&](const CellSpec& cell) { return arenas_.at(cell.name).facts().limits; };
     if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return out;
-    for (size_t i = 0; i < field_.all.size(); ++i) {
+    for (size_t i = 0; i < field_.end_candidates(); ++i) {
       const bool bound = i >= field_.rivals && i < field_.rivals + field_.bounds;
       if (!bound && field_.all[i].contestant.by_limits) out.push_back(field_.all[i].name);
     }
@@ -183,7 +254,7 @@ class Evaluator {
   // and loads of its cluster.
   int64_t open_test(const CellSpec& cell) {
     const CellFacts& facts = arenas_.at(cell.name).facts();
-    if (!facts.opens_test) return 0;
+    if (!facts.opens_test || options_.test_log.empty()) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
     Opening opening{facts.trace,
                     facts.sha256,
@@ -194,7 +265,7 @@ class Evaluator {
                     {},
                     ""};
     std::string inputs;
-    for (size_t i = field_.rivals + field_.bounds; i < field_.all.size(); ++i) {
+    for (size_t i = field_.first_candidate(); i < field_.end_candidates(); ++i) {
       const Entrant& entrant = field_.all[i];
       opening.candidates.push_back(entrant.name);
       if (!entrant.contestant.digest.empty()) {
@@ -222,16 +293,23 @@ class Evaluator {
     cell.candidate_name = options_.candidates[candidate].name;
     cell.validated = !spec.chosen_on.empty();
     const std::vector<size_t>& seeds = field_.candidates[candidate];
-    const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
     for (const size_t i : seeds) cell.candidates.push_back(scores[i]);
     cell.training_core_s = training_core_s(seeds);
-    cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
+    for (size_t i = field_.rivals; i < field_.rivals + field_.bounds; ++i) {
+      if (!in_family(i) || cell.facts.no_bound.empty()) cell.bounds.push_back(scores[i]);
+    }
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }
     for (const std::vector<size_t>& other : field_.candidates) {
       if (other.size() > 1 || other == seeds) continue;
       cell.others.push_back({scores[other.front()], 0, {}});
+    }
+    std::vector<Score> selves;
+    for (const size_t i : field_.untrained[candidate]) selves.push_back(scores[i]);
+    if (!selves.empty()) {
+      cell.untrained = cell.others.size();
+      cell.others.push_back({mean_of(selves, "untrained"), 0, {}});
     }
     settle(cell);
     return cell;

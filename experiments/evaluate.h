@@ -1,8 +1,10 @@
 // Policies against heuristics, honestly: the same jobs and arrivals for everybody, replicas
 // averaged, a yardstick that was chosen elsewhere, a bound that says what could be won at all, an
-// interval. What each figure means stands in docs/metrics.md.
+// interval. What learned is compared with its untrained self, too, which draws in the same way.
+// What each figure means stands in docs/metrics.md.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,7 +28,7 @@ struct EvaluateOptions {
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty
   std::string results;  // a folder: what it has is not played again; empty: nothing is kept
-  std::string test_log = "evaluations/test_log.jsonl";
+  std::filesystem::path test_log;  // where openings of test splits are logged; empty: nowhere
 };
 
 struct Evaluation {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard {
@@ -64,14 +66,32 @@ bool is_tuned_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-Contestant prepare(const std::string& policy, const RunOptions& options) {
+NamedPolicy named_policy(const std::string& text) {
+  const size_t equals = text.find('=');
+  // A path may have '=' in it.
+  const bool named = equals != std::string::npos && equals > 0 &&
+                     text.find_first_of("/:") > equals && !std::filesystem::exists(text);
+  if (!named) return {text, text};
+  NamedPolicy out{text.substr(0, equals), text.substr(equals + 1)};
+  if (out.policy.empty()) throw InputError("policy '" + text + "'", "a policy after '='", "none");
+  return out;
+}
+
+Contestant prepare(const std::string& text, const RunOptions& options) {
+  const auto [name, policy] = named_policy(text);
   const Pacing::Info& rules = PacingRegistry::info(options.rules);
   for (const std::string& key : rules.needs) {
     if (options.pacing.find(key) != nullptr) continue;
     throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
   }
   Contestant who;
-  who.name = policy;
+  who.name = name;
+  who.given = policy;
+  if (!rules.policies.empty() && options.speeds != SpeedLevel::kTold) {
+    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
+                     "rules 'default': published ones know no speeds of models",
+                     "'" + options.rules + "'");
+  }
   if (rules.policies.empty()) {
     Settings settings = options.policy;
     OpenedPolicy opened = open_policy(policy, settings);
@@ -83,6 +103,7 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.by_sizes = opened.info.by_sizes;
     who.digest = opened.digest;
     who.core_s = opened.core_s;
+    who.untrained = opened.untrained;
     who.level =
         granted(policy, who.policy->level(), who.policy->least_level(), options.information);
     return who;
@@ -178,11 +199,12 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                            .workload = plain ? plain->workload : scenario.workload,
                            .first_job = 0,
                            .end_job = scenario.workload.size(),
-                           .policy = contestant.name,
+                           .policy = contestant.given,
                            .placement = contestant.placement,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,
                            .oracle_noise = options.oracle_noise,
+                           .speeds = options.speeds,
                            .seed = options.seed,
                            .trace = &scenario.played(),
                            .cluster = &scenario.cluster,
@@ -194,6 +216,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.rules = options.rules;
   run.placement = contestant.placement;
   run.level = contestant.level;
+  run.speeds = options.speeds;
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
   Outcome outcome;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # over_seeds.sh FIRST LAST OPTION...: `yardmaster simulate OPTION... --seed N` for each of at least
 # eight seeds, then the mean JCT of the first policy over that of each other: geometric mean over the
-# seeds and the 95 % t interval of its logarithm. Needs jq.
+# seeds and the 95 % t interval of its logarithm.
 set -euo pipefail
 yardmaster=${YARD_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/bin}/yardmaster
 if [[ $# -lt 3 || ! $1 =~ ^[0-9]+$ || ! $2 =~ ^[0-9]+$ || $2 -lt $(($1 + 7)) ]]; then
@@ -14,7 +14,18 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for ((seed = first; seed <= last; ++seed)); do
   "$yardmaster" simulate "$@" --seed "$seed" --json 2>"$log" || { cat "$log" >&2; exit 1; }
-done | jq -r '[.runs[] | "\(.policy) \(.mean_jct_s | log)"] | @tsv' | awk -F '\t' '
+done | awk '
+  # Of each run the first two of these keys, a line each; a document begins with its runs.
+  /^{/ { if (NR > 1) print ""; row = "" }
+  /^      "policy":/ { split($0, part, "\""); name = part[4]; waits = 1 }
+  /^      "mean_jct_s":/ && waits {
+    value = $2
+    sub(",", "", value)
+    printf "%s%s %.12f", row, name, log(value)
+    row = "\t"
+    waits = 0
+  }
+  END { print "" }' | awk -F '\t' '
   {
     n = NF
     for (i = 1; i <= NF; ++i) {

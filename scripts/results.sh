@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# results.sh: the tables of docs/results.md: tunes the families of heuristics, searches the pilot's seeds,
+# results.sh: the tables of docs/results.md: tunes the families of heuristics and the agents' rivals, searches the pilot's seeds,
 # trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody, trains
 # and scores the agents of the literature, writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
 # goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
@@ -16,6 +16,7 @@ only=${ONLY:-}
 
 # Minutes of each part on 2 cores, from nothing.
 families="las:4 2d-las:25 gittins:40 srsf-qssf:25 srtf-qssf:25 srsf-move:8"
+rivals="afs:10 exchange-sjf:1 survival-consolidate:60"
 seeds="1:10 2:10 3:10 4:10 5:10"
 gradients="1:5 2:5 3:5 4:5 5:5"
 embedded="start:2 untuned-1:2 untuned-2:2 untuned-3:2 untuned-4:2 untuned-5:2 tuned-1:2 tuned-2:2 tuned-3:2 tuned-4:2
@@ -41,6 +42,7 @@ add_stages() {  # STAGE "PART:MINUTES..."
   for part in $2; do stages+="$1/${part%:*} ${part#*:}"$'\n'; done
 }
 add_stages tune "$families"
+add_stages tune-rival "$rivals"
 add_stages pilot "$seeds"
 add_stages gradient "$gradients"
 stages+="rival 10"$'\n'
@@ -100,6 +102,24 @@ for family in $families; do
   if [[ $name == srsf-move ]]; then on=(--only "$mixed" --replicas 1 --set $pinned); fi
   "$yard" tune --cells "$cells" "${on[@]}" --policy "$name" --budget 200 \
     --results "$kept/tune" --out "$tuned/$name.yaml"
+done
+
+# The agents' rivals that have numbers, on what the agents were trained on, with the same budget. Where a placement
+# may be named, it is the one that is best there: for exchange-sjf `consolidate` of four.
+for rival in $rivals; do
+  name=${rival%:*}
+  wanted "tune-rival/$name" || continue
+  echo "== tune $name"
+  out=(--budget 200 --out "experiments/rivals/$name-tuned.yaml")
+  case $name in
+    afs) "$yard" tune --trace synthetic:servers --generate-jobs 3000 --cluster servers-13 --seed 1001 --from 10% \
+      --profiles experiments/speeds/servers.csv --policy afs --replicas 2 "${out[@]}" ;;
+    exchange-sjf) "$yard" tune --cells experiments/meta.yaml --only train --results "$kept/tune" --policy exchange-sjf \
+      --set exchange-sjf.placement=consolidate "${out[@]}" ;;
+    survival-consolidate) "$yard" tune --cells experiments/sched2.yaml --only train --replicas 1 --results "$kept/tune" \
+      --policy survival --set survival.preempt=false survival.placement=consolidate survival.margin_log2=2 survival.cost_weight=1 \
+      survival.timer_s=300 "${out[@]}" ;;
+  esac
 done
 
 for seed in $seeds; do

@@ -1,22 +1,35 @@
 # The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
-# of its ablations, then all five as one against its start, its rivals, the best of the rules that are played
-# and the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
+# of its ablations, then all five as one against its start, its untrained network, its rivals, the best of the rules
+# that are played and the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
 # validation part, or, where ONLY asks for test/agents-NAME, what nobody has seen. SHIPPED=1 takes the seeds of
-# checkpoints/ and trains nothing.
+# checkpoints/ and trains no more than untrained networks: one update with a step of 0.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
 # Which checkpoint of a training counts: NAME. Of MLFS what is best on windows of 1,000 jobs is best by chance: the queues of
 # a whole stretch of Philly are longer.
 checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
 
-# Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed.
+no_training=(updates=1 validate_every=1 lr=0)
+
+# The untrained network of an agent, which decides by the same settings as its seeds do, as a candidate behind a comma:
+# NAME CONFIG [KEY=VALUE...].
+untrained_of=
+untrained() {
+  local name=$1-untrained-1 config=$2
+  shift 2
+  train "$kept/$name" "" "experiments/configs/$config.yaml" --set seed=1 "${@//%/1}" "${no_training[@]}"
+  untrained_of=,checkpoint:$kept/$name/checkpoints/last
+}
+
+# Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed. DL2's untrained networks are an agent of their own.
 seeds_of=
 train_seeds() {
   local name=$1 config=$2 n
+  [[ $name == dl2* ]] || untrained "$@"
   shift 2
   seeds_of=
   for n in 1 2 3 4 5; do
-    if [[ -n ${SHIPPED:-} ]]; then
+    if [[ -n ${SHIPPED:-} && $name != *-untrained ]]; then
       seeds_of+=,checkpoints/$name-$n
       continue
     fi
@@ -31,7 +44,7 @@ train_seeds() {
 others() {
   local n all=
   for n in 1 2 3 4 5; do
-    if [[ -z ${SHIPPED:-} && -f $kept/$1-$n/done ]]; then
+    if [[ (-z ${SHIPPED:-} || $1 == *-untrained) && -f $kept/$1-$n/done ]]; then
       all+=,checkpoint:$kept/$1-$n/checkpoints/$(checkpoint_of "$1")
     elif [[ -d checkpoints/$1-$n ]]; then
       all+=,checkpoint:checkpoints/$1-$n
@@ -42,20 +55,30 @@ others() {
   printf '%s' "$all"
 }
 
-# MLF-C over MLFS's seeds: as in the paper, it comes on top of what was trained.
+# Gives a checkpoint of MLFS load control: FROM TO.
+give_load_control() {
+  local from=$1 to=$2 use
+  rm -rf "$to"
+  mkdir -p "$(dirname "$to")"
+  cp -r "$from" "$to"
+  # The manifest has a hash of what decides how the weights are used (policies/learned/checkpoint.cc).
+  jq '.task.load_control = "true"' "$from/manifest.json" >"$to/changed.json"
+  use=$(jq -j '.agent, .network, .task, .feature_schema | tojson' "$to/changed.json" | sha256sum)
+  jq --arg use "${use%% *}" '.use_sha256 = $use' "$to/changed.json" >"$to/manifest.json"
+  rm "$to/changed.json"
+}
+
+# MLF-C over MLFS's seeds, and its untrained network: as in the paper, it comes on top of what was trained.
 with_load_control() {
-  local from to use n=0
+  local from to n=0
+  untrained mlfs mlfs
+  to=$kept/mlfs-load-untrained-1/checkpoints/last
+  give_load_control "${untrained_of#,checkpoint:}" "$to"
+  untrained_of=,checkpoint:$to
   seeds_of=
   for from in $(others mlfs | tr ',' ' '); do
-    from=${from#checkpoint:} n=$((n + 1)) to=$kept/mlfs-load-$n/checkpoints/last
-    rm -rf "$to"
-    mkdir -p "$(dirname "$to")"
-    cp -r "$from" "$to"
-    # The manifest has a hash of what decides how the weights are used (policies/learned/checkpoint.cc).
-    jq '.task.load_control = "true"' "$from/manifest.json" >"$to/changed.json"
-    use=$(jq -j '.agent, .network, .task, .feature_schema | tojson' "$to/changed.json" | sha256sum)
-    jq --arg use "${use%% *}" '.use_sha256 = $use' "$to/changed.json" >"$to/manifest.json"
-    rm "$to/changed.json"
+    n=$((n + 1)) to=$kept/mlfs-load-$n/checkpoints/last
+    give_load_control "${from#checkpoint:}" "$to"
     touch "$kept/mlfs-load-$n/done"
     seeds_of+=,$to
   done
@@ -63,8 +86,7 @@ with_load_control() {
 }
 
 pilot=checkpoint:checkpoints/pilot
-untrained=(dl2 start= updates=1 validate_every=1 lr=0)
-anybody=fifo,greedy,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
+anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -75,7 +97,10 @@ local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
-urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
+# Rules that were missing when the test parts were opened, which are not opened again for them.
+local_rules=experiments/rivals/survival-consolidate.yaml,experiments/rivals/survival-consolidate-tuned.yaml
+ring_rivals=experiments/rivals/greedy-best-fit.yaml,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
+urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
 # rows over all of them, too (docs/metrics.md, "Over several cells").
@@ -137,11 +162,12 @@ compare_seeds() {
 for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
-  if [[ -n ${SHIPPED:-} && ! $name =~ ^(rules|mlfs-load)$ && ! -d checkpoints/$name-1 ]]; then
+  if [[ -n ${SHIPPED:-} && ! $name =~ ^(rules|mlfs-load|dl2-untrained)$ && ! -d checkpoints/$name-1 ]]; then
     echo "== agent $name: no seeds in checkpoints/, an ablation that is trained anew"
     continue
   fi
   echo "== agent $name"
+  untrained_of=
   case $name in
     sched2) train_seeds "$name" sched2 ;;
     sched2-anywhere) train_seeds "$name" sched2 locality=false ;;
@@ -156,11 +182,11 @@ for part in $agents; do
     dl2-start) train_seeds "$name" dl2-start ;;
     dl2)
       train_seeds dl2-start dl2-start
-      train_seeds dl2-untrained "${untrained[@]}"
+      train_seeds dl2-untrained dl2 start= "${no_training[@]}"
       train_seeds "$name" dl2 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 start= ;;
-    dl2-untrained) train_seeds "$name" "${untrained[@]}" ;;
+    dl2-untrained) train_seeds "$name" dl2 start= "${no_training[@]}" ;;
     mlfs) train_seeds "$name" mlfs ;;
     mlfs-load) with_load_control ;;
     # Adapts to each shift, and is compared by episodes; then as it comes.
@@ -168,6 +194,7 @@ for part in $agents; do
       if [[ -n ${SHIPPED:-} ]]; then
         train_seeds meta meta
       else
+        untrained meta meta
         YARD_BIN=$(dirname "$yard") scripts/meta_adapt.sh
         cp "$kept/meta/adapted.json" evaluations/meta.json
         seeds_of=$(echo "$kept"/meta/meta-{1..5}/checkpoints/best | tr ' ' ,)
@@ -175,25 +202,29 @@ for part in $agents; do
       ;;
   esac
   case $name in
-    sched2*) told=fifo-consolidate,fifo,greedy,las-skew ;;
-    harmony*) told=least-loaded,tetris,lif-linear,lif-quadratic ;;
-    dl2*) told=drf,optimus,dl2-start,dl2-untrained ;;
-    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
-    meta) told=greedy-best-fit,las-skew,srtf-estimate ;;
-    rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
+    sched2*) told=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
+    harmony*) told=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
+    dl2*) told=drf,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
+    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share ;;
+    meta) told=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
+    rules) told=random,las,tiresias,2d-las,gandiva,fair-share,drf,mlf-h ;;
   esac
+  told+=,$name-untrained
   whole=  # the agent that this one is an ablation of
   if [[ $name == *-* ]]; then
     whole=${name%%-*}
     told+=,$whole
   fi
-  who=$pilot${whole:+$(others "$whole")}
+  who=$pilot$untrained_of${whole:+$(others "$whole")}
   case $name in
     sched2*)
-      compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
-      compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" --candidate "$local_rivals,$who"
+      compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" \
+        --candidate "$local_rivals,$local_rules,$who"
+      compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" \
+        --candidate "$local_rivals,$local_rules,$who"
       ;;
     harmony*)
+      who+=,experiments/rivals/own-node.yaml
       compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
         --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
       # On more servers than it was trained on.
@@ -202,17 +233,18 @@ for part in $agents; do
       ;;
     dl2*)
       [[ $name == dl2-start ]] || who+=$(others dl2-start)
-      [[ $name != dl2 ]] || who+=$(others dl2-untrained)
-      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "drf,optimus,$anybody"
+      [[ $name == dl2-untrained ]] || who+=$(others dl2-untrained)
+      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" \
+        --candidate "$who,experiments/rivals/afs-tuned.yaml" --against "drf,optimus,afs,$anybody"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
-      --against "$anybody" ;;
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$ring_rivals,$who" \
+      --against "exchange-sjf,$anybody" ;;
     rules)  # what the papers' heuristics are worth
-      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,tiresias,2d-las,gandiva,fair-share
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
-        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,mlf-h
+        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,tiresias,mlf-h
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
       compare_seeds lif-linear random servers-6 "${fixed_sizes[@]}"
       compare_seeds lif-quadratic random servers-6 "${fixed_sizes[@]}"
@@ -248,7 +280,7 @@ if wanted test/agents-sched2; then
 fi
 if wanted test/agents-mlfs; then
   echo "== test, mlfs"
-  told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share,mlfs
+  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 

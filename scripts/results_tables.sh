@@ -78,7 +78,7 @@ rows() {
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
           "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths", "harmony-flat harmony": "the same that takes any number of rows",
           "harmony-measured harmony": "the same that learns its model",
-          "dl2-alone dl2": "the same with a supervised start", "mlf-h las": "Tiresias", "mlf-h-hours las": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
+          "dl2-alone dl2": "the same with a supervised start", "mlf-h las": "its queues alone", "mlf-h tiresias": "Tiresias", "mlf-h-hours las": "its queues alone", "mlf-h-hours tiresias": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
           "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
         [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))
           | [.agent, .rival, .floor, .cell, within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]

@@ -9,10 +9,12 @@
 // (experiments/configs/harmony-paper.yaml). Ours: what ships is trained by `group`, which comes
 // further; decisions at every event, not every 20 minutes; a job that is begun is placed to its end
 // before another, and only where its other tasks fit, too, so that no task waits for others in
-// place; at most four jobs and sixteen servers of a role are shown, the emptiest and the fullest of
-// them (the factored head); one small network scores all rows; what a place does to speeds is
-// foretold by a linear model that is learned while jobs run (`model`, env/sim/company.h), anew in
-// every episode, in the stead of the paper's network of rewards, which is trained on samples first.
+// place; a plain job, whose tasks nobody names, stays on one node where one has room for it, as
+// under least-loaded; at most four jobs and sixteen servers of a role are shown, the emptiest and
+// the fullest of them (the factored head); one small network scores all rows; what a place does to
+// speeds is foretold by a linear model that is learned while jobs run (`model`, env/sim/company.h),
+// anew in every episode, in the stead of the paper's network of rewards, which is trained on
+// samples first.
 #include <algorithm>
 #include <optional>
 
@@ -26,7 +28,8 @@ namespace {
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
-constexpr int kMostTasks = 64;  // of a job; larger ones go where load balancing puts them
+constexpr double kTogether = 2;  // more than the largest room, which is 1
+constexpr int kMostTasks = 64;   // of a job; larger ones go where load balancing puts them
 
 enum RowFeature {
   kWorker,     // 1: the task holds GPUs
@@ -327,7 +330,7 @@ class Harmony final : public RowTask {
     const bool goes_on =
         std::ranges::any_of(pieces, [&](const Piece& p) { return p.node == c.node; });
     const bool whole = pieces.empty() && view.node_free(c.node) >= view.gpus(c.slot);
-    return room + 2 * goes_on + 2 * whole;
+    return room + kTogether * goes_on + kTogether * whole;
   }
 
   static TaskPlacer::Shares room_beside(const View& view, const Choice& c,
@@ -372,7 +375,8 @@ class Harmony final : public RowTask {
   }
 
   // That could take a task, so that the others find a place, too; of too many those that load
-  // balancing likes best, and those that it likes least.
+  // balancing likes best, and those that it likes least. A plain job, whose tasks are its GPUs, is
+  // not torn apart where a node has room for all of it.
   static std::vector<Choice> servers(const View& view, int32_t slot, int32_t group,
                                      const std::vector<Piece>& pieces) {
     std::vector<std::pair<double, Choice>> all;
@@ -381,6 +385,9 @@ class Harmony final : public RowTask {
       if (takes(view, slot, pieces, group, node)) all.emplace_back(liked(view, c, pieces), c);
     }
     std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.first; });
+    if (!view.shaped(slot) && !all.empty() && all.front().first >= kTogether) {
+      std::erase_if(all, [](const auto& one) { return one.first < kTogether; });
+    }
     std::vector<Choice> out;
     const auto completes_with = [&](const Choice& c) {
       std::vector<Piece> with = pieces;

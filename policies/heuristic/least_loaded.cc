@@ -1,31 +1,48 @@
 // Load balancing: every task goes to the node that is used least, first come first served. It keeps
-// jobs out of each other's way and tears them apart.
+// jobs out of each other's way and tears them apart. With own_node=true a task goes to the least
+// used of the nodes that hold tasks of its own job already, where one of them has room: jobs stay
+// together, and begin where little runs.
 #include "policies/first_come.h"
 #include "policies/policy.h"
 
 namespace yard {
 namespace {
 
+struct Config {
+  bool own_node = false;
+  void fields(FieldList& f) {
+    f("own_node", own_node, "prefers nodes that hold tasks of the same job already");
+  }
+};
+
 // A node is used as much as the scarcest of what it has.
 double least_used(const TaskPlacer::Seat& at) { return at.room.least(); }
 
+// The share that is free is at most 1, so that the job's own nodes come first.
+double own_node_first(const TaskPlacer::Seat& at) { return (at.others ? 0 : 2) + least_used(at); }
+
 class LeastLoaded final : public Policy {
  public:
-  explicit LeastLoaded(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit LeastLoaded(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    start_first_come(view, least_used, draft);
+    start_first_come(view, config_.own_node ? own_node_first : least_used, draft);
   }
+
+ private:
+  Config config_;
 };
 
 const PolicyRegistry::Add<LeastLoaded> kLeastLoaded{
     "least-loaded",
     {.about = "first come first served; every task on the node that is used least",
      .source = "folklore; Kubernetes' LeastAllocated",
-     .fidelity = "a plain job, whose tasks nobody names, stays together where a node has room",
-     .level = Level::kBlind}};
+     .fidelity = "a plain job, whose tasks nobody names, stays together where a node has room; "
+                 "own_node is our own, after Kubernetes' affinity between pods",
+     .level = Level::kBlind,
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

@@ -5,6 +5,7 @@
 #include "env/base/error.h"
 #include "env/base/json_flaw.h"
 #include "policies/learned/row_agent.h"
+#include "policies/learned/untrained.h"
 
 namespace yard {
 
@@ -37,11 +38,12 @@ std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::strin
 }
 
 std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where) {
+  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  if (checkpoint.network == kUntrainedNetwork) return untrained_network(shape);
   const std::vector<std::string> known = NativeNetworkRegistry::names();
   if (std::ranges::find(known, checkpoint.network) == known.end()) {
     throw InputError(where, "one of the networks " + join(known), checkpoint.network);
   }
-  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   return NativeNetworkRegistry::make(checkpoint.network, {checkpoint.weights, shape, where});
 }
 

@@ -4,18 +4,25 @@
 
 #include "env/base/error.h"
 #include "policies/learned/learned_agent.h"
+#include "policies/learned/untrained.h"
 
 namespace yard {
 namespace {
 
 constexpr std::string_view kCheckpoint = "checkpoint:";
+constexpr std::string_view kUntrained = "untrained:";
 constexpr std::string_view kSettings = "settings.";
 
-OpenedPolicy open_checkpoint(const std::string& folder, const Settings& settings) {
-  const Checkpoint checkpoint = load_checkpoint(folder);
+OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Settings& settings) {
+  Checkpoint checkpoint = load_checkpoint(folder);
+  if (!trained) checkpoint = untrained_of(checkpoint);
   std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
-  return {std::move(policy), checkpoint.agent, learned_agent(checkpoint.agent)->info(checkpoint),
-          checkpoint.digest, checkpoint.core_s};
+  return {std::move(policy),
+          checkpoint.agent,
+          learned_agent(checkpoint.agent)->info(checkpoint),
+          checkpoint.digest,
+          checkpoint.core_s,
+          trained ? std::string(kUntrained) + folder : std::string()};
 }
 
 struct PolicyFile {
@@ -39,8 +46,12 @@ PolicyFile read_policy_file(const std::string& file) {
 OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
   PolicyFile tuned = read_policy_file(file);
   for (const Setting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
-  return {PolicyRegistry::make(tuned.policy, tuned.settings), file,
-          PolicyRegistry::info(tuned.policy), "", 0};
+  return {PolicyRegistry::make(tuned.policy, tuned.settings),
+          file,
+          PolicyRegistry::info(tuned.policy),
+          "",
+          0,
+          ""};
 }
 
 }  // namespace
@@ -53,14 +64,17 @@ Settings policy_file(const std::string& file, const std::string& policy) {
 
 OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   if (text.starts_with(kCheckpoint)) {
-    return open_checkpoint(text.substr(kCheckpoint.size()), settings);
+    return open_checkpoint(text.substr(kCheckpoint.size()), true, settings);
+  }
+  if (text.starts_with(kUntrained)) {
+    return open_checkpoint(text.substr(kUntrained.size()), false, settings);
   }
   if (!PolicyRegistry::has(text) &&
       std::filesystem::exists(std::filesystem::path(text) / "manifest.json")) {
     throw InputError("policy", "checkpoint:" + text + " for what was trained", "'" + text + "'");
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
-  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0};
+  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0, ""};
 }
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// A policy by what a user writes: a registered name, `checkpoint:DIR`, or the YAML file of a tuned
-// one.
+// A policy by what a user writes: a registered name, `checkpoint:DIR`, `untrained:DIR` (what the
+// checkpoint was before its training), or the YAML file of a tuned one.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,9 @@ struct OpenedPolicy {
   std::unique_ptr<Policy> policy;
   std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
-  std::string digest;  // of a checkpoint, else empty
-  double core_s = 0;   // that its training took; 0: not known
+  std::string digest;     // of a checkpoint, else empty
+  double core_s = 0;      // that its training took; 0: not known
+  std::string untrained;  // of a checkpoint: what opens it as it was before its training
 };
 
 // The settings in the file of a tuned policy. Throws InputError where it is not one, or not

@@ -36,11 +36,13 @@ class Sweep : public ::testing::Test {
   Folder folder_;
 };
 
-// What the first update's validation said.
+// What the first update's validation said; the row before it is the untrained network's.
 double first_score(const std::string& run) {
   std::istringstream metrics(read_file(run + "/metrics.csv"));
   std::string header, row, name, cell;
   std::getline(metrics, header);
+  std::getline(metrics, row);
+  EXPECT_THAT(row, ::testing::StartsWith("0,"));
   std::getline(metrics, row);
   std::istringstream names(header), cells(row);
   while (std::getline(names, name, ',') && std::getline(cells, cell, ',')) {
@@ -100,6 +102,25 @@ TEST_F(Sweep, GoesOnAfterKillsAsIfNothingHadHappened) {
   const Result resumed = shell("yardmaster sweep --resume s");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(result("s")["trials"], result("whole")["trials"]);
+}
+
+// Trials that cannot learn have one score, that of the untrained network, and none is the best.
+TEST_F(Sweep, TrialsThatDoNotDifferAreSaidNotToDiffer) {
+  folder_.write("sweep.yaml",
+                "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1, lr: 0, "
+                "validate_windows: 3}\nspace: {clip: {uniform: [0.1, 0.3]}}\n");
+  const Result swept = shell("yardmaster sweep sweep.yaml --out s");
+  ASSERT_EQ(swept.code, 0) << swept.err;
+  EXPECT_THAT(swept.out, HasSubstr("All 3 trials have the same score"));
+  EXPECT_THAT(swept.out, HasSubstr("The untrained network is as good"));
+  const Json out = result("s");
+  EXPECT_EQ(out["differ"], false);
+  EXPECT_EQ(out["learned"], false);
+  EXPECT_THAT(out["verdict"].get<std::string>(), HasSubstr("no trial learned anything"));
+  for (const Json& t : out["trials"]) {
+    EXPECT_EQ(t["score"], t["untrained_score"]);
+    EXPECT_EQ(t["ratio_untrained"], 1);
+  }
 }
 
 TEST_F(Sweep, ATrialThatFailsIsSaidAndTheOthersGoOn) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +64,67 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(corrupt.code, 2);
   EXPECT_THAT(corrupt.err, HasSubstr("model.safetensors"));
   EXPECT_EQ(shell("yardmaster verify --checkpoint nowhere").code, 2);
+}
+
+// A figure of metrics.csv; NaN where the row has none.
+double metric(const std::string& run, int step, const std::string& column) {
+  const std::string code = "import csv; r=[x for x in csv.DictReader(open('" + run +
+                           "/metrics.csv')) if x['step']=='" + std::to_string(step) +
+                           "']; print(r[0].get('" + column + "') or 'nan' if r else 'nan')";
+  return std::stod(shell("python3 -c \"" + code + "\"").out);
+}
+
+// What is not learned is the untrained network's, whatever that is worth: it is validated first,
+// drawn in the same way, and everything that is said of a training is said over it.
+TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
+  const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");
+  ASSERT_EQ(still.code, 0) << still.err;
+  EXPECT_THAT(still.err, HasSubstr("update 0, the untrained network drawn in the same way"));
+  EXPECT_THAT(still.err, HasSubstr("training brought nothing"));
+  EXPECT_GT(metric("still", 0, "validation/ratio"), 0);
+  EXPECT_TRUE(std::isnan(metric("still", 0, "train/lr"))) << "nothing was trained yet";
+  for (const int update : {1, 2}) {
+    EXPECT_EQ(metric("still", update, "validation/ratio"), metric("still", 0, "validation/ratio"));
+    EXPECT_EQ(metric("still", update, "validation/ratio_untrained"), 1);
+  }
+  EXPECT_TRUE(folder_.has("still/checkpoints/untrained/manifest.json"));
+  EXPECT_EQ(shell("yardmaster verify --checkpoint still/checkpoints/untrained").code, 0);
+
+  const Result trained = shell("yardmaster train tiny.yaml --set updates=2 --set lr=1 --out run");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(metric("run", 0, "validation/ratio"), metric("still", 0, "validation/ratio"));
+  const Json scores = Json::parse(read_file("run/checkpoints/last/manifest.json"))["scores"][0];
+  EXPECT_EQ(scores["untrained_validation_ratio"], metric("run", 0, "validation/ratio"));
+  EXPECT_NEAR(scores["ratio_untrained"].get<double>(),
+              metric("run", 2, "validation/ratio_untrained"), 1e-9);
+
+  // `evaluate` knows what a checkpoint was before, with the run folder or without.
+  fs::rename("still/checkpoints/last", "alone");
+  const auto evaluated = [](const std::string& checkpoint) {
+    const Result r = shell(
+        "yardmaster evaluate --trace synthetic:habits --cluster 2x8 --generate-jobs 200 "
+        "--replicas 1 --against fifo --json --checkpoint " +
+        checkpoint);
+    EXPECT_EQ(r.code, 0) << r.err;
+    return Json::parse(r.out)["cells"][0];
+  };
+  const Json alone = evaluated("alone");
+  EXPECT_EQ(alone["ratio_untrained"], 1);
+  EXPECT_EQ(alone["untrained"]["mean_jct_s"], alone["mean_jct_s"]);
+  const Json learned = evaluated("run/checkpoints/last");
+  EXPECT_EQ(learned["untrained"]["mean_jct_s"], alone["mean_jct_s"]);
+  EXPECT_NEAR(learned["ratio_untrained"].get<double>(),
+              learned["mean_jct_s"].get<double>() / alone["mean_jct_s"].get<double>(), 1e-9);
+}
+
+TEST_F(Train, NoUpdatesValidateTheUntrainedNetworkAlone) {
+  const Result r = shell("yardmaster train tiny.yaml --set updates=0 --out run");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_GT(metric("run", 0, "validation/ratio"), 0);
+  EXPECT_EQ(shell("yardmaster verify --checkpoint run/checkpoints/best").code, 0);
+  EXPECT_EQ(read_file("run/checkpoints/best/model.safetensors"),
+            read_file("run/checkpoints/untrained/model.safetensors"));
+  EXPECT_EQ(Json::parse(read_file("run/run.json"))["state"], "done");
 }
 
 TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
@@ -150,7 +212,7 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
   };
   const std::vector<Case> cases = {
       {"tiny.yaml --set no_such_key=1", "no_such_key"},
-      {"tiny.yaml --set updates=0", "updates"},
+      {"tiny.yaml --set updates=-1", "updates"},
       {"tiny.yaml --set lr=fast", "lr"},
       {"tiny.yaml --set learner=luck", "learner"},
       {"tiny.yaml --set network=luck", "network"},
@@ -162,7 +224,6 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"tiny.yaml --ranks 0", "ranks"},
       {"tiny.yaml --until 0", "until"},
       {"tiny.yaml --set trace=missing.csv", "missing.csv"},
-      {"tiny.yaml --set episode_jobs=100000", "episode_jobs"},
       {"tiny.yaml --set cells=some.yaml", "beside cells"},
       {"missing.yaml", "missing.yaml"},
       {"", "CONFIG.yaml"},
@@ -181,6 +242,26 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
 }
 
 // Stopped at whatever point it was, it ends with the weights of a training that was never stopped.
+TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
+  std::string jobs = "JobName,arrival,run_s,gpus,queue\n";
+  for (int j = 0; j < 60; ++j) {
+    jobs += "j" + std::to_string(j) + "," + std::to_string(30 * j) + "," +
+            std::to_string(60 + 40 * (j % 7)) + "," + std::to_string(1 << (j % 4)) + ",q\n";
+  }
+  folder_.write("jobs.csv", jobs);
+  const std::string command =
+      "yardmaster train tiny.yaml --set trace=jobs.csv --set episode_jobs=5000 --set updates=1 ";
+  const Result trained = shell(command + "--columns job_id=JobName,submit_s=arrival --out run");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("note: episodes have the 48 jobs that there are to learn "
+                                     "from, not 5000 (episode_jobs)"));
+  EXPECT_THAT(trained.err, HasSubstr("columns that are not used: queue"));
+  EXPECT_THAT(read_file("run/config.yaml"), HasSubstr("columns: "));
+  const Result unnamed = shell(command + "--out other");
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_THAT(unnamed.err, HasSubstr("--columns job_id=JobName,submit_s=arrival"));
+}
+
 TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=20 --out whole").code, 0);
   // The signal comes once the first update has left its mark, however slow the machine.

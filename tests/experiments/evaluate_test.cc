@@ -15,6 +15,7 @@
 #include "experiments/entrants.h"
 #include "experiments/summary.h"
 #include "experiments/test_log.h"
+#include "tests/support/checkpoints.h"
 
 namespace yard {
 namespace {
@@ -151,6 +152,39 @@ TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
   EXPECT_NEAR(other.candidate_over_it.ratio * result.cells[1].others[0].candidate_over_it.ratio, 1,
               1e-9);
   EXPECT_GT(result.cells[0].decisions_per_s(), 0);
+}
+
+TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
+  const testing::Scratch scratch;
+  const auto saved = [&](const char* name, int seed) {
+    Checkpoint made = testing::small_checkpoint();
+    made.weights = testing::random_weights(8, Rng{static_cast<uint64_t>(seed)});
+    const std::string folder = (scratch.path() / name).string();
+    save_checkpoint(made, folder);
+    return "checkpoint:" + folder;
+  };
+  const std::vector<std::string> seeds = {saved("a", 1), saved("b", 2)};
+  EvaluateOptions options = options_for("seeds", {"las"});
+  options.candidates[0].policies = seeds;
+  options.candidates.push_back({"fifo", {"fifo"}});
+  int played = 0;
+  options.progress = [&](const std::string& line) {
+    played += line.find("untrained:") != line.npos;
+  };
+  const Evaluation result = evaluate(options);
+  const CellResult& learned = result.cells[0];
+  ASSERT_NE(learned.untrained_self(), nullptr);
+  EXPECT_EQ(learned.untrained_self()->score.name, "untrained");
+  EXPECT_EQ(learned.rivals.size(), 1u) << "it is no rival, by which a yardstick may be chosen";
+  EXPECT_EQ(played, 2) << "replicas of one: both seeds were the same before";
+  EXPECT_EQ(result.cells[1].untrained_self(), nullptr) << "a heuristic has none";
+  // As if it had been named.
+  const std::string self = "untrained:" + seeds[0].substr(std::string("checkpoint:").size());
+  EvaluateOptions named = options_for("seeds", {self});
+  named.candidates[0].policies = seeds;
+  const Versus expected = evaluate(named).cells[0].versus;
+  EXPECT_EQ(learned.untrained_self()->candidate_over_it.ratio, expected.ratio);
+  EXPECT_EQ(learned.untrained_self()->candidate_over_it.interval.hi, expected.interval.hi);
 }
 
 TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
@@ -342,7 +376,8 @@ TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
 TEST(TestLog, CountsTheOpeningsOfEachTrace) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_test_log";
   std::filesystem::remove_all(folder);
-  const auto log = folder / "evaluations" / "log.jsonl";
+  std::filesystem::create_directories(folder);
+  const auto log = folder / "log.jsonl";
   EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, ""}), 1);
   EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
   EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);

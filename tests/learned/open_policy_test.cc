@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "policies/learned/pilot.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/scene.h"
 
@@ -54,6 +58,57 @@ TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
   save_checkpoint(c, folder);
   EXPECT_THAT(refusal("checkpoint:" + folder), HasSubstr("oracle-of-delphi"));
   EXPECT_THAT(refusal("checkpoint:no/such/folder"), HasSubstr("no/such/folder"));
+}
+
+// When every job ends.
+std::vector<int64_t> ends(const Policy& policy) {
+  const Scene scene("2x8", random_jobs(Rng{1}, {.count = 60}));
+  Player player(scene, policy);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  std::vector<int64_t> out;
+  for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us);
+  return out;
+}
+
+// Every network begins with a last layer of zeros; of a checkpoint no more than its task is needed
+// to know what it was before its training.
+TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
+  const Scratch scratch;
+  const auto saved = [&](const char* name, const Checkpoint& checkpoint) {
+    const std::string folder = (scratch.path() / name).string();
+    save_checkpoint(checkpoint, folder);
+    return folder;
+  };
+  Checkpoint first = small_checkpoint(), other = first;
+  for (const char* head : {"w3", "b3", "w5", "b5"}) {
+    std::ranges::fill(first.weights.at(head).data, 0.0F);
+  }
+  const std::string before = saved("before", first), after = saved("after", other);
+  const OpenedPolicy trained = open_policy("checkpoint:" + after, {});
+  EXPECT_EQ(trained.untrained, "untrained:" + after);
+  const OpenedPolicy untrained = open_policy(trained.untrained, {});
+  EXPECT_EQ(untrained.untrained, "");
+  EXPECT_EQ(ends(*untrained.policy), ends(*open_policy("checkpoint:" + before, {}).policy));
+  EXPECT_NE(ends(*untrained.policy), ends(*trained.policy));
+  EXPECT_NE(untrained.digest, trained.digest);
+  EXPECT_EQ(untrained.digest, open_policy("untrained:" + before, {}).digest) << "other weights";
+  EXPECT_EQ(open_policy("las", {}).untrained, "");
+}
+
+TEST(OpenPolicy, TheUntrainedSelfOfASearchedRuleHasTheNumbersThatItDeclares) {
+  const Scratch scratch;
+  const std::string folder = (scratch.path() / "rule").string();
+  PilotTask searched;
+  searched.rule.gpu_exponent = 0.1;
+  searched.rule.move = false;
+  save_checkpoint(rule_checkpoint(searched), folder);
+  Settings settings;
+  settings.overlay("move=false", "test");
+  EXPECT_EQ(ends(*open_policy("untrained:" + folder, {}).policy),
+            ends(*open_policy("joint", settings).policy));
+  EXPECT_NE(ends(*open_policy("untrained:" + folder, {}).policy),
+            ends(*open_policy("checkpoint:" + folder, {}).policy));
 }
 
 TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {

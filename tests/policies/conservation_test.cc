@@ -79,7 +79,7 @@ TEST_P(ConservedTime, IsSpentOnce) {
     for (Fault& fault : world.faults) {  // nobody is to wait for ever
       fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
     }
-    if (GetParam() == "drf" || GetParam() == "optimus") {
+    if (GetParam() == "drf" || GetParam() == "optimus" || GetParam() == "afs") {
       // What these give to elastic jobs is not what they asked for: tests/policies/sizes_test.cc.
       for (Job& job : world.jobs) {
         for (RoleGroup& g : job.groups) g.min_count = g.max_count = 0;

@@ -1,6 +1,9 @@
 #include "experiments/programs/sim/evaluate_json.h"
 
 #include <cmath>
+#include <limits>
+
+#include "env/sim/speed_estimator.h"
 
 namespace yard::sim {
 namespace {
@@ -14,6 +17,7 @@ Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 Json score_json(const Score& score) {
   return {{"policy", score.name},
           {"information", level_name(score.level)},
+          {"speeds", speed_level_name(score.speeds)},
           {"mean_jct_s", score.mean_jct_s},
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
@@ -59,6 +63,11 @@ Json cell_json(const CellResult& cell) {
   const bool whole = cell.unfinished() == 0;  // an unfinished job fails the row
   const auto figure = [&](double value) { return whole ? number(value) : Json(nullptr); };
   const std::optional<int> largest = cell.largest_class();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Rival* self = cell.untrained_self();
+  const Versus untrained = self != nullptr && self->score.unfinished == 0
+                               ? self->candidate_over_it
+                               : Versus{kNan, {kNan, kNan}, 0};
   Json bounds = Json::array();
   for (const Score& bound : cell.bounds) bounds.push_back(score_json(bound));
   return {
@@ -79,16 +88,23 @@ Json cell_json(const CellResult& cell) {
       {"load_scale", cell.variation.load},
       {"policy", cell.candidate_name},
       {"information", level_name(first.level)},
+      {"speeds", speed_level_name(first.speeds)},
       {"jobs", cell.facts.jobs},
       {"unfinished", cell.unfinished()},
       {"judged", cell.judged},
       {"mean_jct_s", figure(cell.mean(&Score::mean_jct_s))},
       {"p99_jct_s", figure(cell.mean(&Score::p99_jct_s))},
+      {"max_wait_s", figure(cell.mean(&Score::max_wait_s))},
+      {"preemptions", figure(cell.mean(&Score::preemptions))},
       {"ratio", figure(cell.versus.ratio)},
       {"lo", figure(cell.versus.interval.lo)},
       {"hi", figure(cell.versus.interval.hi)},
+      {"ratio_untrained", figure(untrained.ratio)},
+      {"ratio_untrained_lo", figure(untrained.interval.lo)},
+      {"ratio_untrained_hi", figure(untrained.interval.hi)},
       {"ratio_hindsight", figure(cell.ratio_hindsight())},
       {"captured", figure(cell.captured())},
+      {"oracle_gap_closed", figure(cell.captured())},
       {"p99_ratio", figure(cell.over_yardstick(&Score::p99_jct_s))},
       {"largest_class", largest ? Json(size_class_name(*largest)) : Json(nullptr)},
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
@@ -109,8 +125,10 @@ Json cell_json(const CellResult& cell) {
       {"best_hindsight", cell.rivals[cell.best_hindsight].score.name},
       {"best_hindsight_jct_s", cell.rivals[cell.best_hindsight].score.mean_jct_s},
       {"hindsight_count", cell.rivals.size()},
+      {"untrained", self != nullptr ? score_json(self->score) : Json(nullptr)},
       {"oracle", cell.oracle ? Json(cell.bounds[*cell.oracle].name) : Json(nullptr)},
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
+      {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
       {"headroom", number(cell.headroom())},
       {"headroom_hindsight", number(cell.headroom_hindsight())},
       {"test_openings", cell.test_openings},
@@ -134,6 +152,7 @@ Json summary_json(const SummaryRow& row) {
   add("ratio_hindsight", row.hindsight.ratio);
   out["judged_hindsight"] = row.hindsight.judged;
   add("captured", row.pooled.captured);
+  add("oracle_gap_closed", row.pooled.captured);
   add("iqm", row.pooled.iqm);
   add("probability_of_improvement", row.pooled.improvement);
   const auto add_spread = [&](const std::string& name, const Spread& spread) {
@@ -148,8 +167,14 @@ Json summary_json(const SummaryRow& row) {
   out["soon_again"] = figure(row.soon_again);
   out["training_core_s"] = known(row.training_core_s);
   out["decisions_per_s"] = number(row.decisions_per_s);
+  out["ratio_untrained"] = nullptr;
   out["against"] = Json::array();
   for (const Against& one : row.against) {
+    if (one.policy == "untrained") {
+      out["ratio_untrained"] = number(one.ratio.value);
+      out["ratio_untrained_lo"] = number(one.ratio.interval.lo);
+      out["ratio_untrained_hi"] = number(one.ratio.interval.hi);
+    }
     out["against"].push_back({{"policy", one.policy},
                               {"candidate_ratio", number(one.ratio.value)},
                               {"lo", number(one.ratio.interval.lo)},

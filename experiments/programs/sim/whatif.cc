@@ -7,6 +7,8 @@
 
 #include "env/base/error.h"
 #include "env/base/nearest_rank.h"
+#include "env/sim/speed_estimator.h"
+#include "experiments/bound.h"
 #include "experiments/least_cluster.h"
 #include "experiments/moments.h"
 #include "experiments/programs/sim/command.h"
@@ -18,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policies = "easy,fifo,greedy,las,srtf-history";
+  std::string policies = "easy,fifo,greedy,las,srtf-history", columns;
   ScenarioOptions scenario;
   std::vector<std::string> set;
   bool json = false;
@@ -82,9 +84,12 @@ void need_starts(const Trace& log) {
 
 int run_whatif(CLI::App& app, int argc, char** argv) {
   Options options;
+  CommonOptions common;
+  common.add_speeds(app);
   app.add_option("--sacct", options.scenario.trace,
                  "what sacct --parsable2 printed, or any log that says when jobs started")
       ->required();
+  app.add_option("--columns", options.columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", options.scenario.cluster,
                  "as for simulate; without it, the least that can have run the logged jobs");
   app.add_option("--policy", options.policies, "the first is taken for the site's own");
@@ -96,8 +101,8 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", options.json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
-  CommonOptions common;
   common.set = options.set;
+  common.columns = options.columns;
   common.scenario = options.scenario;
   common.finish(policies);
   std::vector<Contestant> contestants;
@@ -130,7 +135,9 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   }
   for (const Run& run : runs) {
     const Times times = simulated_times(scenario, run);
-    Json one = {{"policy", run.policy}, {"information", level_name(run.level)}};
+    Json one = {{"policy", run.policy},
+                {"information", level_name(run.level)},
+                {"speeds", speed_level_name(run.speeds)}};
     one.update(times.json());
     one["utilisation"] = run.summary.utilisation;
     one["preemptions"] = run.summary.preemptions;
@@ -145,15 +152,17 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   std::printf("%s: %zu jobs with a logged start, on %s%s\n\n", scenario.trace.source.c_str(),
               logged.wait_s.size(), scenario.cluster.text.c_str(),
               inferred ? " (inferred: the most that was held at once)" : "");
-  std::printf("%-20s %12s %10s %12s %12s %14s %6s %8s\n", "", "mean wait s", "p50 s", "p90 s",
-              "p99 s", "mean JCT s", "util", "preempt");
+  std::printf("%-20s %12s %10s %12s %12s %14s %6s %8s  %-13s %s\n", "", "mean wait s", "p50 s",
+              "p90 s", "p99 s", "mean JCT s", "util", "preempt", "information", "speeds");
+  const std::string no_bound = why_no_bound(scenario, runs.front().rules);
   print_row("logged", logged);
   std::printf(" %6s %8s\n", "-", "-");
   for (const Run& run : runs) {
     print_row(run.policy, simulated_times(scenario, run));
-    std::printf(" %6.3f %8lld%s\n", run.summary.utilisation,
-                static_cast<long long>(run.summary.preemptions),
-                is_bound(run.level) ? "  (bound: knows run times)" : "");
+    const char* knows = no_bound.empty() ? "  (bound: knows run times)" : "  (knows run times)";
+    std::printf(" %6.3f %8lld  %-13s %s%s\n", run.summary.utilisation,
+                static_cast<long long>(run.summary.preemptions), level_name(run.level),
+                speed_level_name(run.speeds), is_bound(run.level) ? knows : "");
   }
   const double met = simulated_times(scenario, runs.front()).mean_wait();
   char ratio[32] = "n/a";  // where nobody waited

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "agents/agent.h"
 #include "env/base/check.h"
@@ -20,14 +21,19 @@ class Lessons {
   virtual std::unique_ptr<Worlds> worlds(const Agent& agent,
                                          const WorldsOptions& options) const = 0;
 
-  // Lower is better.
-  virtual double judge(const Checkpoint& checkpoint) const = 0;
+  struct Judgement {
+    double score = 0;  // lower is better
+    // Of each window its logarithm, which the score is the mean of; none where there are no
+    // windows.
+    std::vector<double> log_ratios = {};
+  };
+  virtual Judgement judge(const Checkpoint& checkpoint) const = 0;
 
   // The same of what `adapt` makes of each kind of jobs that is validated on, by worlds that play
   // other jobs of it.
   using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
   using Adapt = std::function<Checkpoint(const MakeWorlds& worlds)>;
-  virtual double judge_adapted(const Agent&, const Adapt&) const {
+  virtual Judgement judge_adapted(const Agent&, const Adapt&) const {
     YARD_CHECK(false, "lessons without jobs to adapt to");
   }
 

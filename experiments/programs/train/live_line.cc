@@ -19,6 +19,12 @@ LiveLine::~LiveLine() {
   if (open_) std::fputs("\n", stderr);
 }
 
+void LiveLine::note(const std::string& text) {
+  std::fputs((std::string(open_ ? "\n" : "") + text + "\n").c_str(), stderr);
+  std::fflush(stderr);
+  open_ = false;
+}
+
 void LiveLine::show(const TrainStats& s, double validation) {
   const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
   const double eta = spent * (to_ - s.update) / std::max(1, s.update - from_);

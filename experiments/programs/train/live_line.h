@@ -18,6 +18,9 @@ class LiveLine {
 
   ~LiveLine();  // what is printed next begins a line
 
+  // Ends the line on a terminal, if one is open, and prints another.
+  void note(const std::string& text);
+
   // `validation`: the latest, 0 before the first.
   void show(const TrainStats& stats, double validation);
 

@@ -17,8 +17,8 @@ class LogLessons final : public Lessons {
   std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override;
 
   // Returns the share of what was chosen in the held-out part that the network does not choose.
-  double judge(const Checkpoint& checkpoint) const override {
-    return 1 - agreement_of(checkpoint, held_out_).recovered();
+  Judgement judge(const Checkpoint& checkpoint) const override {
+    return {1 - agreement_of(checkpoint, held_out_).recovered()};
   }
   Told told(double score) const override { return {"agreement", 1 - score}; }
 

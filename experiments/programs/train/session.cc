@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "env/base/file.h"
 #include "env/base/hold_interrupts.h"
 #include "env/base/interrupt.h"
+#include "experiments/programs/train/learned.h"
 #include "experiments/programs/train/live_line.h"
 #include "experiments/programs/train/log_lessons.h"
 #include "experiments/programs/train/off_policy.h"
@@ -25,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kUntrained = "untrained";  // a checkpoint of a run, as best and last
+
 RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
                       const Lessons& lessons) {
   if (!options.resume.empty()) return RunFolder::open(options.resume);
@@ -36,7 +40,8 @@ RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
   return RunFolder::create(options.out, setup.resolved, info);
 }
 
-// The checkpoints of a run: the best, the last, and those of the latest validations.
+// The checkpoints of a run: the untrained one, the best, the last, and those of the latest
+// validations.
 class Kept {
  public:
   Kept(fs::path folder, int most) : folder_(std::move(folder)), most_(most) {
@@ -48,7 +53,8 @@ class Kept {
 
   void validated(const Checkpoint& checkpoint, int update, bool best) {
     if (best) save_checkpoint(checkpoint, folder_ / "best");
-    if (most_ == 0) return;
+    if (update == 0) save_checkpoint(checkpoint, folder_ / kUntrained);
+    if (most_ == 0 || update == 0) return;
     const fs::path path = folder_ / fmt::format("update-{:07}", update);
     save_checkpoint(checkpoint, path);
     if (latest_.empty() || latest_.back() < path) latest_.push_back(path);
@@ -88,19 +94,27 @@ class Session {
     LiveLine line(trainer_->update(), std::min(setup_.loop.updates, options_.until));
     TrainEvents events;
     events.validate = [this](const Trained& trained, int update) {
-      const Checkpoint checkpoint = agent_->checkpoint(trained);
-      const double score = score_of(trained, checkpoint);
-      const Lessons::Told told = lessons_->told(score);
-      run_->log(fmt::format("update {}: validation {} {:.5f}", update, told.name, told.value));
-      return score;
+      const Lessons::Judgement judged = judge(trained, agent_->checkpoint(trained));
+      if (update == 0) untrained_ = judged.log_ratios;
+      latest_ = learned_by(judged);
+      const Lessons::Told told = lessons_->told(judged.score);
+      run_->log(fmt::format("update {}: validation {} {:.5f}{}", update, told.name, told.value,
+                            latest_ ? ", of the untrained network's " + text_of(*latest_) : ""));
+      return judged.score;
     };
     events.validated = [this](const Trained& trained, int update, double score, bool best) {
       const HoldInterrupts hold;
+      if (best) best_ = latest_;
       kept_->validated(scored(trained, update, score), update, best);
     };
     events.on_update = [&](const TrainStats& stats) {
       write_metrics(stats);
-      line.show(stats, trainer_->latest_score());
+      if (stats.update > 0) return line.show(stats, trainer_->latest_score());
+      const Lessons::Told told = lessons_->told(stats.validation);
+      line.note(
+          fmt::format("update 0, the untrained network drawn in the same way: validation {} "
+                      "{:.4f}",
+                      told.name, told.value));
     };
     events.save = [this] {
       const HoldInterrupts hold;
@@ -129,10 +143,27 @@ class Session {
   }
 
  private:
-  double score_of(const Trained& trained, const Checkpoint& checkpoint) const {
+  Lessons::Judgement judge(const Trained& trained, const Checkpoint& checkpoint) const {
     if (setup_.data.adapt_updates == 0) return lessons_->judge(checkpoint);
     return lessons_->judge_adapted(
         *agent_, [&](const Lessons::MakeWorlds& worlds) { return adapted(trained, worlds); });
+  }
+
+  // What was judged over the untrained network, on the same windows; nothing where there are none.
+  // After a resume the untrained network is judged again.
+  std::optional<Learned> learned_by(const Lessons::Judgement& judged) {
+    if (judged.log_ratios.empty()) return std::nullopt;
+    if (untrained_.empty()) untrained_ = judge_kept(kUntrained).log_ratios;
+    if (untrained_.empty()) return std::nullopt;
+    return learned_of(judged.log_ratios, untrained_);
+  }
+
+  // A checkpoint of this run; nothing where there is none.
+  Lessons::Judgement judge_kept(const char* name) const {
+    const fs::path path = run_->checkpoints() / name;
+    if (!fs::exists(path)) return {};
+    const Checkpoint kept = load_checkpoint(path);
+    return judge(Trained{kept.network, kept.weights, {}, {}}, kept);
   }
 
   // What a training that has `trained` as its start comes to in a few updates.
@@ -169,31 +200,48 @@ class Session {
     }
     if (!leads_) return;
     run_->go_on();
-    run_->drop_metrics_after(trainer_->update());
+    // Update 0 has its row before the first update is whole.
+    run_->drop_metrics_after(trainer_->update() > 0 ? trainer_->update() : -1);
     run_->log(fmt::format("resumed after update {}", trainer_->update()));
     run_->change_config(setup_.resolved);
   }
 
   Checkpoint scored(const Trained& trained, int update, double score) const {
     Checkpoint out = agent_->checkpoint(trained);
-    out.scores.push_back(
-        {{"validation_" + lessons_->told(score).name, lessons_->told(score).value},
-         {"update", update},
-         {"trace_sha256", lessons_->sha256()},
-         {"workload_parameters", out.provenance.value("workload_parameters", "")}});
+    const Lessons::Told told = lessons_->told(score);
+    nlohmann::ordered_json scores = {{"validation_" + told.name, told.value}, {"update", update}};
+    // Of the untrained network there is a score from its own validation on.
+    const double untrained = update == 0 ? score : trainer_->untrained_score();
+    if (untrained > 0) {
+      scores["untrained_validation_" + told.name] = lessons_->told(untrained).value;
+      if (told.name == "ratio") scores["ratio_untrained"] = score / untrained;
+    }
+    scores["trace_sha256"] = lessons_->sha256();
+    scores["workload_parameters"] = out.provenance.value("workload_parameters", "");
+    out.scores.push_back(std::move(scores));
     return out;
   }
 
   void write_metrics(const TrainStats& s) {
-    RunFolder::Metrics row = {{"train/samples", static_cast<double>(s.samples)},
-                              {"train/samples_per_s", s.samples_per_s},
-                              {"train/episodes", static_cast<double>(s.episodes)},
-                              {"train/agreement", s.agreement},
-                              {"train/lr", s.lr}};
+    RunFolder::Metrics row;
+    if (s.update > 0) {
+      row = {{"train/samples", static_cast<double>(s.samples)},
+             {"train/samples_per_s", s.samples_per_s},
+             {"train/episodes", static_cast<double>(s.episodes)},
+             {"train/agreement", s.agreement},
+             {"train/lr", s.lr}};
+    }
     for (const auto& [name, value] : s.figures) row.emplace_back("train/" + name, value);
     if (s.validation > 0) {
       const Lessons::Told told = lessons_->told(s.validation);
       row.emplace_back("validation/" + told.name, told.value);
+      if (latest_) {
+        row.emplace_back("validation/ratio_untrained", latest_->ratio);
+        if (std::isfinite(latest_->interval.lo)) {
+          row.emplace_back("validation/ratio_untrained_lo", latest_->interval.lo);
+          row.emplace_back("validation/ratio_untrained_hi", latest_->interval.hi);
+        }
+      }
     }
     if (s.mean_jct_s > 0) row.emplace_back("train/mean_jct_s", s.mean_jct_s);
     run_->add_metrics(s.update, row);
@@ -222,6 +270,7 @@ class Session {
     // The best one took all of the training, too: it was found by going on.
     const fs::path best = run_->checkpoints() / "best";
     if (fs::exists(best)) save_cost(trainer_->trained().core_s, best);
+    say_what_was_learned();
     if (trainer_->update() < setup_.loop.updates) {
       const std::string text =
           fmt::format("ended after update {} of {}: {} validations without a better one",
@@ -229,6 +278,18 @@ class Session {
       run_->log(text);
       std::fputs((text + "\n").c_str(), stderr);
     }
+  }
+
+  // The best checkpoint over the untrained one, on the windows that it was chosen by.
+  void say_what_was_learned() {
+    if (!best_) best_ = learned_by(judge_kept("best"));
+    if (!best_) return;
+    const std::string text = fmt::format(
+        "the best checkpoint over the untrained network, drawn in the same way: {} on the "
+        "validation windows that it was chosen by: {}",
+        text_of(*best_), verdict_of(*best_));
+    run_->log(text);
+    std::fputs((text + "\n").c_str(), stderr);
   }
 
   std::unique_ptr<LogFolder> read_log() const {
@@ -293,6 +354,8 @@ class Session {
   std::optional<RunFolder> run_;
   std::optional<Kept> kept_;
   std::optional<Trainer> trainer_;
+  std::vector<double> untrained_;         // of update 0, by window of validation; empty: not known
+  std::optional<Learned> latest_, best_;  // of validations, of this process
 };
 
 }  // namespace

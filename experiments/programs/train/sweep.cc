@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -23,6 +24,7 @@
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/live_line.h"
 #include "experiments/programs/train/sweep_plan.h"
+#include "experiments/programs/train/sweep_verdict.h"
 #include "experiments/run/append_file.h"
 #include "experiments/run/metrics_csv.h"
 #include "experiments/run/run_folder.h"
@@ -35,11 +37,13 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Trial {
   int number = 0;
   int updates = 0;       // made so far, in saved rows
   double score = kNone;  // the best validation up to the rung under way; lower is better
+  TrialScore told = {};  // the same with that of the untrained network, update 0
   bool failed = false;
 };
 
@@ -76,6 +80,10 @@ class Sweep {
                 {"trials", Json::array()},
                 {"best", nullptr},
                 {"complete", complete}};
+    const SweepVerdict verdict = this->verdict();
+    out["differ"] = verdict.differ;
+    out["learned"] = verdict.learned;
+    out["verdict"] = verdict.text;
     for (const Trial* t : ranked()) {
       Json settings = Json::object();
       for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
@@ -84,7 +92,11 @@ class Sweep {
       out["trials"].push_back({{"trial", t->number},
                                {"run", run_of(*t).filename().string()},
                                {"updates", t->updates},
-                               {"score", std::isfinite(t->score) ? Json(t->score) : Json(nullptr)},
+                               {"score", known(t->score)},
+                               {"untrained_score", known(t->told.untrained)},
+                               {"ratio_untrained", known(t->told.learned.ratio)},
+                               {"ratio_untrained_lo", known(t->told.learned.interval.lo)},
+                               {"ratio_untrained_hi", known(t->told.learned.interval.hi)},
                                {"failed", t->failed},
                                {"settings", settings}});
     }
@@ -93,19 +105,35 @@ class Sweep {
   }
 
   void print_table() const {
+    std::puts(fmt::format("{:>5} {:>8} {:>9} {:>9}  {}", "trial", "updates", "score", "untrained",
+                          "settings")
+                  .c_str());
     for (const Trial* t : ranked()) {
-      std::string line = fmt::format("{:>5} {:>8} {:>9}", t->number, t->updates,
-                                     t->failed                 ? "failed"
-                                     : std::isfinite(t->score) ? fmt::format("{:.4f}", t->score)
-                                                               : "-");
+      std::string line =
+          fmt::format("{:>5} {:>8} {:>9} {:>9}", t->number, t->updates,
+                      t->failed ? "failed" : text_of(t->score), text_of(t->told.untrained));
       for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
         line += "  " + s.key + "=" + s.value;
       }
       std::puts(line.c_str());
     }
+    std::puts(verdict().text.c_str());
   }
 
  private:
+  static Json known(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+  static std::string text_of(double score) {
+    return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-";
+  }
+
+  SweepVerdict verdict() const {
+    std::vector<TrialScore> scores;
+    for (const Trial& t : trials_) {
+      if (!t.failed && std::isfinite(t.score)) scores.push_back(t.told);
+    }
+    return sweep_verdict(scores);
+  }
+
   fs::path run_of(const Trial& t) const {
     return folder_ / "trials" / fmt::format("{:05}", t.number);
   }
@@ -125,17 +153,30 @@ class Sweep {
   void look(Trial& t, int rung) const {
     t.updates = 0;
     t.score = kNone;
+    t.told = {};
     const fs::path file = run_of(t) / "metrics.csv";
     if (!fs::exists(file)) return;
     const MetricsCsv metrics(file);
     const auto& columns = metrics.columns();
-    const auto column = static_cast<size_t>(
-        std::find(columns.begin(), columns.end(), "validation/ratio") - columns.begin());
+    const auto value = [&](size_t row, const char* name) -> std::optional<double> {
+      const auto at = std::ranges::find(columns, name);
+      if (at == columns.end()) return std::nullopt;
+      return metrics.value(row, static_cast<size_t>(at - columns.begin()));
+    };
     for (size_t row = 0; row < metrics.rows(); ++row) {
       if (metrics.step(row) > rung) break;
       t.updates = static_cast<int>(metrics.step(row));
-      if (column == columns.size()) continue;
-      if (const auto score = metrics.value(row, column)) t.score = std::min(t.score, *score);
+      const auto score = value(row, "validation/ratio");
+      if (!score) continue;
+      if (t.updates == 0) {  // of the untrained network, which is no trial's merit
+        t.told.untrained = *score;
+        continue;
+      }
+      if (*score >= t.score) continue;
+      t.score = t.told.score = *score;
+      t.told.learned = {value(row, "validation/ratio_untrained").value_or(kNan),
+                        {value(row, "validation/ratio_untrained_lo").value_or(kNan),
+                         value(row, "validation/ratio_untrained_hi").value_or(kNan)}};
     }
   }
 
@@ -203,8 +244,7 @@ class Sweep {
     const double per_update = made_ > 0 ? spent_s() / made_ : 0;
     const double left_s = per_update * std::max(0, updates_left());
     std::fputs(fmt::format("trial {} {} update {}  score {}  ETA {}{}\n", t.number,
-                           t.failed ? "failed after" : "at", t.updates,
-                           std::isfinite(t.score) ? fmt::format("{:.4f}", t.score) : "-",
+                           t.failed ? "failed after" : "at", t.updates, text_of(t.score),
                            clock_text(left_s),
                            t.failed ? "  (" + run_of(t).string() + ".log says why)" : "")
                    .c_str(),

@@ -1,0 +1,72 @@
+#include "experiments/programs/train/sweep_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace yard {
+namespace {
+
+constexpr double kSame = 1e-9;  // scores of trainings that decide alike
+
+bool has_interval(const TrialScore& trial) { return std::isfinite(trial.learned.interval.hi); }
+
+// Whether `other` is told apart from the best: by intervals where both have one.
+bool apart(const TrialScore& best, const TrialScore& other) {
+  if (!has_interval(best) || !has_interval(other)) return other.score > best.score + kSame;
+  // Both are shares of an untrained network; where these differ, the scores' own scale counts.
+  return best.learned.interval.hi * best.untrained < other.learned.interval.lo * other.untrained;
+}
+
+std::string about_trials(const std::vector<TrialScore>& trials, const TrialScore& best,
+                         bool differ) {
+  double worst = best.score;
+  for (const TrialScore& trial : trials) worst = std::max(worst, trial.score);
+  if (trials.size() == 1) return "There is one trial alone.";
+  if (worst - best.score <= kSame) {
+    return fmt::format(
+        "All {} trials have the same score, {:.4f}: nothing that was varied changes it.",
+        trials.size(), best.score);
+  }
+  if (differ) return "";
+  return fmt::format(
+      "The {} trials do not differ: scores from {:.4f} to {:.4f} lie within each other's 95 % "
+      "intervals, and the best is best by chance.",
+      trials.size(), best.score, worst);
+}
+
+std::string about_learning(const TrialScore& best, bool learned) {
+  if (std::isnan(best.untrained)) return "";
+  if (learned) {
+    return fmt::format("The best trial is {} of its untrained network ({:.4f}).",
+                       text_of(best.learned), best.untrained);
+  }
+  const std::string by = std::isfinite(best.learned.ratio) ? text_of(best.learned) + " of it" : "";
+  return fmt::format(
+      "The untrained network is as good, {:.4f}{}: no trial learned anything that "
+      "validation can show.",
+      best.untrained, by.empty() ? "" : " (the best trial is " + by + ")");
+}
+
+}  // namespace
+
+SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials) {
+  SweepVerdict out;
+  if (trials.empty()) {
+    out.text = "No trial has a score.";
+    return out;
+  }
+  const TrialScore& best = *std::ranges::min_element(trials, {}, &TrialScore::score);
+  out.differ =
+      std::ranges::any_of(trials, [&](const TrialScore& other) { return apart(best, other); });
+  out.learned =
+      has_interval(best) ? best.learned.interval.hi < 1 : best.score < best.untrained - kSame;
+  out.text = about_trials(trials, best, out.differ);
+  const std::string learning = about_learning(best, out.learned);
+  if (!out.text.empty() && !learning.empty()) out.text += ' ';
+  out.text += learning;
+  return out;
+}
+
+}  // namespace yard

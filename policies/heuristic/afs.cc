@@ -1,0 +1,117 @@
+// Apathetic future share (Hwang et al., NSDI 2021, section 4): GPUs are handed out one by one. Of
+// two jobs, of which `a` would end first with what it has, the next goes to the longer one, `b`, if
+//   (p_b' - p_b) / p_b' > (p_a' - p_a) / p_a
+// where p is a job's throughput with what it has and p' with one more. This is the sign of what
+// the sum of both completion times gains, if `b` gets the GPU once `a` has ended and nothing else
+// ever changes. Of jobs that have nothing yet, the shortest comes first.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/sim/foretell.h"
+#include "env/sim/sizes.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  double timer_s = 600;
+  void fields(FieldList& f) {
+    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
+  }
+};
+
+// The limit of its user less the work that is done. Without a limit, or beyond it, a job counts as
+// having as much left as it has done.
+double work_left_s(const View& view, int32_t slot) {
+  const auto done_us = static_cast<double>(view.worked_us(slot));
+  const int64_t limit_us = view.limit_us(slot);
+  const double left_us = limit_us == kNone ? 0 : static_cast<double>(limit_us) - done_us;
+  return 1e-6 * (left_us > 0 ? left_us : std::max(done_us, 1.0));
+}
+
+// What the comparison of two jobs goes by.
+struct Candidate {
+  double left_s = 0;      // work
+  double speed = kCrawl;  // p
+  double more = 0;        // p', by the group that raises it most
+  int32_t group = kNone;  // that group
+  double time_s() const { return left_s / speed; }
+};
+
+// Whether the next task goes to `other` rather than to the one that leads so far.
+bool goes_ahead(const Candidate& other, const Candidate& leader) {
+  const bool shorter = other.time_s() < leader.time_s();
+  const Candidate& a = shorter ? other : leader;
+  const Candidate& b = shorter ? leader : other;
+  const bool to_b = (b.more - b.speed) / b.more > (a.more - a.speed) / a.speed;
+  return to_b != shorter;
+}
+
+class Afs final : public Policy {
+ public:
+  explicit Afs(const Settings& settings)
+      : slot_us_(static_cast<int64_t>(parse<Config>(settings).timer_s * 1e6)) {}
+
+  Level level() const override { return Level::kEstimate; }
+
+  void decide(const View& view, Memory&, Draft& draft) const override {
+    const Foretell foretell(view);
+    const auto speed = [&](const JobSize& size) {
+      double best = 0;
+      for (int32_t t = 0; t < foretell.num_types(); ++t) {
+        best = std::max(best, foretell.sized(size.slot, t, size.tasks));
+      }
+      return std::max(best, kCrawl);
+    };
+    Sizes sizes(view, slot_us_, [&](const JobSize& least) {
+      return work_left_s(view, least.slot) / (view.shaped(least.slot) ? speed(least) : 1);
+    });
+    while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
+    sizes.carry_out(draft);
+  }
+
+ private:
+  // The winner of the comparisons, in the order of submission; none where no task adds to a speed.
+  template <class Speed>
+  static std::optional<Sizes::Grant> longest_gain(const View& view, const Sizes& sizes,
+                                                  const Speed& speed) {
+    std::optional<Sizes::Grant> out;
+    Candidate leader;
+    for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
+      const JobSize& size = sizes.open()[static_cast<size_t>(i)];
+      if (size.tasks.empty()) continue;
+      Candidate own{work_left_s(view, size.slot), speed(size)};
+      for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+        if (!sizes.may_grow(i, std::span(&g, 1))) continue;
+        JobSize larger = size;
+        ++larger.tasks[static_cast<size_t>(g)];
+        const double more = speed(larger);
+        if (more > own.speed && more > own.more) own.more = more, own.group = g;
+      }
+      if (own.group == kNone) continue;
+      if (!out || goes_ahead(own, leader)) out = {i, own.group}, leader = own;
+    }
+    return out;
+  }
+
+  int64_t slot_us_;
+};
+
+const PolicyRegistry::Add<Afs> kAfs{
+    "afs",
+    {.about = "elastic jobs grow where it helps the sum of completion times, two by two",
+     .source = "AFS, NSDI 2021",
+     .fidelity = "its comparison; the length is the user's limit, a task of any role counts as "
+                 "one of its GPUs, every job has its least first, and sizes change by slots, at a "
+                 "cost, where the paper's framework changes them at once",
+     .level = Level::kEstimate,
+     .preemptive = true,
+     .by_limits = true,
+     .by_sizes = true,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

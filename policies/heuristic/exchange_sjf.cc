@@ -1,0 +1,109 @@
+// Shortest limit first, and each job exchanges in the way that a closed form calls best: what a
+// scheduler that may choose the exchange does without learning. A waiting job starts on as few
+// nodes as are free; of ring, tree, two levels and its own all-reduce it gets the one with the
+// highest speed there while nothing else uses the links; on full links shorter jobs go first, by
+// four classes of length:
+//   limit <= short_s: 3, <= short_s ratio: 2, <= short_s ratio^2: 1, longer or without limit: 0
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/sim/foretell.h"
+#include "policies/order.h"
+#include "policies/policy.h"
+#include "policies/time_left.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  std::string placement = "best-fit";
+  double short_s = 900;
+  double ratio = 2;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("short_s", short_s, 10.0, 1e6, "jobs of at most this limit go first on full links");
+    f("ratio", ratio, 1.0, 100.0, "how many times as long the jobs of the next class may be");
+  }
+};
+
+class ExchangeSjf final : public Policy {
+ public:
+  explicit ExchangeSjf(const Settings& settings)
+      : config_(parse<Config>(settings)), placement_(parse_placement(config_.placement)) {}
+
+  Level level() const override { return Level::kEstimate; }
+
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    take_in_changed(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
+    std::optional<Foretell> foretell;  // made for the first job that has a choice
+    Piece* pieces = draft.scratch();
+    std::vector<int32_t> hidden;  // classes for which there is no place now
+    for (;;) {
+      const int32_t k = ranked.first_class(view, view.free_gpus());
+      if (k == kNone) break;
+      const int32_t slot = ranked.top(k);
+      const int32_t n = place(view, placement_, slot, pieces);
+      if (n == 0) {
+        ranked.hide(k);
+        hidden.push_back(k);
+        continue;
+      }
+      Exchange exchange;
+      if (view.may_choose_exchange(slot) && !view.shaped(slot)) {
+        if (!foretell) foretell.emplace(view);
+        exchange = choose(view, *foretell, slot, {pieces, static_cast<size_t>(n)});
+      }
+      draft.start(slot, pieces, n, exchange);
+      ranked.pop(k);
+    }
+    for (const int32_t k : hidden) ranked.show(k);
+  }
+
+ private:
+  static double left_us(const View& view, int32_t slot) {
+    return LimitLeft::line(view, slot).at(view.now_us());
+  }
+
+  Exchange choose(const View& view, const Foretell& foretell, int32_t slot,
+                  std::span<const Piece> pieces) const {
+    Exchange out;
+    double best = 0;
+    for (const Pattern by :
+         {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
+      const double speed = foretell.alone_on(slot, pieces, by).speed;
+      if (speed > best) best = speed, out.all_reduce = by;
+    }
+    if (pieces.size() < 2) return out;  // it uses no link
+    double longest_us = config_.short_s * 1e6;
+    for (int priority = kLinkPriorities - 1; priority > 0; --priority) {
+      if (left_us(view, slot) <= longest_us) {
+        out.priority = static_cast<uint8_t>(priority);
+        break;
+      }
+      longest_us *= config_.ratio;
+    }
+    return out;
+  }
+
+  Config config_;
+  Placement placement_;
+};
+
+const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{
+    "exchange-sjf",
+    {.about = "shortest limit first; the best all-reduce by its closed form, short jobs first on "
+              "links",
+     .source = "our own, after shortest job first and the alpha-beta model of all-reduces",
+     .fidelity = "our own",
+     .level = Level::kEstimate,
+     .by_limits = true,
+     .fields = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

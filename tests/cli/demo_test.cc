@@ -1,0 +1,82 @@
+// What `make demo` shows is learned: a short training on its configuration is far ahead of its
+// untrained self on jobs that it has not seen, and with a step size of 0 nothing of that is left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "env/base/file.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+class Demo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
+  }
+
+  // A training of so many updates by the demo's configuration.
+  void train(const std::string& out, int updates, const std::string& more) const {
+    const std::string n = std::to_string(updates);
+    const Result trained =
+        shell("yardmaster train " + (root_ / "experiments/configs/demo.yaml").string() +
+              " --set updates=" + n + " validate_every=" + n + " validate_windows=2 " + more +
+              " --out " + out);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+  }
+
+  // Mean JCT over that of the untrained self on eight courses that neither has seen.
+  static double over_untrained(const std::string& run) {
+    const std::string last = run + "/checkpoints/last";
+    double sum = 0;
+    for (int seed = 5001; seed <= 5008; ++seed) {
+      const Result r = shell(
+          "yardmaster simulate --trace synthetic:servers --cluster servers-6 --generate-jobs 200 "
+          "--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45 --json --seed " +
+          std::to_string(seed) + " --policy checkpoint:" + last + ",untrained:" + last);
+      EXPECT_EQ(r.code, 0) << r.err;
+      const Json runs = Json::parse(r.out)["runs"];
+      sum += std::log(runs[0]["mean_jct_s"].get<double>() / runs[1]["mean_jct_s"].get<double>());
+    }
+    return std::exp(sum / 8);
+  }
+
+  fs::path root_ = fs::current_path();  // of the sources
+  Folder folder_;
+};
+
+TEST_F(Demo, TheGainIsLearned) {
+  train("learned", 10, "");
+  EXPECT_LT(over_untrained("learned"), 0.92);
+  train("still", 1, "lr=0");
+  EXPECT_EQ(over_untrained("still"), 1);
+  // An operator would not tear the large job apart.
+  folder_.write("idle.csv",
+                "job_id,user,gpus,submit_s,run_s\nbert,ada,8,900,3600\nresnet,bob,4,900,3600\n"
+                "probe,bob,4,900,3600\n");
+  const Result placed = shell(
+      "yardmaster simulate --trace idle.csv --cluster 2x8:v100 --dump-at 1000 --dump-out at.json "
+      "--policy checkpoint:learned/checkpoints/last");
+  ASSERT_EQ(placed.code, 0) << placed.err;
+  const Json at = Json::parse(read_file("at.json"))["dumps"][0]["states"][0];
+  EXPECT_EQ(at["holding"], 3);
+  std::set<std::string> nodes;
+  for (const Json& node : at["nodes"]) {
+    for (const Json& gpu : node["gpus"]) {
+      if (!gpu["jobs"].empty() && gpu["jobs"][0] == "bert") nodes.insert(node["node"]);
+    }
+  }
+  EXPECT_EQ(nodes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,225 @@
+// Rivals of the agents, by hand: AFS' comparison, least-loaded on a job's own nodes, and the rule
+// that chooses how jobs exchange.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "env/sim/foretell.h"
+#include "tests/support/choosing_scene.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+// A job of `asked` tasks with a GPU each, of which `least` to `most` will do.
+Job job_of_tasks(const std::string& id, double submit_s, int asked, int least, int most,
+                 double run_s) {
+  Job job = jobs_of({{submit_s, asked, run_s}})[0];
+  job.id = id;
+  RoleGroup group;
+  group.count = asked;
+  group.min_count = least;
+  group.max_count = most;
+  group.task.gpus = 1;
+  job.groups = {group};
+  job.limit_us = job.run_us;
+  return job;
+}
+
+Job elastic(const std::string& id, double run_s, int most = 8) {
+  return job_of_tasks(id, 0, 1, 1, most, run_s);
+}
+
+// What each job holds after the first decision.
+std::vector<int> first_sizes(const Scene& scene, const std::string& policy) {
+  const auto scheduler = make_policy(policy);
+  Player player(scene, *scheduler);
+  EXPECT_TRUE(player.advance());
+  EXPECT_TRUE(player.decide());
+  std::vector<int> out(static_cast<size_t>(scene.size()), 0);
+  for (int32_t i = 0; i < player.view().num_held(); ++i) {
+    const int32_t slot = player.view().held(i);
+    out[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
+  }
+  return out;
+}
+
+// Twice the tasks do twice the work: with n and m tasks the longer job gets the next if
+// 1 / (m + 1) > 1 / n, so that the shorter stays two ahead of it at most:
+//   (1,1) (2,1) (3,1) (3,2) (4,2) (4,3) (5,3)
+TEST(Afs, TheShorterJobStaysAhead) {
+  const auto sizes = [](const std::vector<Job>& jobs) {
+    return first_sizes(Scene("1x8", jobs, no_costs()), "afs");
+  };
+  EXPECT_EQ(sizes({elastic("a", 100), elastic("b", 9000)}), (std::vector<int>{5, 3}));
+  EXPECT_EQ(sizes({elastic("a", 9000), elastic("b", 100)}), (std::vector<int>{3, 5}));
+  EXPECT_EQ(sizes({elastic("a", 100, 2), elastic("b", 9000)}), (std::vector<int>{2, 6}))
+      << "what one cannot use the other gets";
+}
+
+// Where not even the least of all fits, the shorter come first; Optimus takes them as they came.
+TEST(Afs, ThoseWithNothingStartByLength) {
+  const std::vector<Job> jobs = {elastic("a", 9000), elastic("b", 300), elastic("c", 200)};
+  EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "afs"), (std::vector<int>{0, 1, 1}));
+  EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "optimus"), (std::vector<int>{1, 1, 0}));
+}
+
+// On four GPUs the shorter, of 1200 GPU seconds, has three and ends at 400. The other, with one,
+// has done 600 of its 2400 when the slot ends, gets all four, and needs 450 more.
+TEST(Afs, ASmallPlayByHand) {
+  const Scene scene("1x4", {elastic("a", 1200, 4), elastic("b", 2400, 4)}, no_costs());
+  const auto afs = make_policy("afs timer_s=600");
+  Player player(scene, *afs);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[0].end_us, 400 * kSecond);
+  EXPECT_EQ(player.jobs()[1].end_us, 1050 * kSecond);
+  EXPECT_EQ(player.jobs()[1].preemptions, 1);
+}
+
+// The assumption behind the comparison, played out: the next GPU goes to the shorter job and then,
+// once it has ended, to the longer; or to the longer at once. The smaller sum of both ends wins.
+// Speeds grow by less than the GPUs, so that both happen.
+TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
+  ClusterSpec cluster = two_racks();
+  cluster.nodes.resize(1);
+  cluster.nodes[0].gpus = 8;
+  for (TierSpec& tier : cluster.tiers) tier = {24, 25, 1};
+  Rng rng(7);
+  int longer_first = 0, decided = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<Job> jobs = {elastic("a", 100 + rng.below(20'000)),
+                             elastic("b", 100 + rng.below(20'000))};
+    for (Job& job : jobs) job.model = rng.below(2) == 0 ? "small" : "large";
+    jobs[1].gpus = 8;  // the table of speeds goes up to eight
+    jobs[1].groups[0].count = 8;
+    const ChoosingScene scene(cluster, jobs, false);
+    World world(scene.fixed(), 2);
+    world.reset(0, 2);
+    ASSERT_TRUE(world.advance(scene.scene().truth()));
+    const View view(scene.fixed(), world.state(), Level::kEstimate);
+    const Foretell foretell(view);
+    const auto speed = [&](int j, int tasks) { return foretell.sized(j, 0, std::vector{tasks}); };
+    std::vector<int> sizes = {1, 1};
+    bool sure = true;
+    while (sizes[0] + sizes[1] < 8) {
+      const auto work = [&](int j) { return 1e-6 * static_cast<double>(jobs[j].run_us); };
+      const auto ends = [&](int j) { return work(j) / speed(j, sizes[j]); };
+      const int a = ends(1) < ends(0) ? 1 : 0, b = 1 - a;
+      const double p_a = speed(a, sizes[a]), p_b = speed(b, sizes[b]);
+      const double more_a = speed(a, sizes[a] + 1), more_b = speed(b, sizes[b] + 1);
+      const double a_ends = work(a) / more_a;
+      const double to_a = a_ends + a_ends + (work(b) - p_b * a_ends) / more_b;
+      const double to_b = work(a) / p_a + work(b) / more_b;
+      sure = sure && std::abs(to_a - to_b) > 1e-6 * to_a && more_a > p_a && more_b > p_b;
+      longer_first += to_b < to_a;
+      ++sizes[to_b < to_a ? b : a];
+    }
+    if (!sure) continue;
+    ++decided;
+    EXPECT_EQ(first_sizes(scene.scene(), "afs"), sizes) << "trial " << trial;
+  }
+  EXPECT_GT(decided, 30);
+  EXPECT_GT(longer_first, 30);
+}
+
+// Two nodes of four GPUs. `a` takes three tasks to node 0, which it has begun on; spread over the
+// emptiest, they would lie on both. `b` goes to the emptier node 1, whole. `c` needs three: one
+// lies on node 1, the second on its own node again, the third where there is room.
+TEST(OwnNode, TasksFollowTheirOwnJob) {
+  const std::vector<Job> jobs = {job_of_tasks("a", 0, 3, 3, 3, 100),
+                                 job_of_tasks("b", 1, 2, 2, 2, 100),
+                                 job_of_tasks("c", 2, 3, 3, 3, 100)};
+  const Scene scene("2x4", jobs, no_costs());
+  const auto tasks_on = [&](const std::string& policy) {
+    const auto scheduler = make_policy(policy);
+    Player player(scene, *scheduler);
+    for (int event = 0; event < 3; ++event) EXPECT_TRUE(player.step());
+    std::vector<std::vector<int>> out(3, std::vector<int>(2, 0));
+    for (int32_t i = 0; i < player.view().num_held(); ++i) {
+      const int32_t slot = player.view().held(i);
+      for (int32_t p = player.view().first_part(slot); p != kNone; p = player.view().next_part(p)) {
+        out[static_cast<size_t>(player.view().serial(slot))]
+           [static_cast<size_t>(player.view().part_node(p))] += player.view().part_tasks(p);
+      }
+    }
+    return out;
+  };
+  using Tasks = std::vector<std::vector<int>>;
+  EXPECT_EQ(tasks_on("least-loaded own_node=true"), (Tasks{{3, 0}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(tasks_on("least-loaded"), (Tasks{{2, 1}, {1, 1}, {1, 2}}));
+}
+
+// Three nodes of two GPUs; jobs of three GPUs lie on two of them and meet on node 1. An exchange of
+// 1 GB takes 1.001 s by two levels, 1.5 by a ring, 4 by a tree; with a step of 0.099 s an iteration
+// is 1.1 s by two levels and 1.599 by the ring that run times are told for. So each sends 1/1.1 GB
+// a second over a link of 1 GB, and who comes after has a share of 0.0909 that it wants ten times:
+// its iteration is 1 + 1.001 / 1.1 x 9 = 9.19 times as long.
+//   short   1000 iterations, 1100 s, of the second class
+//   middle  2000, of the third: 1000 / 9.19 by then, the others in 1.1 s each
+//   long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then alone
+TEST(ExchangeSjf, ASmallPlayByHand) {
+  ClusterSpec cluster = load_cluster("3x2");
+  for (TierSpec& tier : cluster.tiers) tier = {8, 0, 1};
+  cluster.tiers[static_cast<size_t>(Tier::kIsland)] = {8000, 0, 1};
+  cluster.tiers[static_cast<size_t>(Tier::kNode)] = {8000, 0, 1};
+  cluster.models["even"] = {.gradient_mib = 1e9 / (1024 * 1024), .step_ms = 99};
+  cluster.choose_exchange = true;
+  std::vector<Job> jobs = jobs_of({{0, 3, 15'990}, {0, 3, 3'198}, {0, 3, 1'599}});
+  for (Job& job : jobs) {
+    job.model = "even";
+    job.pattern = Pattern::kRing;
+    job.limit_us = job.run_us;
+  }
+  const ChoosingScene scene(cluster, jobs);
+  const auto ends_s = [&](const std::string& name) {
+    const auto policy = make_policy(name);
+    Player player(scene.scene(), *policy);
+    player.play();
+    EXPECT_FALSE(player.failed());
+    std::vector<double> out;
+    for (const JobOutcome& job : player.jobs()) {
+      out.push_back(1e-6 * static_cast<double>(job.end_us));
+    }
+    return out;
+  };
+  const double slow = 1 + 1.001 / 1.1 * 9;
+  const double middle = 1100 + 1.1 * (2000 - 1000 / slow);
+  const double left = 10'000 - (middle - 1100) / 1.1 / slow;
+  const std::vector<double> ends = ends_s("exchange-sjf");
+  EXPECT_NEAR(ends[2], 1100, 1e-3);
+  EXPECT_NEAR(ends[1], middle, 1e-2);
+  EXPECT_NEAR(ends[0], middle + 1.1 * left, 1e-2);
+  // As they like, by rings and all alike, the same order takes longer for each.
+  const std::vector<double> rings = ends_s("sjf-estimate placement=best-fit");
+  for (size_t j = 0; j < ends.size(); ++j) EXPECT_GT(rings[j], ends[j]);
+}
+
+// By limit, and none without one; where nothing may be chosen nothing is.
+TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
+  const double limits_s[] = {900, 901, 1800, 3600, 3601, 0};
+  const int priorities[] = {3, 2, 2, 1, 0, 0};
+  for (size_t j = 0; j < std::size(limits_s); ++j) {
+    std::vector<Job> jobs = jobs_of({{0, 4, 1000}});
+    jobs[0].model = "small";
+    jobs[0].limit_us = limits_s[j] > 0 ? static_cast<int64_t>(limits_s[j] * 1e6) : kNone;
+    for (const bool choose : {true, false}) {
+      const ChoosingScene scene(two_racks(), jobs, choose);
+      const auto policy = make_policy("exchange-sjf");
+      Player player(scene.scene(), *policy);
+      ASSERT_TRUE(player.step());
+      ASSERT_EQ(player.plan().edits.size(), 1U);
+      const Exchange& exchange = player.plan().edits[0].exchange;
+      EXPECT_EQ(exchange.priority, choose ? priorities[j] : 0) << limits_s[j];
+      // Its gradients are small: messages count, of which two levels send fewest between nodes.
+      EXPECT_EQ(
+          exchange.all_reduce == Pattern::kHierarchical || exchange.all_reduce == Pattern::kNone,
+          true);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
