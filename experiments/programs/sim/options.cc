@@ -301,9 +301,6 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
   for (const Skipped& what : scenario.trace.notices) {
     std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
-  for (const Skipped& what : scenario.trace.notices) {
-    std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());
-  }
   if (scenario.congestion > 0) {
     std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
                  number_text(scenario.congestion, 3).c_str(), scenario.factor,

@@ -57,9 +57,6 @@ int write_trace(Options& options) {
   for (const Skipped& what : trace.notices) {
     std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
-  for (const Skipped& what : trace.notices) {
-    std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());
-  }
   std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
   return 0;
 }
