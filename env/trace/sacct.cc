@@ -18,7 +18,7 @@ namespace yard {
 namespace {
 
 constexpr const char* kAsk =
-    "sacct --allusers --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,"
+    "sacct --parsable2 --allusers --format=JobID,JobName,User,Account,Partition,Submit,Eligible,"
     "Start,End,Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES";
 
 class SacctReader final : public TraceReader {

@@ -139,7 +139,7 @@ TEST(SacctRows, TrailingBarsLineEndsAndMarksOfOtherSystems) {
 TEST(SacctRows, OtherOutputIsRefusedInOneSentence) {
   const std::string row = "1121|train|u1|gpu|" + kTimes + kTres + "\n";
   EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a line of column names: print the log "
-                                       "without --noheader (sacct --allusers --parsable2"));
+                                       "without --noheader (sacct --parsable2 --allusers"));
   EXPECT_THAT(error_of("1121|bash|gpu|a1|4|COMPLETED|0:0\n"), HasSubstr("--noheader"));
   EXPECT_THAT(error_of(replaced(row, "|", ";")), HasSubstr("--noheader"));
   const std::string fixed =
