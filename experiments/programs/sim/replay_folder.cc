@@ -63,7 +63,7 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
     files.add(run_->evaluations() / "jobs.csv", recording.rows());
     if (has_series) {
       files.add(run_->evaluations() / "series.json", text_of(recording.series(), -1));
-      files.add(run_->evaluations() / "waits.csv", recording.wait_rows());
+      files.add(tables / "waits.csv", recording.wait_rows());
     }
     for (const report::PlainTable& table : report::plain_tables(document["runs"])) {
       files.add(tables / (table.name + ".csv"), table.csv());
