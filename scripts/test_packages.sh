@@ -3,7 +3,7 @@
 # tests/requirements.txt has changed. Where that cannot be done it says so and succeeds: the tests that
 # need them are skipped with the reason. scripts/test.sh uses what is there.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 venv=build/venv
 
 scripts/install.sh test

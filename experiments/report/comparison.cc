@@ -281,8 +281,10 @@ std::string cells(const RunRecord& run) {
   std::string out;
   for (const Document& document : run.comparisons) {
     for (const Json& row : document.json["cells"]) {
-      out += "<h3>" + escape(scene(row) + ", " + document.file) + "</h3>\n" + cell_facts(row) +
-             cell_table(run, row);
+      out += "<h3>" +
+             escape(Names::label(run, text(row, "policy")) + ": " + scene(row) + ", " +
+                    document.file) +
+             "</h3>\n" + cell_facts(row) + cell_table(run, row);
     }
   }
   return out.empty() ? "" : "<section><h2>Policies, cell by cell</h2>\n" + out + "</section>\n";

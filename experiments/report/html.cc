@@ -57,7 +57,9 @@ std::string escape(std::string_view text) {
 
 std::string number_text(std::optional<double> value, int decimals) {
   if (!value || !std::isfinite(*value)) return std::string(kAbsent);
-  const std::string digits = fmt::format("{:.{}f}", *value, decimals);
+  std::string digits = fmt::format("{:.{}f}", *value, decimals);
+  // Nothing is less than nothing.
+  if (digits.find_first_not_of("-0.") == digits.npos && digits[0] == '-') digits.erase(0, 1);
   return std::abs(*value) < 1e15 ? grouped(digits) : fmt::format("{:.3g}", *value);
 }
 

@@ -71,7 +71,7 @@ std::vector<PlainTable> plain_tables(const Json& runs) {
   classes.insert(classes.end(), times.begin(), times.end());
   std::vector<PlainTable> out = {
       of_lists(runs, "size_classes", "Size classes", "classes", classes),
-      of_lists(runs, "waits", "Why jobs waited", "waits",
+      of_lists(runs, "wait_reasons", "Why jobs waited", "waits",
                {"reason", "jobs", "intervals", "total_s", "share"}),
       of_objects(runs, "fairness", "Fairness", "fairness",
                  {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"}),

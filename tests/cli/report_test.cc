@@ -63,8 +63,8 @@ TEST_F(ReportCommand, SimulateLeavesAFolderWithAPageAndItsData) {
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(Json::parse(read_file("sim/evaluations/simulate.json"))["runs"].size(), 3u);
   for (const char* file :
-       {"report.html", "run.json", "config.yaml", "evaluations/jobs.csv", "evaluations/waits.csv",
-        "evaluations/series.json", "tables/size_classes.csv", "tables/waits.csv",
+       {"report.html", "run.json", "config.yaml", "evaluations/jobs.csv", "tables/waits.csv",
+        "evaluations/series.json", "tables/size_classes.csv", "tables/wait_reasons.csv",
         "tables/fairness.csv", "tables/gpu_hours.csv"}) {
     EXPECT_TRUE(folder_.has(std::string("sim/") + file)) << file;
   }

@@ -193,7 +193,7 @@ TEST_F(ReportFiles, TablesOfSimulateAreShownAndPlain) {
               "policy,gpus,jobs,finished,mean_jct_s,p50_jct_s,p95_jct_s,p99_jct_s,mean_wait_s,"
               "max_wait_s,mean_run_s\n\"a,b\",8,3,,,,,,12.5,,\n");
   }
-  EXPECT_THAT(names, ElementsAre("size_classes", "waits", "fairness", "gpu_hours"));
+  EXPECT_THAT(names, ElementsAre("size_classes", "wait_reasons", "fairness", "gpu_hours"));
   const std::string html = page({write("r.json", Json{{"runs", runs}}.dump())});
   for (const char* part : {"Size classes", "Why jobs waited", "Fairness", "GPU time, in hours"}) {
     EXPECT_THAT(html, HasSubstr(part));

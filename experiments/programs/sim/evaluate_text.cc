@@ -16,7 +16,7 @@ namespace {
 
 const char* verdict(const CellResult& cell) {
   if (cell.unfinished() > 0) return "FAILED: jobs did not finish";
-  if (!std::isfinite(cell.versus.ratio)) return "no ratio: the jobs of one of the two take no time";
+  if (!std::isfinite(cell.versus.ratio)) return "no ratio: all jobs of one of the two take no time";
   const Interval& interval = cell.versus.interval;
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
   if (interval.hi < 1) return "better";
@@ -45,6 +45,11 @@ std::vector<std::string> score_cells(const char* mark, const Score& score) {
 std::string ratio_text(const Versus& versus) {
   if (!std::isfinite(versus.ratio)) return "no ratio";
   return number_text(versus.ratio, 3) + " " + interval_text(versus.interval.lo, versus.interval.hi);
+}
+
+std::string found(const CellResult& cell) {
+  const bool has_ratio = std::isfinite(cell.versus.ratio);
+  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict(cell);
 }
 
 std::string mean_and_worst(const Spread& of) {
@@ -92,10 +97,10 @@ void print_cell(const CellResult& cell) {
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
   print_players(cell);
-  std::printf("\n%s / %s (* yardstick, chosen %s): %s, %s; %s (%d blocks)\n",
+  std::printf("\n%s / %s (* yardstick, chosen %s): %s; %s (%d blocks)\n",
               cell.candidate_name.c_str(), cell.yardstick_score().name.c_str(),
-              cell.validated ? "on validation" : "in hindsight", ratio_text(cell.versus).c_str(),
-              verdict(cell), cell.judged ? "judged" : "not judged", cell.versus.blocks);
+              cell.validated ? "on validation" : "in hindsight", found(cell).c_str(),
+              cell.judged ? "judged" : "not judged", cell.versus.blocks);
   if (const Rival* self = cell.untrained_self()) {
     std::printf("to its untrained self (u), drawn in the same way: %s, %s\n",
                 ratio_text(self->candidate_over_it).c_str(), learning_verdict(cell));

@@ -1,6 +1,8 @@
 #include "experiments/programs/sim/replay_folder.h"
 
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "env/base/file.h"
 #include "experiments/report/page.h"
@@ -61,7 +63,7 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
     files.add(run_->evaluations() / "jobs.csv", recording.rows());
     if (has_series) {
       files.add(run_->evaluations() / "series.json", text_of(recording.series(), -1));
-      files.add(run_->evaluations() / "waits.csv", recording.wait_rows());
+      files.add(tables / "waits.csv", recording.wait_rows());
     }
     for (const report::PlainTable& table : report::plain_tables(document["runs"])) {
       files.add(tables / (table.name + ".csv"), table.csv());
@@ -75,7 +77,9 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
     report::add_jobs(page_, recording.rows(), record);
     report::settle(record);
   }
-  const std::string page = report::render_page({record});
+  std::vector<report::RunRecord> records;
+  records.push_back(std::move(record));
+  const std::string page = report::render_page(records);
   if (run_) write_file_atomic(fs::path(out_) / "report.html", page);
   if (!page_.empty()) write_file_atomic(page_, page);
 }

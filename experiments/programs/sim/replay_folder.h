@@ -1,8 +1,9 @@
 // simulate's run folder and page: --out DIR and --report F.html.
 //
 //   DIR/report.html  config.yaml  run.json  log.txt
-//   DIR/evaluations/ simulate.json  jobs.csv  waits.csv  series.json
-//   DIR/tables/      size_classes.csv  waits.csv  fairness.csv  tenants.csv  gpu_hours.csv
+//   DIR/evaluations/ simulate.json  jobs.csv  series.json
+//   DIR/tables/      waits.csv  wait_reasons.csv  size_classes.csv  fairness.csv  tenants.csv
+//                    gpu_hours.csv
 // What the rules or the trace have nothing for is left out.
 #pragma once
 
