@@ -27,7 +27,7 @@ heuristics=least-loaded,$rule,lif-linear,tetris
 began=$(date +%s)
 number=0
 planned=0        # of the steps that were begun and ended
-left=125         # of those to come: 90 20 5 2 3 3 2
+left=55          # of those to come: 25 10 10 2 3 3 2
 seconds_of_step=0
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
@@ -81,7 +81,7 @@ if [ -e "$run" ] && [ "$(cat "$stamp")" != "$(print_stamp)" ]; then
   rm -rf "$run"
 fi
 
-step 90 "training harmony on the embedded workload"
+step 25 "training harmony on the embedded workload"
 if grep -q '"state": "done"' "$run/run.json" 2>/dev/null; then
   kept
 elif [ -e "$run/checkpoints/training_state" ]; then
@@ -103,7 +103,7 @@ outdated() {
   [ ! -e "$1" ] || [ "$bin/yardmaster-sim" -nt "$1" ] || [ "$best/manifest.json" -nt "$1" ]
 }
 
-step 20 "comparing it with its untrained self and with heuristics on jobs it has not seen"
+step 10 "comparing it with its untrained self and with heuristics on jobs it has not seen"
 if outdated "$found/seeds.txt"; then
   scripts/demo_seeds.sh "$best" >"$run/serving/seeds.txt"
   mkdir -p "$found"
@@ -113,7 +113,7 @@ else
 fi
 sed 's/^/      /' "$found/seeds.txt"
 
-step 5 "replaying a longer course of such jobs for the report"
+step 10 "replaying a longer course of such jobs for the report"
 # shellcheck disable=SC2086  # $unseen and $sizes are several arguments
 if outdated "$found/replay.json"; then
   "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --generate-jobs 2000 --set $sizes --replicas 2 \

@@ -9,12 +9,12 @@
 // (experiments/configs/harmony-paper.yaml). Ours: what ships is trained by `group`, which comes
 // further; decisions at every event, not every 20 minutes; a job that is begun is placed to its end
 // before another, and only where its other tasks fit, too, so that no task waits for others in
-// place; a plain job, whose tasks nobody names, stays on one node where one has room for it, as
-// under least-loaded; at most four jobs and sixteen servers of a role are shown, the emptiest and
-// the fullest of them (the factored head); one small network scores all rows; what a place does to
-// speeds is foretold by a linear model that is learned while jobs run (`model`, env/sim/company.h),
-// anew in every episode, in the stead of the paper's network of rewards, which is trained on
-// samples first.
+// place; plain jobs, whose tasks nobody names, go in the order in which they came and stay on one
+// node where one has room, as under least-loaded; at most four jobs and sixteen servers of a role
+// are shown, the emptiest and the fullest of them (the factored head); one small network scores all
+// rows; what a place does to speeds is foretold by a linear model that is learned while jobs run
+// (`model`, env/sim/company.h), anew in every episode, in the stead of the paper's network of
+// rewards, which is trained on samples first.
 #include <algorithm>
 #include <optional>
 
@@ -302,7 +302,8 @@ class Harmony final : public RowTask {
     return true;
   }
 
-  // The job that is begun, else the first in the queue that fit, one of each kind.
+  // The job that is begun, else the first in the queue that fit, one of each kind. None goes before
+  // a plain job: on what it leaves over that one would be torn apart.
   static std::vector<int32_t> candidates(const View& view, std::byte* memory) {
     if (begun(memory).slot != kNone) return {begun(memory).slot};
     std::vector<int32_t> out;
@@ -315,6 +316,7 @@ class Harmony final : public RowTask {
       }
       if (completes(view, slot, {})) {
         out.push_back(slot);
+        if (!view.shaped(slot)) break;
       } else {
         hopeless.push_back(view.size_class(slot));
       }

@@ -142,6 +142,7 @@ std::vector<T> trained_first(std::vector<T> items, F policy) {
 }  // namespace
 
 std::string Names::short_of(const std::string& policy) {
+  if (policy.starts_with("untrained:")) return "untrained";
   const std::filesystem::path path =
       policy.substr(policy.starts_with("checkpoint:") ? policy.find(':') + 1 : 0);
   if (policy.starts_with("checkpoint:")) {

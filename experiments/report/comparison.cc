@@ -119,7 +119,10 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) rivals.push_back(&rival);
   }
-  const double wide = reach(rivals);
+  const bool learned = row.contains("untrained") && row["untrained"].is_object();
+  std::vector<const Json*> all = rivals;
+  if (learned) all.push_back(&row["untrained"]);
+  const double wide = reach(all);
   const auto add = [&](const Json& of, const std::string& role, const char* css_class) {
     std::vector<std::string> cells = {escape(Names::label(run, text(of, "policy"))),
                                       escape(information(of)),
@@ -137,6 +140,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     table.row(cells, css_class);
   };
   add(with_own_figures(row), "the candidate", "ours");
+  if (learned) add(row["untrained"], "before its training, drawn in the same way", "");
   for (const Json* rival : rivals) {
     const std::string name = text(*rival, "policy");
     std::string role = name == text(row, "yardstick") ? "yardstick" : "";

@@ -55,7 +55,7 @@ class Demo : public ::testing::Test {
 };
 
 TEST_F(Demo, TheGainIsLearned) {
-  train("learned", 10, "");
+  train("learned", 30, "");
   EXPECT_LT(over_untrained("learned"), 0.92);
   train("still", 1, "lr=0");
   EXPECT_EQ(over_untrained("still"), 1);

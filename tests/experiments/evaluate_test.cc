@@ -238,7 +238,7 @@ TEST(SizeClasses, AreThoseOfTheTables) {
 
 // What is kept is what would be found; what is there is read and not played.
 TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_kept";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_kept";
   std::filesystem::remove_all(folder);
   EvaluateOptions options = options_for("las", {"fifo", "greedy"});
   options.cells[0].name = "group/trace/x1";
@@ -315,7 +315,7 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   std::vector<std::string> groups;
   for (const SummaryRow& row : rows) groups.push_back(row.group);
   EXPECT_EQ(groups.front(), "all");
-  for (const char* group : {"all", "one", "two"}) EXPECT_THAT(groups, testing::Contains(group));
+  for (const char* group : {"all", "one", "two"}) EXPECT_THAT(groups, ::testing::Contains(group));
   double won = 0, to_win = 0;
   int judged = 0;
   for (const CellResult& cell : result.cells) {
@@ -374,7 +374,7 @@ TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
 }
 
 TEST(TestLog, CountsTheOpeningsOfEachTrace) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_test_log";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_test_log";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const auto log = folder / "log.jsonl";

@@ -84,6 +84,7 @@ TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
   for (const char* head : {"w3", "b3", "w5", "b5"}) {
     std::ranges::fill(first.weights.at(head).data, 0.0F);
   }
+  for (float& w : other.weights.at("w3").data) w *= 100;  // more than the prior
   const std::string before = saved("before", first), after = saved("after", other);
   const OpenedPolicy trained = open_policy("checkpoint:" + after, {});
   EXPECT_EQ(trained.untrained, "untrained:" + after);

@@ -42,17 +42,19 @@ Json others_json(const CellResult& cell) {
   return out;
 }
 
+Json rival_json(const Rival& rival, bool validated) {
+  Json out = score_json(rival.score);
+  out["validation_jct_s"] = validated ? number(rival.validation_jct_s) : Json(nullptr);
+  out["candidate_ratio"] = number(rival.candidate_over_it.ratio);
+  out["lo"] = number(rival.candidate_over_it.interval.lo);
+  out["hi"] = number(rival.candidate_over_it.interval.hi);
+  out["judged"] = rival.judged;
+  return out;
+}
+
 Json rivals_json(const CellResult& cell) {
   Json out = Json::array();
-  for (const Rival& rival : cell.rivals) {
-    Json one = score_json(rival.score);
-    one["validation_jct_s"] = cell.validated ? number(rival.validation_jct_s) : Json(nullptr);
-    one["candidate_ratio"] = number(rival.candidate_over_it.ratio);
-    one["lo"] = number(rival.candidate_over_it.interval.lo);
-    one["hi"] = number(rival.candidate_over_it.interval.hi);
-    one["judged"] = rival.judged;
-    out.push_back(one);
-  }
+  for (const Rival& rival : cell.rivals) out.push_back(rival_json(rival, cell.validated));
   return out;
 }
 
@@ -125,7 +127,7 @@ Json cell_json(const CellResult& cell) {
       {"best_hindsight", cell.rivals[cell.best_hindsight].score.name},
       {"best_hindsight_jct_s", cell.rivals[cell.best_hindsight].score.mean_jct_s},
       {"hindsight_count", cell.rivals.size()},
-      {"untrained", self != nullptr ? score_json(self->score) : Json(nullptr)},
+      {"untrained", self != nullptr ? rival_json(*self, false) : Json(nullptr)},
       {"oracle", cell.oracle ? Json(cell.bounds[*cell.oracle].name) : Json(nullptr)},
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
       {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
