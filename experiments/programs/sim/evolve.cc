@@ -74,7 +74,14 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& s
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
   for (size_t c = 0; c < cells.size(); ++c) {
-    add_episodes(cells[c], sources.of(cells[c].scenario), count, options, rng.split(c), out);
+    const Source& source = sources.of(cells[c].scenario);
+    const auto jobs = static_cast<int64_t>(source.trace.jobs.size());
+    if (jobs < options.episode_jobs && options.evolution.progress) {
+      options.evolution.progress("episodes have the " + std::to_string(jobs) + " jobs of " +
+                                 source.trace.source + ", not " +
+                                 std::to_string(options.episode_jobs) + " (--episode-jobs)");
+    }
+    add_episodes(cells[c], source, count, options, rng.split(c), out);
   }
   if (out.empty()) {
     throw InputError("congestion", "one that some episode reaches", "none that does");

@@ -77,6 +77,10 @@ bool parse_arguments(CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+void set_trace_columns(const std::string& columns, Settings& settings) {
+  if (!columns.empty()) settings.set("columns", columns, "--columns");
+}
+
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings) {
   constexpr std::string_view kOwner = "trace.";
   for (const std::string& assignment : assignments) {

@@ -8,6 +8,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/trace/notices.h"
 #include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
 
@@ -39,6 +40,7 @@ std::string text_of(const nlohmann::ordered_json& document) {
 void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
   app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
+  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", scenario.cluster,
                  "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
       ->required();
@@ -106,6 +108,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
 void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
   if (!json_out.empty()) check_writable(json_out);
+  set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
   Variation& variation = scenario.variation;
@@ -231,7 +234,7 @@ nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
 
 nlohmann::ordered_json trace_json(const Scenario& scenario) {
   const Trace& trace = scenario.trace;
-  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
   int64_t left_out = 0;
   for (const Skipped& what : trace.skipped) {
     skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
@@ -252,6 +255,8 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"cost_scale", scenario.cost_scale},
                                 {"skipped", left_out},
                                 {"skipped_by_reason", skipped}};
+  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
+  if (!notices.empty()) out["notices"] = notices;
   if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
   return out;
 }
@@ -270,8 +275,10 @@ void note_limits(const std::string& policy) {
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
   for (const Skipped& what : scenario.trace.skipped) {
-    std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
-                 static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
+    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
+  }
+  for (const Skipped& what : scenario.trace.notices) {
+    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
   for (const Skipped& what : scenario.trace.notices) {
     std::fprintf(stderr, "note: %s\n", notice_text(what).c_str());

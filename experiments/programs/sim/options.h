@@ -16,7 +16,7 @@ namespace yard::sim {
 struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
-  std::string information, allow;
+  std::string information, allow, columns;
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;

@@ -232,6 +232,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--format", load.format, "of that trace; recognised where it is not named");
   command.add_flag("--skip-unusable", load.skip_unusable,
                    "count rows that cannot be used instead of refusing the file");
+  command.add_option("--columns", columns, kColumnsHelp)->default_str("");
   command.add_option("--from", part.from, "start of the part to fit: seconds, date or NN%");
   command.add_option("--to", part.to, "its end (default 60%, the training part)");
   command.add_option("--against-from", later.from,
@@ -302,6 +303,7 @@ void check_options(const GenerateOptionsOfCli& o) {
 int GenerateOptionsOfCli::run() {
   check_options(*this);
   set_trace_keys(set, load.settings);
+  set_trace_columns(columns, load.settings);
   std::optional<ClusterSpec> where;
   if (!cluster.empty()) {
     where = load_cluster(cluster);

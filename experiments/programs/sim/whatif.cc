@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string policies = "easy,fifo,greedy,las,srtf-history";
+  std::string policies = "easy,fifo,greedy,las,srtf-history", columns;
   ScenarioOptions scenario;
   std::vector<std::string> set;
   bool json = false;
@@ -85,6 +85,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   app.add_option("--sacct", options.scenario.trace,
                  "what sacct --parsable2 printed, or any log that says when jobs started")
       ->required();
+  app.add_option("--columns", options.columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", options.scenario.cluster,
                  "as for simulate; without it, the least that can have run the logged jobs");
   app.add_option("--policy", options.policies, "the first is taken for the site's own");
@@ -98,6 +99,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   CommonOptions common;
   common.set = options.set;
+  common.columns = options.columns;
   common.scenario = options.scenario;
   common.finish(policies);
   std::vector<Contestant> contestants;

@@ -10,6 +10,7 @@
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
+#include "env/trace/notices.h"
 #include "env/trace/reader.h"
 #include "experiments/cells.h"
 #include "experiments/congestion.h"
@@ -37,6 +38,7 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   o.generate_jobs = jobs;
   for (const std::string& assignment : c.generator)
     o.trace_settings.overlay(assignment, "generator");
+  if (!c.columns.empty()) o.trace_settings.set("columns", c.columns, "columns");
   return o;
 }
 
@@ -63,6 +65,7 @@ void TrainingConfig::fields(FieldList& f) {
   f("agent", agent, "what is trained; see list agents");
   f("trace", trace, "file to learn from, or synthetic:NAME");
   f("format", format, "of the file; empty: recognised");
+  f("columns", columns, "what the file calls its columns: job_id=JobName,...; empty: as it is");
   f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
   f("from", from, "where the part to learn from begins: seconds, NN% or a date");
   f("to", to, "where it ends");
@@ -98,14 +101,17 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
   } else {
     read_cells();
   }
+  episode_jobs_ = episode_jobs;
   for (const auto* grounds : {&grounds_, &to_adapt_to_}) {
     for (const Ground& ground : *grounds) {
-      if (ground->workload.size() >= episode_jobs) continue;
-      throw InputError(
-          "episode_jobs",
-          "at most the " + std::to_string(ground->workload.size()) + " jobs to learn from",
-          std::to_string(episode_jobs));
+      if (ground->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
+      episode_jobs_ = std::min(episode_jobs_, ground->workload.size());
     }
+  }
+  if (episode_jobs_ < episode_jobs) {
+    notes_.push_back("note: episodes have the " + std::to_string(episode_jobs_) +
+                     " jobs that there are to learn from, not " + std::to_string(episode_jobs) +
+                     " (episode_jobs)");
   }
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const int32_t jobs = held_out_[g]->workload.size();
@@ -142,6 +148,8 @@ void TrainingData::hold_out(Trace jobs, const Scenario& like) {
 
 void TrainingData::read_trace() {
   const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
+  for (const Skipped& what : whole.trace.skipped) notes_.push_back(left_out_text(what));
+  for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
   Trace part = scored_part(whole.trace);
   if (is_synthetic(config_.trace)) {
     // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
@@ -247,7 +255,7 @@ double TrainingData::judge_adapted(const Agent& agent, const Adapt& adapt) const
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const Scenario& jobs = *to_adapt_to_[g];
     const Checkpoint adapted = adapt([&](const WorldsOptions& options) {
-      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, options);
+      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, within(options, episode_jobs_));
     });
     log_sum += std::log(
         ratio(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each)));
@@ -273,7 +281,7 @@ std::string TrainingData::sha256() const {
 }
 
 std::vector<std::string> TrainingData::notes() const {
-  std::vector<std::string> out;
+  std::vector<std::string> out = notes_;
   for (const std::string& why : left_out_) out.push_back(why + ": left out");
   return out;
 }

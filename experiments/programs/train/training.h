@@ -1,6 +1,7 @@
 // What a training learns from: jobs, and windows of other jobs to validate on.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -19,6 +20,7 @@ struct TrainingConfig {
   std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
+  std::string columns;  // NAME=COLUMN,...: what the file calls them
   std::string cluster = "8x8";
   std::string from;  // of the trace's time; empty: all
   std::string to;
@@ -47,14 +49,15 @@ struct TrainingConfig {
 // Jobs to learn from and windows to validate on, none of them in both.
 class TrainingData final : public Lessons {
  public:
-  // `reference`: what validation compares with. Throws InputError.
+  // `reference`: what validation compares with. Where there are fewer jobs than an episode is to
+  // have, episodes have as many as there are, which notes() say. Throws InputError.
   TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
   // Point into this.
   std::vector<Course> courses() const;
 
   std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override {
-    return agent.worlds(courses(), options);
+    return agent.worlds(courses(), within(options, episode_jobs_));
   }
 
   // Returns the mean over validation windows of mean JCT over the reference's.
@@ -75,6 +78,10 @@ class TrainingData final : public Lessons {
     int32_t first, end;
     double reference_s;
   };
+  static WorldsOptions within(WorldsOptions options, int most) {
+    options.episode_jobs = std::min(options.episode_jobs, most);
+    return options;
+  }
   void read_trace();
   void read_cells();
   static Ground ground_of(Trace jobs, const Scenario& like);
@@ -87,6 +94,8 @@ class TrainingData final : public Lessons {
   std::vector<Ground> to_adapt_to_;  // of each held out, others; empty: nobody adapts
   std::vector<Window> windows_;
   std::vector<std::string> left_out_;  // cells, with why
+  std::vector<std::string> notes_;     // on traces and episodes
+  int episode_jobs_ = 0;               // at most
 };
 
 }  // namespace yard
