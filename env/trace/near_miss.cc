@@ -141,6 +141,16 @@ void refuse_json(const FileHead& head) {
                    "'" + join(keys, ",") + "'; " + column_advice(missing, keys));
 }
 
+// A comment, or Excel's "sep=;", in front of the names.
+void refuse_first_line(const FileHead& head) {
+  const std::string_view line = trim(head.line(1));
+  if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
+      lower(line).starts_with("sep=")) {
+    throw InputError(head.name + ":1", "a line of column names, or a row",
+                     shown(line) + ", in front of it: take the line out (tail -n +2)");
+  }
+}
+
 // Rows of numbers between blanks are SWF's, if of another length.
 void refuse_blanks(const FileHead& head) {
   std::vector<std::string_view> first, second;
@@ -234,15 +244,21 @@ void refuse_unreadable(const FileHead& head) {
 void refuse_unknown(const FileHead& head) {
   const std::string_view text = trim(head.text);
   if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
+  refuse_first_line(head);
   refuse_blanks(head);
   refuse_sacct(head);
   refuse_without_names(head);
   std::vector<std::string> columns(head.columns.begin(), head.columns.end());
   std::vector<std::string> missing;
+  const auto means = [&](const char* name) {
+    return std::ranges::any_of(columns, [&](const auto& one) { return own_name(one) == name; });
+  };
   int near = 0;  // of the four, those that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
     const auto same = [&](const std::string& one) { return plain_name(one) == plain_name(name); };
-    const bool has = std::ranges::any_of(columns, same);
+    const bool derived =
+        std::string_view(name) == "run_s" && means("logged_start_s") && means("logged_end_s");
+    const bool has = derived || std::ranges::any_of(columns, same);
     if (!has) missing.emplace_back(name);
     near += has || nearest_column(name, columns).has_value();
   }
