@@ -141,6 +141,16 @@ void refuse_json(const FileHead& head) {
                    "'" + join(keys, ",") + "'; " + column_advice(missing, keys));
 }
 
+// A comment, or Excel's "sep=;", in front of the names.
+void refuse_first_line(const FileHead& head) {
+  const std::string_view line = trim(head.line(1));
+  if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
+      lower(line).starts_with("sep=")) {
+    throw InputError(head.name + ":1", "a line of column names, or a row",
+                     shown(line) + ", in front of it: take the line out (tail -n +2)");
+  }
+}
+
 // Rows of numbers between blanks are SWF's, if of another length.
 void refuse_blanks(const FileHead& head) {
   std::vector<std::string_view> first, second;
@@ -234,6 +244,7 @@ void refuse_unreadable(const FileHead& head) {
 void refuse_unknown(const FileHead& head) {
   const std::string_view text = trim(head.text);
   if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
+  refuse_first_line(head);
   refuse_blanks(head);
   refuse_sacct(head);
   refuse_without_names(head);

@@ -205,8 +205,13 @@ class FromCells {
       us = *since_1970;
       return true;
     }
-    if (!moments_.calendar()) return rows_.seconds(column, us);
     const std::string& name = rows_.columns()[column];
+    if (moments_.kind() == MomentReader::Kind::kUnknown) {
+      rows_.unusable(column, name + " is no time",
+                     name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
+      return false;
+    }
+    if (!moments_.calendar()) return rows_.seconds(column, us);
     rows_.unusable(column, name + " is not of the kind of the rows before",
                    name + " in " + moments_.kind_text() + ", as in the rows before", got(column));
     return false;
