@@ -250,10 +250,15 @@ void refuse_unknown(const FileHead& head) {
   refuse_without_names(head);
   std::vector<std::string> columns(head.columns.begin(), head.columns.end());
   std::vector<std::string> missing;
+  const auto means = [&](const char* name) {
+    return std::ranges::any_of(columns, [&](const auto& one) { return own_name(one) == name; });
+  };
   int near = 0;  // of the four, those that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
     const auto same = [&](const std::string& one) { return plain_name(one) == plain_name(name); };
-    const bool has = std::ranges::any_of(columns, same);
+    const bool derived =
+        std::string_view(name) == "run_s" && means("logged_start_s") && means("logged_end_s");
+    const bool has = derived || std::ranges::any_of(columns, same);
     if (!has) missing.emplace_back(name);
     near += has || nearest_column(name, columns).has_value();
   }
