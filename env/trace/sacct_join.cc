@@ -252,7 +252,7 @@ void SacctLog::finish() {
   join_all();
   for (const Mark& mark : marks_) {
     rows_.begins_at(mark.line);
-    rows_.left_out(mark.reason);
+    rows_.left_out(std::string(mark.reason));
   }
   const bool uncounted = !gpus_seen_ && config_.gpus_per_node == 0;
   const bool several = config_.cluster.empty() && clusters_.size() > 1;

@@ -77,7 +77,7 @@ class SacctLog {
     std::string id, user;
     uint32_t cluster;
     int64_t submitted_us, started_us;
-    const char* reason;
+    std::string_view reason;
     int32_t line;
   };
 
