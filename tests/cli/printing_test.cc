@@ -82,8 +82,8 @@ TEST(Printing, APolicyIsCalledAsItIsNamed) {
     EXPECT_EQ(result.code, 0) << result.err;
     return Json::parse(result.out)["runs"];
   };
-  const Json named = runs("ours=" + pilot + ",theirs=las --set theirs.margin=2");
-  const Json plain = runs(pilot + ",las --set las.margin=2");
+  const Json named = runs("ours=" + pilot + ",theirs=las --set theirs.placement=consolidate");
+  const Json plain = runs(pilot + ",las --set las.placement=consolidate");
   EXPECT_EQ(named[0]["policy"], "ours");
   EXPECT_EQ(named[1]["policy"], "theirs");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(named[i]["sum_jct_s"], plain[i]["sum_jct_s"]);
