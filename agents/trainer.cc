@@ -25,13 +25,10 @@ struct Counters {
   int64_t samples = 0, episodes = 0;
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
-  double untrained_score = 0;
   int since_best = 0;  // validations
   Divergence divergence;
-  // With defaults: a state of before there was an untrained score is gone on with.
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(Counters, update, samples, episodes, reward_scale,
-                                              best_score, latest_score, untrained_score, since_best,
-                                              divergence)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, episodes, reward_scale, best_score,
+                                 latest_score, since_best, divergence)
 };
 
 WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
@@ -97,9 +94,7 @@ class Trainer::Impl {
   }
 
   void run(const TrainEvents& events, int until) {
-    if (config_.updates == 0 && counters_.untrained_score == 0) {
-      whole_or_not([&] { begin(events); });
-    }
+    if (config_.updates == 0) whole_or_not([&] { judge_untrained(events); });
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
       collector_.trim();
@@ -138,7 +133,7 @@ class Trainer::Impl {
 
   int update() const { return counters_.update; }
   double latest_score() const { return counters_.latest_score; }
-  double untrained_score() const { return counters_.untrained_score; }
+  double untrained_score() const { return untrained_score_; }
 
   bool done() const {
     return counters_.update >= config_.updates ||
@@ -177,6 +172,7 @@ class Trainer::Impl {
                                  {"ranks", ranks_.size()},
                                  {"meta_updates", config_.meta_updates},
                                  {"learner_state", learner_->save()},
+                                 {"untrained_score", untrained_score_},
                                  {"counters", counters_}};
     files["counters.json"] = json.dump(2) + "\n";
     // By itself: no two trainings take equally long, and all else of equal ones is the same.
@@ -217,6 +213,7 @@ class Trainer::Impl {
       }
       learner_->restore(c.at("learner_state"));
       c.at("counters").get_to(counters_);
+      untrained_score_ = c.value("untrained_score", 0.0);  // not in states of before there was one
       const auto cost = files.find(kCostFile);
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
@@ -255,7 +252,7 @@ class Trainer::Impl {
 
   void make_update(const TrainEvents& events) {
     const auto begin = Profile::Clock::now();
-    if (counters_.update == 0) begin(events);
+    if (counters_.update == 0) judge_untrained(events);
     if (counters_.update > 0 && begins_task()) begin_task();
     if (counters_.update > 0) collector_.collect(counters_.update, nullptr);
     const UpdateStats stats = learn();
@@ -276,12 +273,12 @@ class Trainer::Impl {
   }
 
   // The first experience, and a look at the untrained network: it learns nothing yet.
-  void begin(const TrainEvents& events) {
+  void judge_untrained(const TrainEvents& events) {
     begin_training();
     if (begins_task()) begin_task();
     collector_.collect(0, &golden_);
     TrainStats report;
-    report.validation = counters_.untrained_score = judge(events);
+    report.validation = untrained_score_ = judge(events);
     count_core_s();
     if (events.on_update && report.validation > 0 && ranks_.rank() == 0) events.on_update(report);
   }
@@ -473,6 +470,7 @@ class Trainer::Impl {
   std::optional<Reptile> meta_;  // none: a training of one task
   std::vector<GoldenState> golden_;
   Counters counters_;
+  double untrained_score_ = 0;  // of update 0; 0: not judged
   int64_t update_samples_ = 0;  // of the latest update
   double core_s_ = 0;           // of all ranks
   double counted_core_s_ = 0;   // of this process, reading the data included

@@ -16,6 +16,7 @@
 
 namespace yard {
 
+// Of update 0, the untrained network, there is its validation alone.
 struct TrainStats {
   int update = 0;
   int64_t samples = 0;  // decisions so far, of all ranks
@@ -27,7 +28,6 @@ struct TrainStats {
   double agreement = 0;      // how often the action was the one that the heuristic suggests
   double lr = 0;
   double validation = 0;  // of this update, 0 when it was not judged
-  // Of update 0, the untrained network, there is nothing but its validation.
   // What the learner reports, approx_kl, grad_norm and, with a critic, explained_variance.
   std::vector<std::pair<std::string, double>> figures;
 };

@@ -302,8 +302,8 @@ class Harmony final : public RowTask {
     return true;
   }
 
-  // The job that is begun, else the first in the queue that fit, one of each kind. None goes before
-  // a plain job: on what it leaves over that one would be torn apart.
+  // The job that is begun, else the first in the queue that fit, one of each kind; none before a
+  // plain one, which what it leaves over would tear apart.
   static std::vector<int32_t> candidates(const View& view, std::byte* memory) {
     if (begun(memory).slot != kNone) return {begun(memory).slot};
     std::vector<int32_t> out;
@@ -376,9 +376,8 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // That could take a task, so that the others find a place, too; of too many those that load
-  // balancing likes best, and those that it likes least. A plain job, whose tasks are its GPUs, is
-  // not torn apart where a node has room for all of it.
+  // That could take a task, so that the others find a place, too; of a plain job the node that has
+  // room for all of it; of too many those that load balancing likes best, and likes least.
   static std::vector<Choice> servers(const View& view, int32_t slot, int32_t group,
                                      const std::vector<Piece>& pieces) {
     std::vector<std::pair<double, Choice>> all;

@@ -15,6 +15,7 @@
 #include "agents/torch_difference.h"
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "policies/learned/untrained.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
@@ -340,13 +341,13 @@ TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
 TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
   const Scene scene("2x8", busy_jobs(80));
   Training training(small("group"), scene);
-  const std::vector<double> scores = {0.9, 0.8, 0.85};
+  const std::vector<double> scores = {0.95, 0.9, 0.8, 0.85};  // the first: untrained
   size_t asked = 0;
   std::vector<std::pair<int, bool>> validated;
   std::vector<double> reported;
   TrainEvents events;
   events.validate = [&](const Trained&, int update) {
-    EXPECT_EQ(update, 2 * (static_cast<int>(asked) + 1));
+    EXPECT_EQ(update, 2 * static_cast<int>(asked));
     return scores[asked++];
   };
   events.validated = [&](const Trained&, int update, double score, bool best) {
@@ -355,9 +356,40 @@ TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
   };
   events.on_update = [&](const TrainStats& s) { reported.push_back(s.validation); };
   training->run(events);
-  EXPECT_EQ(validated, (std::vector<std::pair<int, bool>>{{2, true}, {4, true}, {6, false}}));
-  EXPECT_EQ(reported, (std::vector<double>{0, 0.9, 0, 0.8, 0, 0.85}));
+  EXPECT_EQ(validated,
+            (std::vector<std::pair<int, bool>>{{0, true}, {2, true}, {4, true}, {6, false}}));
+  EXPECT_EQ(reported, (std::vector<double>{0.95, 0, 0.9, 0, 0.8, 0, 0.85}));
+  EXPECT_EQ(training->untrained_score(), 0.95);
   EXPECT_TRUE(training->done());
+}
+
+// What is validated as update 0 decides as the policy does that needs no weights.
+TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
+  const Scene scene("2x8", busy_jobs(80));
+  for (const int updates : {0, 2}) {
+    Plan plan = small("group");
+    plan.loop.updates = updates;
+    Training training(plan, scene);
+    std::vector<int> asked;
+    TrainEvents events;
+    events.validate = [&](const Trained& trained, int update) {
+      asked.push_back(update);
+      if (update > 0) return 2.0;
+      const Checkpoint first = plan.make_agent()->checkpoint(trained);
+      EXPECT_FALSE(trained.golden.empty());
+      EXPECT_EQ(total_us(first, scene), total_us(untrained_of(first), scene));
+      return 1.0;
+    };
+    bool best_is_untrained = false;
+    events.validated = [&](const Trained&, int update, double, bool best) {
+      if (best) best_is_untrained = update == 0;
+    };
+    training->run(events);
+    EXPECT_EQ(asked.front(), 0);
+    EXPECT_EQ(training->untrained_score(), 1);
+    EXPECT_TRUE(best_is_untrained) << "no update was better";
+    EXPECT_TRUE(training->done());
+  }
 }
 
 TEST(Trainer, EndsWhenPatienceDoes) {
