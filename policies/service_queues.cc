@@ -244,7 +244,7 @@ void ServiceQueues::rebuild() {
       int32_t queue = queue_of(slot, spared);
       if (queue > 0 && over_us(slot, queue, spared) <= 0) --queue;  // it sinks in this very moment
       const bool restored = view_.started(slot) > 1;
-      int64_t at_us =
+      const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
       int64_t sank_us = -1;
       if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, spared);
@@ -254,8 +254,11 @@ void ServiceQueues::rebuild() {
       const int32_t queue = queue_of(slot, 0);
       const bool sank = queue > 0 && over_us(slot, queue, 0) <= 0;
       set_queue(slot, queue);
-      (view_.started(slot) > 0 && !sank ? in_front : at_end)
-          .push_back({view_.since_us(slot), false, serial, slot});
+      if (view_.started(slot) > 0 && !sank) {
+        in_front.push_back({view_.since_us(slot), false, -serial, slot});
+      } else {
+        at_end.push_back({view_.since_us(slot), false, serial, slot});
+      }
     }
   }
   std::sort(holders.begin(), holders.end());
