@@ -338,12 +338,18 @@ bool ServiceQueues::settle(const Plan& plan) {
 }
 
 int64_t ServiceQueues::next_us() const {
-  double last = -9e18;
-  for (const HeldOrder* order : {&sinking_, promoting_ ? &*promoting_ : nullptr}) {
-    const int32_t slot = order == nullptr ? kNone : order->last(0);
-    if (slot != kNone) last = std::max(last, order->key(slot, 0).value);
+  const int32_t sinks = sinking_.last(0);
+  const int64_t next =
+      sinks == kNone ? kNever : static_cast<int64_t>(-sinking_.key(sinks, 0).value);
+  if (!promoting_) return next;
+  // One that is due already, since it waited long enough before it last ran, is promoted with
+  // whatever happens next, as in the original.
+  HeldOrder::Walk walk(*promoting_, 0);
+  for (Claim due = walk.next(); due.slot != kNone; due = walk.next()) {
+    const auto at_us = static_cast<int64_t>(-due.key.value);
+    if (at_us > view_.now_us()) return std::min(next, at_us);
   }
-  return last < -8e18 ? kNever : static_cast<int64_t>(-last);
+  return next;
 }
 
 }  // namespace yard
