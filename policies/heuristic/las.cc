@@ -31,7 +31,7 @@ struct LasConfig {
 };
 
 struct TiresiasConfig : LasConfig {
-  double promote_knob = 8;
+  double promote_knob = 1000;
   double spread_loss = 0.1;
   TiresiasConfig() { placement = "best-fit"; }
   void fields(FieldList& f) {
@@ -209,8 +209,9 @@ const PolicyRegistry::Add<Tiresias<Variant::kTiresias>> kTiresias{
     "tiresias",
     {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its queues, promotion and places; whether to consolidate follows from measured "
-                 "speeds, not from tensor sizes, and the knob of 8 is one of its simulator's",
+     .fidelity =
+         "its queues, promotion and places; whether to consolidate follows from measured "
+         "speeds, not from tensor sizes; the knob is the mildest that its simulator's scripts name",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
