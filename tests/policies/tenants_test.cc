@@ -78,7 +78,7 @@ TEST(Tenants, ThreeToOneRunsThreeToOne) {
   }
 }
 
-// And in the long run, whoever comes first: 3 jobs of a end for each of b.
+// And in the long run, whichever comes first: 3 jobs of a end for each of b.
 TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
