@@ -221,7 +221,8 @@ const PolicyRegistry::Add<Tiresias<Variant::kGittins>> kGittins{
     "tiresias-gittins",
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its index over a queue's quantum; services of the jobs that finished so far "
+     .fidelity = "its index over a queue's quantum, by our reading; services of the jobs that "
+                 "finished so far "
                  "stand for its trace of past jobs; promotion and places as `tiresias`",
      .level = Level::kHistory,
      .servable = true,
