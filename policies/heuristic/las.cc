@@ -46,12 +46,12 @@ struct TiresiasConfig : LasConfig {
 enum class Variant { kLas, kTiresias, kGittins };
 
 template <Variant kVariant>
-class Tiresias final : public Policy {
+class ByServiceQueues final : public Policy {
  public:
   static constexpr bool kPlaces = kVariant != Variant::kLas;
   using Config = std::conditional_t<kPlaces, TiresiasConfig, LasConfig>;
 
-  explicit Tiresias(const Settings& settings) {
+  explicit ByServiceQueues(const Settings& settings) {
     const auto config = parse<Config>(settings);
     placement_ = parse_placement(config.placement);
     queues_ = {.limits_us = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6},
@@ -194,7 +194,7 @@ class Tiresias final : public Policy {
   double spread_loss_ = 0;
 };
 
-const PolicyRegistry::Add<Tiresias<Variant::kLas>> kLas{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
     "las",
     {.about = "discretised 2D least attained service: jobs sink to the end of the next queue",
      .source = "Tiresias, NSDI 2019",
@@ -205,7 +205,7 @@ const PolicyRegistry::Add<Tiresias<Variant::kLas>> kLas{
      .preemptive = true,
      .fields = describe<LasConfig>}};
 
-const PolicyRegistry::Add<Tiresias<Variant::kTiresias>> kTiresias{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
     "tiresias",
     {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
      .source = "Tiresias, NSDI 2019",
@@ -217,7 +217,7 @@ const PolicyRegistry::Add<Tiresias<Variant::kTiresias>> kTiresias{
      .preemptive = true,
      .fields = describe<TiresiasConfig>}};
 
-const PolicyRegistry::Add<Tiresias<Variant::kGittins>> kGittins{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     "tiresias-gittins",
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
