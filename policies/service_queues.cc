@@ -244,7 +244,7 @@ void ServiceQueues::rebuild() {
       int32_t queue = queue_of(slot, spared);
       if (queue > 0 && over_us(slot, queue, spared) <= 0) --queue;  // it sinks in this very moment
       const bool restored = view_.started(slot) > 1;
-      int64_t at_us =
+      const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
       int64_t sank_us = -1;
       if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, spared);
@@ -254,8 +254,11 @@ void ServiceQueues::rebuild() {
       const int32_t queue = queue_of(slot, 0);
       const bool sank = queue > 0 && over_us(slot, queue, 0) <= 0;
       set_queue(slot, queue);
-      (view_.started(slot) > 0 && !sank ? in_front : at_end)
-          .push_back({view_.since_us(slot), false, serial, slot});
+      if (view_.started(slot) > 0 && !sank) {
+        in_front.push_back({view_.since_us(slot), false, -serial, slot});
+      } else {
+        at_end.push_back({view_.since_us(slot), false, serial, slot});
+      }
     }
   }
   std::sort(holders.begin(), holders.end());
@@ -335,12 +338,18 @@ bool ServiceQueues::settle(const Plan& plan) {
 }
 
 int64_t ServiceQueues::next_us() const {
-  double last = -9e18;
-  for (const HeldOrder* order : {&sinking_, promoting_ ? &*promoting_ : nullptr}) {
-    const int32_t slot = order == nullptr ? kNone : order->last(0);
-    if (slot != kNone) last = std::max(last, order->key(slot, 0).value);
+  const int32_t sinks = sinking_.last(0);
+  const int64_t next =
+      sinks == kNone ? kNever : static_cast<int64_t>(-sinking_.key(sinks, 0).value);
+  if (!promoting_) return next;
+  // One that is due already, since it waited long enough before it last ran, is promoted with
+  // whatever happens next, as in the original.
+  HeldOrder::Walk walk(*promoting_, 0);
+  for (Claim due = walk.next(); due.slot != kNone; due = walk.next()) {
+    const auto at_us = static_cast<int64_t>(-due.key.value);
+    if (at_us > view_.now_us()) return std::min(next, at_us);
   }
-  return last < -8e18 ? kNever : static_cast<int64_t>(-last);
+  return next;
 }
 
 }  // namespace yard

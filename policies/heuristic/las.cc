@@ -31,7 +31,7 @@ struct LasConfig {
 };
 
 struct TiresiasConfig : LasConfig {
-  double promote_knob = 8;
+  double promote_knob = 1000;
   double spread_loss = 0.1;
   TiresiasConfig() { placement = "best-fit"; }
   void fields(FieldList& f) {
@@ -46,12 +46,12 @@ struct TiresiasConfig : LasConfig {
 enum class Variant { kLas, kTiresias, kGittins };
 
 template <Variant kVariant>
-class Tiresias final : public Policy {
+class ByServiceQueues final : public Policy {
  public:
   static constexpr bool kPlaces = kVariant != Variant::kLas;
   using Config = std::conditional_t<kPlaces, TiresiasConfig, LasConfig>;
 
-  explicit Tiresias(const Settings& settings) {
+  explicit ByServiceQueues(const Settings& settings) {
     const auto config = parse<Config>(settings);
     placement_ = parse_placement(config.placement);
     queues_ = {.limits_us = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6},
@@ -194,7 +194,7 @@ class Tiresias final : public Policy {
   double spread_loss_ = 0;
 };
 
-const PolicyRegistry::Add<Tiresias<Variant::kLas>> kLas{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
     "las",
     {.about = "discretised 2D least attained service: jobs sink to the end of the next queue",
      .source = "Tiresias, NSDI 2019",
@@ -205,22 +205,24 @@ const PolicyRegistry::Add<Tiresias<Variant::kLas>> kLas{
      .preemptive = true,
      .fields = describe<LasConfig>}};
 
-const PolicyRegistry::Add<Tiresias<Variant::kTiresias>> kTiresias{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
     "tiresias",
     {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its queues, promotion and places; whether to consolidate follows from measured "
-                 "speeds, not from tensor sizes, and the knob of 8 is one of its simulator's",
+     .fidelity =
+         "its queues, promotion and places; whether to consolidate follows from measured "
+         "speeds, not from tensor sizes; the knob is the mildest that its simulator's scripts name",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
      .fields = describe<TiresiasConfig>}};
 
-const PolicyRegistry::Add<Tiresias<Variant::kGittins>> kGittins{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     "tiresias-gittins",
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its index over a queue's quantum; services of the jobs that finished so far "
+     .fidelity = "its index over a queue's quantum, by our reading; services of the jobs that "
+                 "finished so far "
                  "stand for its trace of past jobs; promotion and places as `tiresias`",
      .level = Level::kHistory,
      .servable = true,

@@ -78,7 +78,7 @@ TEST(Tenants, ThreeToOneRunsThreeToOne) {
   }
 }
 
-// And in the long run, whoever comes first: 3 jobs of a end for each of b.
+// And in the long run, whichever comes first: 3 jobs of a end for each of b.
 TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
@@ -99,13 +99,13 @@ TEST(Tenants, UsersOfATenantShareAlike) {
   }
 }
 
-// a has two of four guaranteed; what is left goes by weight.
+// a has two of eight guaranteed; the other six go by weight.
 TEST(FairShare, QuotasComeBeforeWeights) {
   const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
-  const Scene scene(shared("1x4", {{.name = "a", .quota_gpus = 2}, {.name = "b", .weight = 100}}),
+  const Scene scene(shared("2x4", {{.name = "a", .quota_gpus = 2}, {.name = "b", .weight = 5}}),
                     jobs, no_costs());
-  EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 2}, {"b", 2}}));
-  EXPECT_EQ(held_at(scene, "fair-share share=user", 0), (Held{{"b", 4}}));
+  EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 3}, {"b", 5}}));
+  EXPECT_EQ(held_at(scene, "fair-share share=user", 0), (Held{{"b", 8}}));
 }
 
 TEST(FairShare, OfThoseThatBorrowTheHigherPriorityGoesFirst) {
@@ -183,7 +183,8 @@ TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
   const std::vector<Tenant> tenants = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
   // What a name took once is expected of it: a job of it before all else makes "soon" the shortest.
   Job once = jobs[0];
-  once.id = "once", once.name = "soon", once.run_us = 1 * kSecond, once.submit_us = 0;
+  once.id = "once", once.gpus = 2, once.name = "soon", once.run_us = 1 * kSecond,
+  once.submit_us = 0;
   jobs.insert(jobs.begin(), once);
   const Scene scene(shared("1x4", tenants), jobs, no_costs());
   EXPECT_EQ(held_at(scene, "qssf", 20), (Held{{"b", 1}, {"c", 2}}));
