@@ -8,11 +8,7 @@
 // question is about one job and a way to start it; a running job stops only for another that
 // starts; at most twelve waiting jobs are asked about, of the highest priority or expected to be
 // done soonest (env/predict/survival_index.h, not the paper's fitted predictor); who makes room is
-// the lowest in priority, or expected to run longest; the goals of equation 7, for which the paper
-// gives no units, are sums over jobs (hours in the system, jobs in time, terabytes between nodes,
-// jobs whose accuracy is enough, accuracies), each divided by a unit: 1 in what ships; elsewhere by
-// how much six named rules differ in it, a job, on the training part (scripts/mlfs_units.sh), so
-// that the weights of equation 7 weigh differences of one size.
+// the lowest in priority, or expected to run longest; the units of equation 7 (mlfs_goals.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -25,6 +21,7 @@
 #include "env/sim/mlf_config.h"
 #include "env/sim/task_placer.h"
 #include "env/sim/work_view.h"
+#include "env/task/mlfs_goals.h"
 #include "env/task/row_task.h"
 
 namespace yard {
@@ -68,14 +65,9 @@ enum ClusterFeature {
   kClusterFeatures
 };
 
-constexpr double kLeastUnit = 1e-9;
-
 struct Config {
   MlfConfig mlf_h;
-  // Equation 7 and section 4.1.
-  double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
-  double accuracy_weight = 0.15;
-  double jct_unit = 1, deadline_unit = 1, bytes_unit = 1, enough_unit = 1, accuracy_unit = 1;
+  MlfsGoals goals;
   double prior_gap = 1;
   double stop_gap = 3;
 
@@ -83,16 +75,7 @@ struct Config {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
     mlf_h.fields(f);
-    f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
-    f("deadline_weight", deadline_weight, 0.0, 1e3, "of a job that ends in time");
-    f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
-    f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
-    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
-    f("jct_unit", jct_unit, kLeastUnit, 1e9, "hours of a job that jct_weight is paid for");
-    f("deadline_unit", deadline_unit, kLeastUnit, 1e9, "jobs in time, likewise");
-    f("bytes_unit", bytes_unit, kLeastUnit, 1e9, "10^12 bytes, likewise");
-    f("enough_unit", enough_unit, kLeastUnit, 1e9, "jobs whose accuracy is enough, likewise");
-    f("accuracy_unit", accuracy_unit, kLeastUnit, 1e9, "sum of accuracies, likewise");
+    goals.fields(f);
   }
 };
 
@@ -266,12 +249,7 @@ class Mlfs final : public RowTask {
   // Equation 7, its goals as sums in their units.
   double earned(const View& view, const std::byte* memory, double job_s) const override {
     const Kept& kept = *reinterpret_cast<const Kept*>(memory);
-    const Config& c = config_;
-    return -c.jct_weight * job_s / 3600 / c.jct_unit +
-           c.deadline_weight * kept.met / c.deadline_unit -
-           c.bytes_weight * 1e-12 * view.moved_bytes() / c.bytes_unit +
-           c.enough_weight * kept.content / c.enough_unit +
-           c.accuracy_weight * kept.accuracy / c.accuracy_unit;
+    return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy});
   }
 
  private:

@@ -36,9 +36,7 @@ TEST(Links, JobsMoveBytesThere) {
   YARD_NEEDS_TRACES();
   EXPECT_EQ(moved_bytes("experiments/mlfs.yaml", "greedy"), 0);
   EXPECT_EQ(moved_bytes("experiments/sched2.yaml", "greedy"), 0);
-  const double mlfs = moved_bytes("experiments/mlfs-links.yaml", "greedy");
-  EXPECT_GT(mlfs, 1e12);
-  EXPECT_NE(mlfs, moved_bytes("experiments/mlfs-links.yaml", "mlf-h")) << "places differ in it";
+  EXPECT_GT(moved_bytes("experiments/mlfs-links.yaml", "greedy"), 1e12);
   EXPECT_GT(moved_bytes("experiments/sched2-links.yaml", "greedy"), 1e12);
 }
 
