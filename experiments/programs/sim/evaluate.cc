@@ -176,7 +176,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
-  for (const std::string& policy : result.lack_limits) note_limits(policy);
+  note_limits(result.limits_notes);
   const std::vector<SummaryRow> summary = summarise(result.cells, how.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 bool is_output(const CLI::Option& option) {
   const std::string name = option.get_name();
-  return name == "--out" || name == "--timeline" || name.ends_with("-out");
+  return name == "--out" || name == "--timeline" || name == "--report" || name.ends_with("-out");
 }
 
 bool same_file(const std::string& a, const std::string& b) {

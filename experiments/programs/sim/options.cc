@@ -263,9 +263,8 @@ std::string load_text(double load) {
   return text;
 }
 
-void note_limits(const std::string& policy) {
-  std::fprintf(stderr, "note: %s goes by users' limits, and no job of this trace has one\n",
-               policy.c_str());
+void note_limits(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
@@ -277,8 +276,12 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
     std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %s\n",
                  scenario.congestion, scenario.factor, load_text(scenario.load).c_str());
   }
+  if (!has_limits(scenario.trace)) {
+    std::vector<const Contestant*> all;
+    for (const Contestant& who : contestants) all.push_back(&who);
+    note_limits(limits_notes(all));
+  }
   for (const Contestant& who : contestants) {
-    if (lacks_limits(who, scenario.trace)) note_limits(who.name);
     if (!lacks_sizes(who, scenario.trace)) continue;
     std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
                  who.name.c_str());
