@@ -74,7 +74,7 @@ class Evaluator {
   Evaluation run() {
     Evaluation out;
     look_at_cells(out);
-    out.lack_limits = lack_limits();
+    out.limits_notes = notes_on_limits();
     for (const CellSpec& cell : options_.choosing) choosing_.emplace(cell.name, play(cell, true));
     for (const CellSpec& cell : options_.cells) {
       const int64_t openings = open_test(cell);
@@ -239,15 +239,15 @@ class Evaluator {
     return out;
   }
 
-  std::vector<std::string> lack_limits() const {
-    std::vector<std::string> out;
+  std::vector<std::string> notes_on_limits() const {
     const auto limited = [&](const CellSpec& cell) { return arenas_.at(cell.name).facts().limits; };
-    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return out;
+    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return {};
+    std::vector<const Contestant*> players;
     for (size_t i = 0; i < field_.end_candidates(); ++i) {
       const bool bound = i >= field_.rivals && i < field_.rivals + field_.bounds;
-      if (!bound && field_.all[i].contestant.by_limits) out.push_back(field_.all[i].name);
+      if (!bound) players.push_back(&field_.all[i].contestant);
     }
-    return out;
+    return limits_notes(players);
   }
 
   // Logs that candidates look at a trace's last fifth, once for all congestions, and for all sizes

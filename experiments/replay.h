@@ -65,6 +65,8 @@ struct Contestant {
   bool servable = false;
   bool by_limits = false;  // it goes by the limits that users set
   bool by_sizes = false;   // what it decides is how large elastic jobs are
+  bool preempts = false;   // it may stop running jobs, where the cluster lets it
+  std::string order;       // of its queue, where the policy lets it be chosen: "arrival"
   std::string digest;      // of a checkpoint
   double core_s = 0;       // that its training took; 0: not known
   std::string untrained;   // of a checkpoint: the policy that it was before its training
@@ -77,8 +79,12 @@ Contestant prepare(const std::string& text, const RunOptions& options);
 // Requires: `contestant` comes from prepare() with the same options.
 Run run_prepared(const Scenario& scenario, const Contestant& contestant, const RunOptions& options);
 
-// Whether the contestant goes by limits of which the trace has none.
-bool lacks_limits(const Contestant& contestant, const Trace& trace);
+// Whether any job has a limit that its user set.
+bool has_limits(const Trace& trace);
+// What it means for contestants that no job has one: a sentence for each kind, none for those that
+// need no limits. Rules that start jobs in order of arrival and let others go ahead by limits alone
+// are `fifo` then; orders by limits or else estimates go by estimates.
+std::vector<std::string> limits_notes(const std::vector<const Contestant*>& contestants);
 // Whether it decides how large jobs are, and all of the trace's have one size.
 bool lacks_sizes(const Contestant& contestant, const Trace& trace);
 

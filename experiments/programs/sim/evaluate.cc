@@ -185,7 +185,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
-  for (const std::string& policy : result.lack_limits) note_limits(policy);
+  note_limits(result.limits_notes);
   std::set<std::string> notes;
   for (const CellResult& cell : result.cells) {
     notes.insert(cell.facts.type_notes.begin(), cell.facts.type_notes.end());

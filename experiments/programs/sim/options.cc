@@ -289,9 +289,8 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
 
 std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
 
-void note_limits(const std::string& policy) {
-  std::fprintf(stderr, "note: %s goes by users' limits, and no job of this trace has one\n",
-               policy.c_str());
+void note_limits(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
@@ -309,8 +308,12 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
   for (const std::string& note : type_notes(scenario)) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
+  if (!has_limits(scenario.trace)) {
+    std::vector<const Contestant*> all;
+    for (const Contestant& who : contestants) all.push_back(&who);
+    note_limits(limits_notes(all));
+  }
   for (const Contestant& who : contestants) {
-    if (lacks_limits(who, scenario.trace)) note_limits(who.name);
     if (!lacks_sizes(who, scenario.trace)) continue;
     std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
                  who.name.c_str());

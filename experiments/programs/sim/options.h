@@ -60,8 +60,8 @@ nlohmann::ordered_json seconds_json(WideUs us);
 // "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
 std::string load_text(double load);
 
-// Says on stderr that the policy goes by limits that no job has.
-void note_limits(const std::string& policy);
+// Prints limits_notes() on stderr.
+void note_limits(const std::vector<std::string>& notes);
 
 // Says on stderr what was left out, how arrivals were scaled, and which of those who play go by
 // limits that no job has.
