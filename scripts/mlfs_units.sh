@@ -43,7 +43,7 @@ for file in "$kept"/*-x[13].json; do
 done | jq -rs '
   def mean: add / length;
   def variance: mean as $m | map(. - $m | . * .) | add / (length - 1);
-  def digits: if . == 0 then 0 else (. | log10 | floor) as $e | (. / pow(10; $e - 2) | round) * pow(10; $e - 2) end;
+  def digits: if . == 0 then 0 else (. | log10 | floor) as $e | pow(10; 2 - $e) as $s | (. * $s | round) / $s end;
   ["jct", "deadline", "bytes", "enough", "accuracy"] as $goals
   | (["rule", "x", "job-hours", "in time", "10^12 bytes", "enough", "accuracy"] | @tsv),
     (sort_by(.congestion)[] | . as $row | [.rule, .congestion] + [$goals[] | $row[.] * 1e6 | round / 1e6] | @tsv),

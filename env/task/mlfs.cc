@@ -98,6 +98,7 @@ struct Choice {
 // What it remembers, before the predictors' memories.
 struct Kept {
   double met, content, accuracy;  // jobs in time, with enough accuracy, sum of accuracies
+  double due, measured;           // jobs with a deadline, with an accuracy
   int32_t may_stop;               // how many MLF-H would still stop in this decision
   int32_t enough;                 // 1: the decision took "nothing more"
   int32_t choices;                // kNone: not found yet
@@ -142,7 +143,9 @@ class Mlfs final : public RowTask {
       const int32_t slot = view.changed(i);
       if (!view.finished(slot)) continue;
       m.kept.met += view.due_us(slot) != kNone && view.now_us() <= view.due_us(slot);
+      m.kept.due += view.due_us(slot) != kNone;
       if (!view.may_end(slot)) continue;
+      ++m.kept.measured;
       const double accuracy = mlf_accuracy(view, slot);
       m.kept.accuracy += accuracy;
       m.kept.content += accuracy >= 1;
@@ -249,7 +252,8 @@ class Mlfs final : public RowTask {
   // Equation 7, its goals as sums in their units.
   double earned(const View& view, const std::byte* memory, double job_s) const override {
     const Kept& kept = *reinterpret_cast<const Kept*>(memory);
-    return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy});
+    return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy,
+                               kept.due, kept.measured});
   }
 
  private:

@@ -1,7 +1,10 @@
 // What MLFS' reward sums up (Wang, Liu and Shen, CoNEXT 2020, equation 7), with the weights of its
 // section 4.1. The paper gives its goals no units; here they are sums over jobs, each divided by a
 // unit: 1 in what ships, elsewhere by how much six named rules differ in it, a job, on the training
-// part (scripts/mlfs_units.sh), so that weights weigh differences of one size.
+// part (scripts/mlfs_units.sh), so that weights weigh differences of one size. With small units a
+// goal that every job reaches would be paid as a large constant, which says nothing of decisions
+// but when it is paid; with `pay_misses` what is missed of it is charged instead: the same
+// differences.
 #pragma once
 
 #include "env/base/settings.h"
@@ -15,6 +18,8 @@ struct MlfsSums {
   double bytes = 0;     // moved between nodes
   double content = 0;   // jobs whose accuracy is enough
   double accuracy = 0;  // of jobs that ended
+  double due = 0;       // jobs that ended and had a deadline
+  double measured = 0;  // jobs that ended and had an accuracy
 };
 
 struct MlfsGoals {
@@ -23,6 +28,7 @@ struct MlfsGoals {
   double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
   double accuracy_weight = 0.15;
   double jct_unit = 1, deadline_unit = 1, bytes_unit = 1, enough_unit = 1, accuracy_unit = 1;
+  bool pay_misses = false;
 
   void fields(FieldList& f) {
     f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
@@ -35,9 +41,17 @@ struct MlfsGoals {
     f("bytes_unit", bytes_unit, kLeastUnit, 1e9, "10^12 bytes, likewise");
     f("enough_unit", enough_unit, kLeastUnit, 1e9, "jobs whose accuracy is enough, likewise");
     f("accuracy_unit", accuracy_unit, kLeastUnit, 1e9, "sum of accuracies, likewise");
+    f("pay_misses", pay_misses,
+      "charge deadlines and accuracies that are missed, in place of paying those that are met");
   }
 
   double paid(const MlfsSums& of) const {
+    if (pay_misses) {
+      MlfsGoals met = *this;
+      met.pay_misses = false;
+      return met.paid({of.job_s, of.met - of.due, of.bytes, of.content - of.measured,
+                       of.accuracy - of.measured});
+    }
     return -jct_weight * of.job_s / 3600 / jct_unit + deadline_weight * of.met / deadline_unit -
            bytes_weight * 1e-12 * of.bytes / bytes_unit + enough_weight * of.content / enough_unit +
            accuracy_weight * of.accuracy / accuracy_unit;

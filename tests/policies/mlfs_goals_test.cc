@@ -25,6 +25,16 @@ TEST(MlfsGoals, InMeasuredUnitsWeighDifferencesOfOneSize) {
   EXPECT_NEAR(goals.paid({.accuracy = 0.001}), 0.15, 1e-12);
 }
 
+TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
+  MlfsGoals paid;
+  paid.deadline_unit = 0.1;
+  MlfsGoals charged = paid;
+  charged.pay_misses = true;
+  const MlfsSums one{3600, 3, 1e12, 2, 1.5, 4, 2}, other{7200, 1, 2e12, 1, 1.25, 4, 2};
+  EXPECT_NEAR(paid.paid(one) - paid.paid(other), charged.paid(one) - charged.paid(other), 1e-12);
+  EXPECT_EQ(charged.paid({0, 4, 0, 2, 2, 4, 2}), 0) << "nothing missed";
+}
+
 // The configuration of mlfs-links has units that were measured: none is left at 1 for want of
 // differences.
 TEST(MlfsGoals, HaveUnitsInTheConfigurationOfLinks) {
