@@ -110,15 +110,15 @@ for rival in $rivals; do
   name=${rival%:*}
   wanted "tune-rival/$name" || continue
   echo "== tune $name"
-  out=(--budget 200 --out "experiments/rivals/$name-tuned.yaml")
+  tuning=(--budget 200 --out "experiments/rivals/$name-tuned.yaml")
   case $name in
     afs) "$yard" tune --trace synthetic:servers --generate-jobs 3000 --cluster servers-13 --seed 1001 --from 10% \
-      --profiles experiments/speeds/servers.csv --policy afs --replicas 2 "${out[@]}" ;;
+      --profiles experiments/speeds/servers.csv --policy afs --replicas 2 "${tuning[@]}" ;;
     exchange-sjf) "$yard" tune --cells experiments/meta.yaml --only train --results "$kept/tune" --policy exchange-sjf \
-      --set exchange-sjf.placement=consolidate "${out[@]}" ;;
+      --set exchange-sjf.placement=consolidate "${tuning[@]}" ;;
     survival-consolidate) "$yard" tune --cells experiments/sched2.yaml --only train --replicas 1 --results "$kept/tune" \
       --policy survival --set survival.preempt=false survival.placement=consolidate survival.margin_log2=2 survival.cost_weight=1 \
-      survival.timer_s=300 "${out[@]}" ;;
+      survival.timer_s=300 "${tuning[@]}" ;;
   esac
 done
 
