@@ -17,9 +17,11 @@ demo: build
 	@scripts/demo.sh
 
 test: build
+	@scripts/test_packages.sh
 	@scripts/test.sh build $(JOBS)
 
 check-deep: build
+	@scripts/test_packages.sh
 	@scripts/check_deep.sh $(JOBS)
 
 # ONLY=stage: see the script.

@@ -5,7 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "experiments/bound.h"
 #include "experiments/congestion.h"
+#include "experiments/type_notes.h"
 
 namespace yard {
 namespace {
@@ -25,10 +27,13 @@ Json json_of(const CellFacts& facts) {
           {"load", number(facts.load)}, {"factor", facts.factor},
           {"from_s", facts.from_s},     {"to_s", facts.to_s},
           {"jobs", facts.jobs},         {"class_jobs", facts.class_jobs},
-          {"limits", facts.limits},     {"opens_test", facts.opens_test}};
+          {"limits", facts.limits},     {"opens_test", facts.opens_test},
+          {"no_bound", facts.no_bound}};
 }
 
-CellFacts read_facts(const Json& json) {
+// Nothing of facts that were kept before they said whether oracles bound a cell.
+std::optional<CellFacts> read_facts(const Json& json) {
+  if (!json.contains("no_bound")) return std::nullopt;
   CellFacts facts;
   json.at("trace").get_to(facts.trace);
   json.at("sha256").get_to(facts.sha256);
@@ -42,10 +47,11 @@ CellFacts read_facts(const Json& json) {
   json.at("class_jobs").get_to(facts.class_jobs);
   json.at("limits").get_to(facts.limits);
   json.at("opens_test").get_to(facts.opens_test);
+  json.at("no_bound").get_to(facts.no_bound);
   return facts;
 }
 
-CellFacts facts_of(const Scenario& scenario) {
+CellFacts facts_of(const Scenario& scenario, const std::string& rules) {
   CellFacts facts;
   facts.trace = scenario.trace.source;
   facts.sha256 = scenario.trace.sha256;
@@ -61,6 +67,8 @@ CellFacts facts_of(const Scenario& scenario) {
     if (job.scored) ++facts.class_jobs[static_cast<size_t>(size_class_of(job.gpus))];
   }
   facts.opens_test = scenario.opens_test;
+  facts.no_bound = why_no_bound(scenario, rules);
+  facts.type_notes = type_notes(scenario);
   return facts;
 }
 
@@ -127,14 +135,15 @@ std::vector<std::string> Sources::hashes() const {
   return out;
 }
 
-Arena::Arena(CellSpec cell, const ResultFolder& results, Sources& sources)
+Arena::Arena(CellSpec cell, const std::string& rules, const ResultFolder& results, Sources& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
-  if (const auto known = results.find(cell_.name, "cell", inputs, read_facts)) {
-    facts_ = *known;
+  const auto known = results.find(cell_.name, "cell", inputs, read_facts);
+  if (known && *known) {
+    facts_ = **known;
     return;
   }
-  facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)));
+  facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)), rules);
   if (results.keeps()) {  // the name alone: results say the same wherever the traces lie
     facts_.trace = std::filesystem::path(facts_.trace).filename().string();
   }
@@ -149,7 +158,10 @@ Json Arena::inputs_of(const Entrant& entrant) const {
 std::optional<Score> Arena::known(const Entrant& entrant) const {
   if (!results_->keeps()) return std::nullopt;
   auto score = results_->find(cell_.name, entrant.name, inputs_of(entrant), read_score);
-  if (score) score->name = entrant.name;
+  if (score) {
+    score->name = entrant.name;
+    score->speeds = entrant.options.speeds;
+  }
   return score;
 }
 

@@ -24,6 +24,9 @@ struct CellFacts {
   std::array<int64_t, kSizeClasses> class_jobs = {};  // of these
   bool limits = false;                                // some job has one
   bool opens_test = false;
+  // What makes policies that know run times no bound here (why_no_bound()); empty: they are one.
+  std::string no_bound = {};
+  std::vector<std::string> type_notes;  // what is not known of the cluster's GPU types
 };
 
 // Traces that have been read, for all cells of a command.
@@ -40,7 +43,7 @@ class Sources {
 class Arena {
  public:
   // Requires: `results` and `sources` outlive it.
-  Arena(CellSpec cell, const ResultFolder& results, Sources& sources);
+  Arena(CellSpec cell, const std::string& rules, const ResultFolder& results, Sources& sources);
 
   const CellSpec& cell() const { return cell_; }
   const CellFacts& facts() const { return facts_; }

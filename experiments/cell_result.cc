@@ -98,7 +98,7 @@ void settle(CellResult& cell) {
   if (cell.validated) {
     cell.yardstick = least(cell.rivals, [](const Rival& rival) { return rival.validation_jct_s; });
   }
-  if (!cell.bounds.empty()) cell.oracle = least(cell.bounds, rank);
+  if (!cell.bounds.empty() && cell.facts.no_bound.empty()) cell.oracle = least(cell.bounds, rank);
   for (auto* all : {&cell.rivals, &cell.others}) {
     for (Rival& rival : *all) {
       rival.candidate_over_it = compare(cell.candidates, rival.score);

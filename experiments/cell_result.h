@@ -38,10 +38,11 @@ struct CellResult {
   std::vector<Rival> rivals;
   // Candidates of the same call that are one policy; then, of learned ones, the untrained self.
   std::vector<Rival> others;
-  std::vector<Score> bounds;
+  std::vector<Score> bounds;  // that know run times; of no family where they bound nothing
   size_t yardstick = 0, best_hindsight = 0;  // into rivals
   bool validated = false;
-  std::optional<size_t> oracle;     // into bounds
+  // Into bounds; none where what they reach is no bound (facts.no_bound).
+  std::optional<size_t> oracle;
   std::optional<size_t> untrained;  // into others; nothing: the candidate did not learn
   Versus versus;                    // candidate over yardstick
   bool judged = false;              // against the yardstick

@@ -137,8 +137,7 @@ class Reader {
     }
     cell.scenario.skip_unusable = map.flag("skip_unusable", false);
     if (map.has("profiles")) {
-      cell.scenario.profiles = map.path("profiles");
-      cell.profiles_sha256 = map.text("profiles_sha256");
+      profiles(map, cell);
     }
     if (map.flag("draw_models", false)) {
       cell.scenario.models.set("draw", "true", map.where("draw_models"));
@@ -146,6 +145,21 @@ class Reader {
     if (map.flag("draw_demands", false)) {
       cell.scenario.demands.set("draw", "true", map.where("draw_demands"));
     }
+  }
+
+  // One file, or several, each with its hash.
+  static void profiles(const YamlMap& map, CellSpec& cell) {
+    const std::vector<std::string> files = map.paths("profiles");
+    const bool several = map["profiles"].IsSequence();
+    const std::vector<std::string> hashes = several && map.has("profiles_sha256")
+                                                ? texts(map, "profiles_sha256")
+                                                : std::vector{map.text("profiles_sha256")};
+    if (hashes.size() != files.size()) {
+      map.fail("profiles_sha256", "one for each of " + std::to_string(files.size()) + " profiles",
+               std::to_string(hashes.size()));
+    }
+    cell.scenario.profiles = join(files, ",");
+    cell.profiles_sha256 = join(hashes, ",");
   }
 
   static void recorded(const YamlMap& map, CellSpec& cell) {
@@ -302,7 +316,11 @@ void check_traces(const std::vector<CellSpec>& cells) {
   };
   for (const CellSpec& cell : cells) {
     check(cell, cell.scenario.trace, cell.sha256);
-    if (!cell.scenario.profiles.empty()) check(cell, cell.scenario.profiles, cell.profiles_sha256);
+    if (cell.scenario.profiles.empty()) continue;
+    const auto files = split(cell.scenario.profiles, ','), said = split(cell.profiles_sha256, ',');
+    for (size_t i = 0; i < files.size(); ++i) {
+      check(cell, std::string(files[i]), std::string(said[i]));
+    }
   }
 }
 

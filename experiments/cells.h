@@ -18,7 +18,7 @@ struct CellSpec {
   std::string name;             // "test/itp-04/x3": group, trace, congestion
   ScenarioOptions scenario;     // with its congestion
   std::string sha256;           // of the trace; empty: whatever is there
-  std::string profiles_sha256;  // of the measured speeds
+  std::string profiles_sha256;  // of the measured speeds, file by file, joined by commas
   int replicas = 4;
   uint64_t seed = 1;  // of the replicas
   int most_blocks = 24;

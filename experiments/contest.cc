@@ -99,6 +99,7 @@ std::vector<Score> play(const Scenario& scenario, const std::vector<Scenario>& r
     Score& score = scores[who];
     score.name = entrant.name;
     score.level = entrant.contestant.level;
+    score.speeds = entrant.options.speeds;
     score.block_jct_s.assign(blocks, 0);
     for (size_t k = 0; k < per; ++k) {  // in their order: sums do not depend on who came first
       add(replicas[k], runs[who][k], index, 1.0 / static_cast<double>(per), score);

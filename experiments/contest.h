@@ -21,6 +21,7 @@ const char* size_class_name(int size_class);  // "1", "2-4", "5-8", "9-16", ">16
 struct Score {
   std::string name;
   Level level = Level::kBlind;
+  SpeedLevel speeds = SpeedLevel::kTold;
   // (B) sums over blocks of equally many jobs, which follow each other in time
   std::vector<double> block_jct_s;
   double mean_jct_s = 0;

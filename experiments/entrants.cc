@@ -7,6 +7,7 @@
 
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 
 namespace yard {
 namespace {
@@ -58,12 +59,13 @@ Entrant enter_unnamed(const std::string& policy, RunOptions options) {
 }  // namespace
 
 Entrant enter(const std::string& policy, const RunOptions& options) {
-  return {policy, prepare(policy, options), options};
+  return {named_policy(policy).name, prepare(policy, options), options};
 }
 
 std::vector<Entrant> oracle_family(const RunOptions& base) {
   RunOptions options = base;
   options.information.reset();
+  options.speeds = SpeedLevel::kTold;  // who bounds others knows all
   std::vector<Entrant> family;
   const std::vector<std::string>& own = PacingRegistry::info(base.rules).oracles;
   for (const std::string& name : own) family.push_back(enter_unnamed(name, options));
@@ -108,11 +110,11 @@ std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options) 
 std::string inputs_of(const Entrant& entrant, bool stops) {
   const RunOptions& how = entrant.options;
   const Contestant& who = entrant.contestant;
-  std::string name = who.digest.empty() ? who.name : "checkpoint";
+  std::string name = who.digest.empty() ? who.given : "checkpoint";
   Values settings;
-  if (is_tuned_file(who.name)) {
+  if (is_tuned_file(who.given)) {
     constexpr std::string_view kSettings = "settings.";
-    for (const auto& [key, value] : values_of(Settings::from_yaml(who.name))) {
+    for (const auto& [key, value] : values_of(Settings::from_yaml(who.given))) {
       if (key == "policy") name = value;
       if (key.starts_with(kSettings)) settings[key.substr(kSettings.size())] = value;
     }
@@ -129,6 +131,7 @@ std::string inputs_of(const Entrant& entrant, bool stops) {
                                    {"oracle_noise", how.oracle_noise},
                                    {"seed", how.seed},
                                    {"fingerprint", fingerprint(entrant, true)}};
+  if (how.speeds != SpeedLevel::kTold) inputs["speeds"] = speed_level_name(how.speeds);
   if (!stops) inputs["start_only"] = fingerprint(entrant, false);
   return inputs.dump();
 }

@@ -23,6 +23,7 @@ namespace {
 struct Field {
   std::vector<Entrant> all;
   size_t rivals = 0, bounds = 0, learners = 0;  // how many
+  size_t family = 0;  // of the bounds, those that the command did not name: they come first
   std::vector<std::vector<size_t>> candidates;  // seed by seed
   std::vector<std::vector<size_t>> untrained;   // of each candidate, every one once
 
@@ -73,7 +74,7 @@ class Evaluator {
   Evaluation run() {
     Evaluation out;
     look_at_cells(out);
-    out.lack_limits = lack_limits();
+    out.limits_notes = notes_on_limits();
     for (const CellSpec& cell : options_.choosing) choosing_.emplace(cell.name, play(cell, true));
     for (const CellSpec& cell : options_.cells) {
       const int64_t openings = open_test(cell);
@@ -116,6 +117,7 @@ class Evaluator {
   void line_up() {
     const RunOptions any = options_.run_of("");
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
+    field_.family = bounds.size();
     Level most = Level::kBlind;
     // A policy by itself, and as one of several seeds, plays once.
     std::map<std::string, size_t> entered;
@@ -192,21 +194,25 @@ class Evaluator {
     return out;
   }
 
-  // In a cell where the yardstick is chosen, rivals alone play.
-  std::vector<const Entrant*> players(bool choosing) const {
-    std::vector<const Entrant*> out;
+  // Who plays in a cell. Where the yardstick is chosen, rivals alone; where oracles bound nothing,
+  // not their family.
+  std::vector<size_t> players(const CellFacts& facts, bool choosing) const {
+    std::vector<size_t> out;
     for (size_t i = 0; i < (choosing ? field_.rivals : field_.all.size()); ++i) {
-      out.push_back(&field_.all[i]);
+      if (!in_family(i) || facts.no_bound.empty()) out.push_back(i);
     }
     return out;
   }
+  bool in_family(size_t i) const { return i >= field_.rivals && i < field_.rivals + field_.family; }
 
   void add_arena(const CellSpec& cell, bool choosing) {
     if (options_.progress) options_.progress("looking at " + cell.name);
-    const auto [it, fresh] = arenas_.emplace(cell.name, Arena(cell, results_, sources_));
+    const auto [it, fresh] =
+        arenas_.emplace(cell.name, Arena(cell, options_.run_of("").rules, results_, sources_));
     const Arena& arena = it->second;
-    for (const Entrant* entrant : players(choosing)) {
-      if (!arena.knows(*entrant)) eta_.expect(entrant->name, work(arena), cell.replicas);
+    for (const size_t i : players(arena.facts(), choosing)) {
+      const Entrant& entrant = field_.all[i];
+      if (!arena.knows(entrant)) eta_.expect(entrant.name, work(arena), cell.replicas);
     }
   }
 
@@ -215,32 +221,40 @@ class Evaluator {
     return static_cast<double>(arena.facts().jobs) * (1 + arena.facts().congestion);
   }
 
+  // Returns the scores of those who play, at their places among all.
   std::vector<Score> play(const CellSpec& cell, bool choosing) {
     Arena& arena = arenas_.at(cell.name);
-    return arena.scores(players(choosing), [&](const Entrant& entrant, double wall_s) {
-      eta_.done(entrant.name, work(arena), wall_s);
-      if (options_.progress) {
-        options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
-      }
-    });
+    const std::vector<size_t> who = players(arena.facts(), choosing);
+    std::vector<const Entrant*> playing;
+    for (const size_t i : who) playing.push_back(&field_.all[i]);
+    const std::vector<Score> scores =
+        arena.scores(playing, [&](const Entrant& entrant, double wall_s) {
+          eta_.done(entrant.name, work(arena), wall_s);
+          if (options_.progress) {
+            options_.progress(cell.name + ", " + entrant.name + ": " + eta_.text());
+          }
+        });
+    std::vector<Score> out(field_.all.size());
+    for (size_t k = 0; k < who.size(); ++k) out[who[k]] = scores[k];
+    return out;
   }
 
-  std::vector<std::string> lack_limits() const {
-    std::vector<std::string> out;
+  std::vector<std::string> notes_on_limits() const {
     const auto limited = [&](const CellSpec& cell) { return arenas_.at(cell.name).facts().limits; };
-    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return out;
+    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return {};
+    std::vector<const Contestant*> players;
     for (size_t i = 0; i < field_.end_candidates(); ++i) {
       const bool bound = i >= field_.rivals && i < field_.rivals + field_.bounds;
-      if (!bound && field_.all[i].contestant.by_limits) out.push_back(field_.all[i].name);
+      if (!bound) players.push_back(&field_.all[i].contestant);
     }
-    return out;
+    return limits_notes(players);
   }
 
   // Logs that candidates look at a trace's last fifth, once for all congestions, and for all sizes
   // and loads of its cluster.
   int64_t open_test(const CellSpec& cell) {
     const CellFacts& facts = arenas_.at(cell.name).facts();
-    if (!facts.opens_test) return 0;
+    if (!facts.opens_test || options_.test_log.empty()) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
     Opening opening{facts.trace,
                     facts.sha256,
@@ -279,10 +293,11 @@ class Evaluator {
     cell.candidate_name = options_.candidates[candidate].name;
     cell.validated = !spec.chosen_on.empty();
     const std::vector<size_t>& seeds = field_.candidates[candidate];
-    const auto at = [&](size_t i) { return scores.begin() + static_cast<std::ptrdiff_t>(i); };
     for (const size_t i : seeds) cell.candidates.push_back(scores[i]);
     cell.training_core_s = training_core_s(seeds);
-    cell.bounds.assign(at(field_.rivals), at(field_.rivals + field_.bounds));
+    for (size_t i = field_.rivals; i < field_.rivals + field_.bounds; ++i) {
+      if (!in_family(i) || cell.facts.no_bound.empty()) cell.bounds.push_back(scores[i]);
+    }
     for (const size_t i : rivals_of(candidate)) {
       cell.rivals.push_back({scores[i], cell.validated ? chosen_by_s(spec, i) : 0, {}});
     }

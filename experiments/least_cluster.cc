@@ -23,14 +23,25 @@ int64_t most_held(const Changes& changes) {
 
 }  // namespace
 
+void need_gpus(const Trace& trace) {
+  if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
+  throw InputError(trace.source,
+                   "jobs that hold GPUs (where the log does not count them, --set "
+                   "trace.gpus_per_node=N says how many a job has of each node)",
+                   "no row that counts GPUs");
+}
+
 std::string least_cluster(const Trace& trace) {
+  need_gpus(trace);
   Changes of_all;
   std::map<std::string, Changes> of_type;
   int64_t node_gpus = 1;
   for (const Job& job : trace.jobs) {
     if (job.logged_start_us < 0 || job.logged_end_us <= job.logged_start_us) continue;
+    // A job that was requeued or suspended held nothing in between: its last run counts.
+    const int64_t least_us = job.run_us > 0 ? job.logged_end_us - job.run_us : job.logged_start_us;
     const auto add = [&](Changes& changes) {
-      changes[job.logged_start_us] += job.gpus;
+      changes[std::max(job.logged_start_us, least_us)] += job.gpus;
       changes[job.logged_end_us] -= job.gpus;
     };
     add(of_all);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "env/base/cpu_time.h"
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard {
@@ -58,20 +60,52 @@ std::string choose_placement(const std::string& text, const Policy::Info& info,
   return field->value;
 }
 
+// The value of a setting that the policy plays with; empty where it has no such setting.
+std::string setting_of(const std::string& text, const Policy::Info& info, const Settings& settings,
+                       std::string_view key) {
+  const std::vector<Field> fields = info.fields();
+  const auto field = std::ranges::find(fields, key, &Field::key);
+  if (field == fields.end()) return "";
+  if (const Setting* set = settings.find(key)) return set->value;
+  if (is_tuned_file(text)) {
+    const Settings file = Settings::from_yaml(text);
+    if (const Setting* set = file.find("settings." + std::string(key))) return set->value;
+  }
+  return field->value;
+}
+
 }  // namespace
 
 bool is_tuned_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-Contestant prepare(const std::string& policy, const RunOptions& options) {
+NamedPolicy named_policy(const std::string& text) {
+  const size_t equals = text.find('=');
+  // A path may have '=' in it.
+  const bool named = equals != std::string::npos && equals > 0 &&
+                     text.find_first_of("/:") > equals && !std::filesystem::exists(text);
+  if (!named) return {text, text};
+  NamedPolicy out{text.substr(0, equals), text.substr(equals + 1)};
+  if (out.policy.empty()) throw InputError("policy '" + text + "'", "a policy after '='", "none");
+  return out;
+}
+
+Contestant prepare(const std::string& text, const RunOptions& options) {
+  const auto [name, policy] = named_policy(text);
   const Pacing::Info& rules = PacingRegistry::info(options.rules);
   for (const std::string& key : rules.needs) {
     if (options.pacing.find(key) != nullptr) continue;
     throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
   }
   Contestant who;
-  who.name = policy;
+  who.name = name;
+  who.given = policy;
+  if (!rules.policies.empty() && options.speeds != SpeedLevel::kTold) {
+    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
+                     "rules 'default': published ones know no speeds of models",
+                     "'" + options.rules + "'");
+  }
   if (rules.policies.empty()) {
     Settings settings = options.policy;
     OpenedPolicy opened = open_policy(policy, settings);
@@ -81,6 +115,9 @@ Contestant prepare(const std::string& policy, const RunOptions& options) {
     who.servable = opened.info.servable;
     who.by_limits = opened.info.by_limits;
     who.by_sizes = opened.info.by_sizes;
+    who.preempts =
+        opened.info.preemptive && setting_of(policy, opened.info, settings, "preempt") != "false";
+    who.order = setting_of(policy, opened.info, settings, "order");
     who.digest = opened.digest;
     who.core_s = opened.core_s;
     who.untrained = opened.untrained;
@@ -179,11 +216,12 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                            .workload = plain ? plain->workload : scenario.workload,
                            .first_job = 0,
                            .end_job = scenario.workload.size(),
-                           .policy = contestant.name,
+                           .policy = contestant.given,
                            .placement = contestant.placement,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,
                            .oracle_noise = options.oracle_noise,
+                           .speeds = options.speeds,
                            .seed = options.seed,
                            .trace = &scenario.played(),
                            .cluster = &scenario.cluster,
@@ -195,6 +233,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.rules = options.rules;
   run.placement = contestant.placement;
   run.level = contestant.level;
+  run.speeds = options.speeds;
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
   Outcome outcome;
@@ -212,9 +251,31 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   return run;
 }
 
-bool lacks_limits(const Contestant& contestant, const Trace& trace) {
-  return contestant.by_limits &&
-         std::ranges::none_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
+bool has_limits(const Trace& trace) {
+  return std::ranges::any_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
+}
+
+std::vector<std::string> limits_notes(const std::vector<const Contestant*>& contestants) {
+  std::vector<std::string> strict, estimating, others;
+  for (const Contestant* who : contestants) {
+    if (who->by_limits) {
+      const bool is_fifo = who->order == "arrival" && !who->preempts && !who->by_sizes;
+      (is_fifo ? strict : others).push_back(who->name);
+    } else if (who->level == Level::kEstimate) {
+      estimating.push_back(who->name);
+    }
+  }
+  std::vector<std::string> out;
+  const auto note = [&](const std::vector<std::string>& names, const char* ending) {
+    if (names.empty()) return;
+    const bool one = names.size() == 1;
+    out.push_back(join(names) + (one ? " goes" : " go") +
+                  " by users' limits, and no job of this trace has one" + ending);
+  };
+  note(strict, ": fifo to the digit");
+  note(estimating, ": times are estimated from jobs that ended before");
+  note(others, "");
+  return out;
 }
 
 bool lacks_sizes(const Contestant& contestant, const Trace& trace) {

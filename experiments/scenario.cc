@@ -14,6 +14,7 @@
 #include "env/trace/longest.h"
 #include "experiments/congestion.h"
 #include "experiments/demand_draw.h"
+#include "experiments/tenant_draw.h"
 
 namespace yard {
 namespace {
@@ -25,6 +26,7 @@ constexpr uint64_t kFaultStream = 0x6661756C7473;
 constexpr uint64_t kReplicaStream = 0x7265706C69636173;
 constexpr uint64_t kModelStream = 0x6D6F64656C73;
 constexpr uint64_t kDemandStream = 0x64656D616E6473;
+constexpr uint64_t kTenantStream = 0x74656E616E7473;
 
 Costs scaled(double scale) {
   Costs costs;
@@ -89,6 +91,9 @@ Source load_source(const ScenarioOptions& options) {
                                             .jobs = options.generate_jobs,
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
+  if (is_synthetic(options.trace)) {
+    draw_tenants(source.trace, source.cluster, Rng(options.seed).split(kTenantStream));
+  }
   fill_run_times(source.trace, options.measured, options.skip_unusable);
   const auto demands = parse<DemandDraw>(options.demands);
   if (demands.draw) draw_demands(source.trace, Rng(demands.seed).split(kDemandStream));

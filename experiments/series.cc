@@ -104,10 +104,20 @@ std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) cons
   return out;
 }
 
+// More of them where a long tail follows the scored window: a quarter of kSlices at least are its.
+int Series::slices_of(int64_t from_us, int64_t to_us) const {
+  constexpr int64_t kMostTimes = 20;
+  const int64_t length_us = scenario_.window.to_us - scenario_.window.from_us;
+  int64_t times = 1;
+  if (length_us > 0)
+    times = std::clamp<int64_t>((to_us - from_us) / (4 * length_us), 1, kMostTimes);
+  return static_cast<int>(std::min<int64_t>(kSlices * times, to_us - from_us));
+}
+
 void Series::end(const Run& run) {
   const int64_t from_us = at_us_.empty() ? 0 : at_us_.front();
   const int64_t to_us = at_us_.empty() ? 0 : run.outcome.end_us;
-  const int slices = static_cast<int>(std::min<int64_t>(kSlices, to_us - from_us));
+  const int slices = slices_of(from_us, to_us);
   Json t_s = Json::array();
   for (int i = 0; i < slices; ++i) {
     const int64_t begin_us = slice_us(from_us, to_us, slices, i);

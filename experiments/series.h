@@ -43,6 +43,7 @@ class Series {
   enum Column { kHeld, kFree, kWaiting, kWaitingGpus, kRunning, kUnusable, kColumns };
   size_t width() const { return kColumns + 2 * tenants_.size(); }
   void count(const Fixed& fixed, const ClusterState& state, float* row);
+  int slices_of(int64_t from_us, int64_t to_us) const;
   std::vector<nlohmann::ordered_json> means(int64_t from_us, int64_t to_us, int slices) const;
 
   const Scenario& scenario_;

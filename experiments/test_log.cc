@@ -44,6 +44,16 @@ Lines read_lines(const std::filesystem::path& log, const Opening& opening) {
 
 }  // namespace
 
+std::filesystem::path find_test_log(const std::filesystem::path& cells) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(cells).parent_path();
+  for (const std::filesystem::path& project : {folder, folder.parent_path()}) {
+    std::filesystem::path log = project / "evaluations/test_log.jsonl";
+    if (std::filesystem::is_regular_file(log, error)) return log;
+  }
+  return {};
+}
+
 int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
@@ -58,8 +68,6 @@ int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
                 {"candidates", opening.candidates},
                 {"digests", opening.digests}};
   if (!opening.inputs.empty()) entry["inputs"] = opening.inputs;
-  std::error_code error;
-  if (!log.parent_path().empty()) std::filesystem::create_directories(log.parent_path(), error);
   AppendFile file(log);
   file.write(entry.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   return before.count + 1;

@@ -1,11 +1,45 @@
 #include "experiments/waits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 
 #include "env/base/csv.h"
 #include "env/base/text.h"
 
 namespace yard {
+
+namespace {
+
+// "2026-03-01T12:00:05", or with a fraction; empty where the calendar is not known.
+std::string calendar_text(const Scenario& scenario, int64_t at_us) {
+  constexpr int64_t kUsPerS = 1'000'000;
+  if (!scenario.trace.epoch_unix_s || scenario.factor != 1) return "";
+  const int64_t fraction_us = (at_us % kUsPerS + kUsPerS) % kUsPerS;
+  const std::chrono::sys_seconds at{
+      std::chrono::seconds(*scenario.trace.epoch_unix_s + (at_us - fraction_us) / kUsPerS)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{at - day};
+  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", int(date.year()),
+                                 unsigned(date.month()), unsigned(date.day()), time.hours().count(),
+                                 time.minutes().count(), time.seconds().count());
+  if (fraction_us > 0) text += format_seconds(fraction_us).substr(1);
+  return text;
+}
+
+std::string behind_text(const Scenario& scenario, const Behind& behind) {
+  std::string text;
+  for (const int32_t job : behind.jobs) {
+    if (!text.empty()) text += ';';
+    text += scenario.trace.jobs[static_cast<size_t>(scenario.job_of(job))].id;
+  }
+  if (behind.more > 0) text += ";+" + std::to_string(behind.more);
+  return text;
+}
+
+}  // namespace
 
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait) {
   const Job& job = scenario.trace.jobs[static_cast<size_t>(scenario.job_of(wait.job))];
@@ -16,6 +50,9 @@ std::string wait_row(const Scenario& scenario, const std::string& policy, const 
   row += "," + format_seconds(wait.from_us) + "," + format_seconds(wait.to_us) + "," +
          kWaitReasonNames[static_cast<size_t>(wait.reason)] + ",";
   append_csv_cell(wait.detail, row);
+  row += ',';
+  append_csv_cell(behind_text(scenario, wait.behind), row);
+  row += "," + calendar_text(scenario, wait.from_us) + "," + calendar_text(scenario, wait.to_us);
   return row + "\n";
 }
 
@@ -29,7 +66,34 @@ void Waits::close(Open& open, int64_t now_us) {
   const int32_t job = open.job;
   open.job = kNone;
   if (now_us == open.since_us) return;  // looked at again in the same moment
-  add({job, open.since_us, now_us, open.reason, std::move(open.detail)});
+  add({job, open.since_us, now_us, open.reason, std::move(open.detail), std::move(open.behind)});
+}
+
+void Waits::note_starts(const ClusterState& s) {
+  std::vector<const Open*> started;
+  for (const int32_t slot : waiting_) {
+    const Open& open = open_[static_cast<size_t>(slot)];
+    const bool runs = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kRunning;
+    if (runs && s.job[slot] == open.job) started.push_back(&open);
+  }
+  if (started.empty()) return;
+  std::ranges::sort(started, {}, &Open::job);
+  for (const int32_t slot : waiting_) {
+    Open& open = open_[static_cast<size_t>(slot)];
+    if (open.reason != WaitReason::kOrder) continue;
+    const bool starts = std::ranges::find(started, &open) != started.end();
+    for (const Open* other : started) {
+      // Of those that start together, the scheduler kept the place for one that could not start
+      // before, or for the earlier one.
+      if (other == &open) continue;
+      if (starts && other->reason == WaitReason::kOrder && other->job > open.job) continue;
+      if (open.behind.jobs.size() < kMaxBehind) {
+        open.behind.jobs.push_back(other->job);
+      } else {
+        ++open.behind.more;
+      }
+    }
+  }
 }
 
 void Waits::add(const Wait& wait) {
@@ -63,6 +127,7 @@ void Waits::meet(const ClusterState& s, int32_t slot) {
   open.reason = reason;
   open.since_us = s.head->now_us;
   if (ended_) {
+    open.behind = why_->behind(s, slot, reason);
     open.detail = why_->detail(s, slot, reason, [&](int32_t job) {
       return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
     });
@@ -72,6 +137,7 @@ void Waits::meet(const ClusterState& s, int32_t slot) {
 
 void Waits::watch(const Fixed& fixed, const ClusterState& s) {
   if (!why_) why_.emplace(fixed, placement_);
+  if (ended_) note_starts(s);
   why_->renew();
   ++look_;
   if (next_ == kNone) next_ = s.head->first_job;

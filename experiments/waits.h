@@ -22,7 +22,10 @@ struct Wait {
   int32_t job;  // as played: a stage, where jobs have several
   int64_t from_us, to_us;
   WaitReason reason;
-  std::string detail;  // at the beginning
+  std::string detail = {};  // at the beginning
+  // The jobs that hold what it lacks, at the beginning; where it lacks nothing, those that started
+  // before it although they waited, too.
+  Behind behind = {};
 };
 
 struct WaitTotal {
@@ -31,9 +34,12 @@ struct WaitTotal {
   WideUs time_us = 0;  // summed over jobs
 };
 
-inline constexpr const char* kWaitsHeader = "policy,job_id,from_s,to_s,reason,detail\n";
+inline constexpr const char* kWaitsHeader =
+    "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n";
 
-// One row, as `--waits-out` has them: RFC 4180.
+// One row, as `--waits-out` has them: RFC 4180. `behind`: ids joined by ';', the last part "+3"
+// where there are three more. The times are the log's calendar, empty where it has none or arrivals
+// are scaled.
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait);
 
 class Waits {
@@ -56,9 +62,12 @@ class Waits {
     int64_t since_us = 0;
     int64_t seen = 0;  // the last look that met it
     std::string detail;
+    Behind behind;
   };
   void meet(const ClusterState& s, int32_t slot);
   void close(Open& open, int64_t now_us);
+  // Adds jobs that have just started to what those that waited in order wait behind.
+  void note_starts(const ClusterState& s);
   // Of a job that came into the state, or would have, later than it was submitted.
   void waited_unseen(int32_t job, int64_t to_us);
   void add(const Wait& wait);

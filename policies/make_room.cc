@@ -25,6 +25,7 @@ bool RoomMaker::walk(const Claim& claim, Does does) {
     const Claim* other = holder(i);
     if (other == nullptr || !(claim.key < other->key)) return false;
     const Claim stop = *other;
+    if (rule_.may_preempt && !rule_.may_preempt(claim.slot, stop.slot)) continue;
     if (view_.holds(stop.slot) && does(stop)) return true;
   }
 }
@@ -41,7 +42,7 @@ bool RoomMaker::start(const Claim& claim) {
   std::sort(stops_.begin(), stops_.end(),
             [](const Claim& a, const Claim& b) { return b.key < a.key; });
   any_place_ = !view_.shaped(claim.slot) && !view_.spec().one_type &&
-               rule_.placement != Placement::kConsolidate;
+               rule_.of(claim.slot) != Placement::kConsolidate;
   if (!any_place_) {
     const size_t mark = draft_.mark();
     stop_all();
@@ -63,7 +64,7 @@ void RoomMaker::stop_all() {
 
 void RoomMaker::find_pieces(int32_t slot) {
   Piece* found = draft_.scratch();
-  pieces_.assign(found, found + place(view_, rule_.placement, slot, found));
+  pieces_.assign(found, found + place(view_, rule_.of(slot), slot, found));
 }
 
 // --- the tenant's limit
@@ -108,7 +109,7 @@ bool RoomMaker::list_by_count(const Claim& claim) {
     for (const Claim& stop : stops) list(stop, claim);
     return true;
   }
-  RoomCount room(view_, rule_.placement, view_.gpus(claim.slot));
+  RoomCount room(view_, rule_.of(claim.slot), view_.gpus(claim.slot));
   const std::vector<Claim> of_tenant = stops_;
   for (const Claim& stop : of_tenant) room.add(stop.slot);
   if (room.enough()) return true;
@@ -122,7 +123,7 @@ bool RoomMaker::list_by_count(const Claim& claim) {
   });
   if (!found) return false;
   // Most of them lie about where there is no room even so.
-  if (of_tenant.empty() && rule_.placement == Placement::kConsolidate) {
+  if (of_tenant.empty() && rule_.of(claim.slot) == Placement::kConsolidate) {
     std::erase_if(stops_, [&](const Claim& stop) { return !room.matters(stop.slot); });
   }
   return true;
@@ -130,7 +131,7 @@ bool RoomMaker::list_by_count(const Claim& claim) {
 
 // Takes off the list who is not in the way of pieces_ or, where any place will do, of the number.
 void RoomMaker::spare_by_count(const Claim& claim) {
-  RoomCount room(view_, rule_.placement, view_.gpus(claim.slot));
+  RoomCount room(view_, rule_.of(claim.slot), view_.gpus(claim.slot));
   for (const Claim& stop : stops_) room.add(stop.slot);
   for (size_t i = stops_.size(); i-- > 0;) {
     const int32_t slot = stops_[i].slot;
@@ -145,7 +146,7 @@ void RoomMaker::spare_by_count(const Claim& claim) {
 // Whether the job, of one task, fits on any of these nodes now; of several tasks, anywhere.
 bool RoomMaker::fits_now(int32_t slot, const std::vector<int32_t>& nodes) const {
   if (!view_.shaped(slot) || view_.num_tasks(slot) > 1) {
-    return can_place(view_, rule_.placement, slot);
+    return can_place(view_, rule_.of(slot), slot);
   }
   const Placer placer(view_);
   return std::any_of(nodes.begin(), nodes.end(),
@@ -155,7 +156,7 @@ bool RoomMaker::fits_now(int32_t slot, const std::vector<int32_t>& nodes) const 
 bool RoomMaker::list_by_trial(const Claim& claim) {
   const size_t mark = draft_.mark();
   stop_all();
-  bool found = !stops_.empty() && can_place(view_, rule_.placement, claim.slot);
+  bool found = !stops_.empty() && can_place(view_, rule_.of(claim.slot), claim.slot);
   std::vector<int32_t> nodes;
   found = found || walk(claim, [&](const Claim& stop) {
             nodes.clear();
@@ -175,7 +176,7 @@ void RoomMaker::spare_by_trial(const Claim& claim) {
   const auto enough = [&] {
     stop_all();
     const bool fits =
-        any_place_ ? can_place(view_, rule_.placement, claim.slot)
+        any_place_ ? can_place(view_, rule_.of(claim.slot), claim.slot)
                    : draft_.start(claim.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
     draft_.undo_to(mark);
     return fits;

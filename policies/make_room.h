@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "env/sim/choose.h"
@@ -18,6 +19,15 @@ struct PreemptionRule {
   Placement placement = Placement::kFirstFit;
   // A running job's key counts as key / (1 + margin): who wants its GPUs must be better by that.
   double margin = 0;
+  // Where jobs of one size do not find places alike, because of what follows: the lane of each in
+  // its size's classes (Ranked). Empty: 0.
+  std::function<int32_t(int32_t slot)> lane_of = {};
+  // The placement of a job. Empty: `placement`.
+  std::function<Placement(int32_t slot)> placement_of = {};
+  // Whether a waiting job may stop a holder that comes after it in order. Empty: any.
+  std::function<bool(int32_t claimant, int32_t holder)> may_preempt = {};
+
+  Placement of(int32_t slot) const { return placement_of ? placement_of(slot) : placement; }
 };
 
 class RoomMaker {

@@ -37,9 +37,8 @@ void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft
   for (const int32_t k : hidden) ranked.show(k);
 }
 
-void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
-                        const PreemptionRule& rule,
-                        const std::function<double(int32_t)>& waiting_key, Draft& draft) {
+void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const PreemptionRule& rule,
+                 const std::function<Key(int32_t)>& stopped_key, Draft& draft) {
   RoomMaker room(view, holders, rule, draft);
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes for which there is no place now
@@ -55,15 +54,16 @@ void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
     const int32_t k = ranked.first_class(view, may_stop ? INT32_MAX : view.free_gpus());
     if (k == kNone) break;
     const Claim claim{ranked.key(ranked.top(k)), ranked.top(k)};
-    const int32_t n = place(view, rule.placement, claim.slot, pieces);
+    const int32_t n = place(view, rule.of(claim.slot), claim.slot, pieces);
     if (n > 0) {
       draft.start(claim.slot, pieces, n);
       follow(claim.slot);
       ranked.pop(k);
       continue;
     }
-    may_stop = may_stop && room.somebody_after(claim);
-    if (may_stop && room.start(claim)) {
+    const bool anyone = may_stop && room.somebody_after(claim);
+    may_stop = anyone || (may_stop && rule.may_preempt);  // later jobs may preempt others
+    if (anyone && room.start(claim)) {
       for (const Claim& stop : room.stopped()) follow(stop.slot);
       follow(claim.slot);
       ranked.pop(k);
@@ -71,8 +71,7 @@ void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
       for (const Claim& stop : room.stopped()) {
         // A job with nothing to save waits again at once, and no news of it will come.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
-        const Key key{waiting_key(stop.slot), view.serial(stop.slot)};
-        ranked.push(view.size_class(stop.slot), stop.slot, key);
+        ranked.push(class_in(view, ranked, rule, stop.slot), stop.slot, stopped_key(stop.slot));
       }
       continue;
     }

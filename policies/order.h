@@ -44,10 +44,23 @@ void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft
 // Who comes first in order gets GPUs: the waiting jobs, in the order of their keys, take what is
 // free, or else the GPUs of holders that come after them (make_room.h). Who finds no place even so
 // stops nobody, and the next in order may go ahead, but not those that ask for the same.
-// `waiting_key` gives the key of a stopped job that waits again at once.
+// `stopped_key` gives the key of a stopped job that waits again at once.
+void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const PreemptionRule& rule,
+                 const std::function<Key(int32_t)>& stopped_key, Draft& draft);
+
+// The class of `ranked` in which a job waits.
+inline int32_t class_in(const View& view, const Ranked& ranked, const PreemptionRule& rule,
+                        int32_t slot) {
+  return ranked.class_of(view.size_class(slot), rule.lane_of ? rule.lane_of(slot) : 0);
+}
+
+// The same, equal values in the order of submission.
+template <class WaitingKey>
 void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
-                        const PreemptionRule& rule,
-                        const std::function<double(int32_t)>& waiting_key, Draft& draft);
+                        const PreemptionRule& rule, WaitingKey waiting_key, Draft& draft) {
+  const auto stopped_key = [&](int32_t slot) { return Key{waiting_key(slot), view.serial(slot)}; };
+  run_by_keys(view, ranked, holders, rule, stopped_key, draft);
+}
 
 inline size_t ordered_bytes(const View& view, const PreemptionRule& rule) {
   return Ranked::bytes(view) + HeldOrder::bytes(view.capacity()) +

@@ -30,29 +30,35 @@ struct Claim {
 
 class Ranked {
  public:
-  static size_t bytes(const View& view) {
-    const int32_t slots = view.capacity();
+  // `lanes`: into how many classes a policy splits the jobs of one size, where these do not find
+  // places alike.
+  static size_t bytes(const View& view, int32_t lanes = 1) {
+    const int32_t slots = view.capacity(), classes = view.num_classes() * lanes;
     return Carver::bytes<double>(slots) + 3 * Carver::bytes<int32_t>(slots) +
-           Carver::bytes<int32_t>(view.num_classes()) +
-           Carver::bytes<int32_t>(2 * leaves(view.num_classes())) + Carver::bytes<int32_t>(1);
+           Carver::bytes<int32_t>(classes) + Carver::bytes<int32_t>(2 * leaves(classes)) +
+           Carver::bytes<int32_t>(1);
   }
 
   // Requires: the same place in the memory every time.
-  Ranked(const View& view, Carver& carver)
+  Ranked(const View& view, Carver& carver, int32_t lanes = 1)
       : value_(carver.take<double>(view.capacity())),
         serial_(carver.take<int32_t>(view.capacity())),
         child_(carver.take<int32_t>(view.capacity())),
         sibling_(carver.take<int32_t>(view.capacity())),
-        root_(carver.take<int32_t>(view.num_classes())),
-        winner_(carver.take<int32_t>(2 * leaves(view.num_classes()))),
-        num_classes_(view.num_classes()),
-        leaves_(leaves(view.num_classes())) {
+        root_(carver.take<int32_t>(view.num_classes() * lanes)),
+        winner_(carver.take<int32_t>(2 * leaves(view.num_classes() * lanes))),
+        lanes_(lanes),
+        num_classes_(view.num_classes() * lanes),
+        leaves_(leaves(num_classes_)) {
     int32_t* made = carver.take<int32_t>(1);
     if (*made == 0) {
       *made = 1;
       clear();
     }
   }
+
+  // The class of a job of this size in a lane.
+  int32_t class_of(int32_t size_class, int32_t lane) const { return size_class * lanes_ + lane; }
 
   // Shows the class, if it was hidden.
   void push(int32_t k, int32_t slot, Key key) {
@@ -98,10 +104,11 @@ class Ranked {
   // hidden, or kNone.
   int32_t first_class(const View& view, int32_t gpus) const {
     if (winner_[1] == kNone) return kNone;
-    if (view.class_gpus(winner_[1]) <= gpus) return winner_[1];
+    if (view.class_gpus(winner_[1] / lanes_) <= gpus) return winner_[1];
     int32_t end = 0;  // how many classes are small enough; they stand by their GPUs
     for (int32_t step = leaves_; step > 0; step /= 2) {
-      if (end + step <= num_classes_ && view.class_gpus(end + step - 1) <= gpus) end += step;
+      if (end + step > num_classes_) continue;
+      if (view.class_gpus((end + step - 1) / lanes_) <= gpus) end += step;
     }
     int32_t best = kNone;
     for (int32_t i = leaves_ + end; i > 1; i /= 2) {
@@ -149,6 +156,7 @@ class Ranked {
   int32_t* sibling_;  // (S)  of a root it means nothing
   int32_t* root_;     // (K)
   int32_t* winner_;   // (2 P)  classes; 1 is the root, P + k the leaf of class k
+  int32_t lanes_;
   int32_t num_classes_;
   int32_t leaves_;  // P
 };

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the Debian packages that the build needs and that are missing, after naming them.
-# Where all are present it does nothing, and needs neither root nor a network.
+# install.sh: installs the Debian packages that the build needs and that are missing, after naming
+# them. Where all are present it does nothing, and needs neither root nor a network.
+# install.sh test: the same of packages that only tests use; it succeeds where it cannot.
 set -eu
 
 packages="cmake g++ git make ninja-build ccache pkg-config
@@ -10,6 +11,10 @@ packages="cmake g++ git make ninja-build ccache pkg-config
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev
   libgtest-dev libgmock-dev"
 optional="libdnnl-dev"  # training is slower without
+if [ "${1:-}" = test ]; then
+  packages=
+  optional="openmpi-bin python3-venv"
+fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2
@@ -25,7 +30,10 @@ for package in $optional $packages; do
     *" installed "*) ;;
     *)
       missing="$missing $package"
-      [ "$package" = "$optional" ] || needed="$needed $package"
+      case " $optional " in
+        *" $package "*) ;;
+        *) needed="$needed $package" ;;
+      esac
       ;;
   esac
 done

@@ -9,6 +9,8 @@
 # a whole stretch of Philly are longer.
 checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
 
+# A build without LibTorch has none (docs/dependencies.md); of shipped seeds the other rows can be made again all the same.
+has_trainer() { [[ -z ${SHIPPED:-} || -x ${yard%/*}/yardmaster-train ]]; }
 no_training=(updates=1 validate_every=1 lr=0)
 
 # The untrained network of an agent, which decides by the same settings as its seeds do, as a candidate behind a comma:
@@ -17,6 +19,10 @@ untrained_of=
 untrained() {
   local name=$1-untrained-1 config=$2
   shift 2
+  if ! has_trainer; then
+    echo "== agent $name: no yardmaster-train, its rows stay as they are"
+    return
+  fi
   train "$kept/$name" "" "experiments/configs/$config.yaml" --set seed=1 "${@//%/1}" "${no_training[@]}"
   untrained_of=,checkpoint:$kept/$name/checkpoints/last
 }
@@ -72,9 +78,11 @@ give_load_control() {
 with_load_control() {
   local from to n=0
   untrained mlfs mlfs
-  to=$kept/mlfs-load-untrained-1/checkpoints/last
-  give_load_control "${untrained_of#,checkpoint:}" "$to"
-  untrained_of=,checkpoint:$to
+  if [[ -n $untrained_of ]]; then
+    to=$kept/mlfs-load-untrained-1/checkpoints/last
+    give_load_control "${untrained_of#,checkpoint:}" "$to"
+    untrained_of=,checkpoint:$to
+  fi
   seeds_of=
   for from in $(others mlfs | tr ',' ' '); do
     n=$((n + 1)) to=$kept/mlfs-load-$n/checkpoints/last
@@ -86,7 +94,7 @@ with_load_control() {
 }
 
 pilot=checkpoint:checkpoints/pilot
-anybody=fifo,greedy,easy,las,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
+anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -97,10 +105,12 @@ local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
-# Rules that were missing when the test parts were opened, which are not opened again for them.
-local_rules=experiments/rivals/survival-consolidate.yaml,experiments/rivals/survival-consolidate-tuned.yaml
-ring_rivals=experiments/rivals/greedy-best-fit.yaml,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
-urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,2d-las,gandiva,fair-share
+# Missing when the test parts were opened, which are not opened again for it; untuned it is one of the cells' own.
+local_rules=experiments/rivals/survival-consolidate-tuned.yaml
+ring_rules=exchange-sjf,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
+placing=least-loaded,experiments/rivals/own-node.yaml,tetris,lif-linear,lif-quadratic
+sizing=drf,optimus,afs,experiments/rivals/afs-tuned.yaml
+urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
 # rows over all of them, too (docs/metrics.md, "Over several cells").
@@ -182,7 +192,7 @@ for part in $agents; do
     dl2-start) train_seeds "$name" dl2-start ;;
     dl2)
       train_seeds dl2-start dl2-start
-      train_seeds dl2-untrained dl2 start= "${no_training[@]}"
+      has_trainer && train_seeds dl2-untrained dl2 start= "${no_training[@]}"
       train_seeds "$name" dl2 "start=$kept/dl2-start-%/checkpoints/best"
       ;;
     dl2-alone) train_seeds "$name" dl2 start= ;;
@@ -205,9 +215,9 @@ for part in $agents; do
     sched2*) told=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
     harmony*) told=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
     dl2*) told=drf,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
-    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share ;;
+    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share ;;
     meta) told=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
-    rules) told=random,las,2d-las,gandiva,fair-share,drf,mlf-h ;;
+    rules) told=random,las,tiresias,2d-las,gandiva,fair-share,drf,mlf-h ;;
   esac
   told+=,$name-untrained
   whole=  # the agent that this one is an ablation of
@@ -224,27 +234,25 @@ for part in $agents; do
         --candidate "$local_rivals,$local_rules,$who"
       ;;
     harmony*)
-      who+=,experiments/rivals/own-node.yaml
       compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
-        --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
+        --against "$placing,$anybody"
       # On more servers than it was trained on.
       [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$who" \
-        --against "least-loaded,tetris,lif-linear,lif-quadratic,$anybody"
+        --against "$placing,$anybody"
       ;;
     dl2*)
       [[ $name == dl2-start ]] || who+=$(others dl2-start)
       [[ $name == dl2-untrained ]] || who+=$(others dl2-untrained)
-      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" \
-        --candidate "$who,experiments/rivals/afs-tuned.yaml" --against "drf,optimus,afs,$anybody"
+      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$sizing,$anybody"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "$ring_rivals,$who" \
-      --against "exchange-sjf,$anybody" ;;
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
+      --against "$ring_rules,$anybody" ;;
     rules)  # what the papers' heuristics are worth
-      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,2d-las,gandiva,fair-share
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,tiresias,2d-las,gandiva,fair-share
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
-        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,mlf-h
+        --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,tiresias,mlf-h
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
       compare_seeds lif-linear random servers-6 "${fixed_sizes[@]}"
       compare_seeds lif-quadratic random servers-6 "${fixed_sizes[@]}"
@@ -280,7 +288,7 @@ if wanted test/agents-sched2; then
 fi
 if wanted test/agents-mlfs; then
   echo "== test, mlfs"
-  told=mlf-h-slow,mlf-h,mlf-h-load,las,2d-las,gandiva,fair-share,mlfs
+  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 

@@ -73,14 +73,18 @@ rows() {
       # Where an agent has several cells, all of them as one.
       jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "what its start cloned",
           "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes",
+          "sched2 survival-consolidate": "the same order by a rule", "sched2 survival-consolidate-tuned": "the same, tuned",
+          "harmony own-node": "the rule for places that comes nearest", "dl2 afs": "the rule that comes nearest", "dl2 afs-tuned": "the same, tuned",
+          "meta exchange-sjf": "a rule that chooses the exchange", "meta exchange-sjf-tuned": "the same, strictly consolidated", "meta sjf-consolidate": "the same without the exchange",
           "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf": "what it cloned", "meta greedy-best-fit": "its start",
           "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
           "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths", "harmony-flat harmony": "the same that takes any number of rows",
           "harmony-measured harmony": "the same that learns its model",
-          "dl2-alone dl2": "the same with a supervised start", "mlf-h las": "Tiresias", "mlf-h-hours las": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
-          "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival];
-        [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | test("/|^start,") | not))
+          "dl2-alone dl2": "the same with a supervised start", "mlf-h las": "its queues alone", "mlf-h tiresias": "Tiresias", "mlf-h-hours las": "its queues alone", "mlf-h-hours tiresias": "Tiresias", "mlf-h-hours random": "no order", "optimus drf": "the one before it", "mlfs-load mlfs": "the same without load control",
+          "meta meta without its second head, 20": "the same without it"}[.agent + " " + .rival]
+          // if .rival == .agent + "-untrained" then "its untrained network" else null end;
+        [.[] | . + {ratio_lo: .lo, ratio_hi: .hi, floor: floor} | select(.floor and (.cell | contains("/") | not) and ((.cell | startswith("start,") | not) or (.rival | test("^survival|untrained"))))
           | [.agent, .rival, .floor, .cell, within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]
         | table(["agent", "over", "which is", "where", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     *) echo "results_tables.sh: expected cells, summary, against, gradient, embedded, agents or floors, got '$1'" >&2; return 2 ;;

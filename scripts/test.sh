@@ -1,11 +1,23 @@
 #!/bin/sh
 # test.sh FOLDER JOBS [CTEST ARGUMENT...]: runs the tests built in FOLDER, names why any were skipped
-# and ends with "N passed, N failed, N skipped".
+# and ends with "N passed, N failed, N skipped". What scripts/test_packages.sh has installed is asked,
+# and a test that skips for want of it fails.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1
 jobs=$2
 shift 2
+
+require() { YARD_REQUIRE="${YARD_REQUIRE:+$YARD_REQUIRE,}$1"; }
+if [ -f build/venv/installed ]; then
+  python=$PWD/build/venv/bin/python
+  export YARD_ONNX_PYTHON="${YARD_ONNX_PYTHON:-$python}"
+  export YARD_TENSORBOARD_PYTHON="${YARD_TENSORBOARD_PYTHON:-$python}"
+  require onnx
+  require tensorboard
+fi
+if mpirun --version 2>/dev/null | grep -q "Open MPI"; then require mpirun; fi
+export YARD_REQUIRE="${YARD_REQUIRE:-}"
 
 results=$PWD/$folder/test-results.xml
 rm -f "$results"

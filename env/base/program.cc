@@ -1,5 +1,8 @@
 #include "env/base/program.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,17 +22,24 @@ int report(const std::exception& error, int code) {
   return code;
 }
 
+// Whether standard output is a pipe or socket whose reader has gone: `yardmaster ... | head -3`.
+bool reader_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   install_interrupt_handler();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a disk that is full: a failed write
-  std::signal(SIGPIPE, SIG_IGN);  // nor is a reader who has gone a reason to write no files
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is no reason to write no files
   try {
     const int code = fn(argc, argv);
     // A table that a full disk cut short must not look like a success.
     std::cout.flush();
-    if (std::fflush(stdout) != 0 || !std::cout || std::ferror(stdout)) {
+    const bool written = std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0;
+    if (!written && !reader_gone()) {
       throw RunError("standard output cannot be written");
     }
     return code;

@@ -138,10 +138,24 @@ int64_t Zone::Change::wall_s(int year) const {
   return days_of(day) * kDayS + at_s;
 }
 
+int Zone::year_of(int64_t wall_s) {
+  const chrono::sys_days day{chrono::days(wall_s / kDayS - (wall_s % kDayS < 0))};
+  return static_cast<int>(chrono::year_month_day(day).year());
+}
+
+int64_t Zone::other_unix_s(int64_t wall_s) const {
+  const int64_t usual_s = unix_s(wall_s);
+  if (ahead_s_ == 0) return usual_s;
+  const int year = year_of(wall_s);
+  const int64_t skipped_s = begin_.wall_s(year), again_s = end_.wall_s(year) - ahead_s_;
+  const bool unsure = (wall_s >= skipped_s && wall_s < skipped_s + ahead_s_) ||
+                      (wall_s >= again_s && wall_s < again_s + ahead_s_);
+  return unsure ? usual_s - ahead_s_ : usual_s;
+}
+
 int64_t Zone::unix_s(int64_t wall_s) const {
   if (ahead_s_ == 0) return wall_s + west_s_;
-  const chrono::sys_days day{chrono::days(wall_s / kDayS - (wall_s % kDayS < 0))};
-  const int year = static_cast<int>(chrono::year_month_day(day).year());
+  const int year = year_of(wall_s);
   // Summer without the hour after its begin, which never comes, and without its last, which comes
   // again.
   const int64_t from_s = begin_.wall_s(year) + ahead_s_, to_s = end_.wall_s(year) - ahead_s_;

@@ -27,12 +27,18 @@ class Zone {
   // is taken as the second, one that never comes as if the clock had not been put forward.
   int64_t unix_s(int64_t wall_s) const;
 
+  // The other time that the clock may have meant: the first of an hour that comes twice, or summer
+  // time of one that never comes. The same as unix_s() everywhere else.
+  int64_t other_unix_s(int64_t wall_s) const;
+
  private:
   struct Change {
     int month = 0, week = 0, weekday = 0;  // week 5: the last
     int64_t at_s = 7200;                   // of that day, by the clock before the change
     int64_t wall_s(int year) const;
   };
+
+  static int year_of(int64_t wall_s);
 
   int64_t west_s_ = 0;   // to be added for UTC
   int64_t ahead_s_ = 0;  // by which summer is ahead; 0: there is none

@@ -1,12 +1,16 @@
 // Threads that stay: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has an
-// equal part, the same in every run, so that what it works on stays in its cache; who is done helps
-// the others, so that a thread that the machine holds up holds up nobody. Between two runs a thread
-// looks for more work for a while before it sleeps: a step of a batch takes less time than waking
-// up does.
+// equal part, the same in every run, so that what it works on stays in its cache. A thread that is
+// done helps the others, and run() waits for no thread that has not begun: on a busy machine the
+// caller does the work of a thread that the system does not run. Between two runs a thread looks
+// for more work for a while before it sleeps, because a step of a batch takes less time than waking
+// up does; while it looks it offers its core to others.
 #pragma once
+
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -31,7 +35,7 @@ class ThreadPool {
 
   ~ThreadPool() {
     quit_ = true;
-    announce();
+    open_round();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -52,12 +56,14 @@ class ThreadPool {
       part.end = static_cast<int32_t>(n * (t + 1) / parts);
     }
     work_ = &work;
-    busy_.store(static_cast<uint32_t>(parts) - 1, std::memory_order_relaxed);
-    announce();
+    open_round();
     share(0);
-    for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
-         busy = busy_.load(std::memory_order_acquire)) {
-      wait_while(busy_, busy);
+    // All of the work is taken. A thread that comes now finds the round closed, and what the others
+    // still do is waited for.
+    uint64_t now = gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+    while ((now & kWorking) != 0) {
+      wait_while(gate_, now);
+      now = gate_.load(std::memory_order_acquire);
     }
   }
 
@@ -89,29 +95,66 @@ class ThreadPool {
     int32_t end = 0;
   };
 
-  void announce() {
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
+  // The gate's bits: the number of the round, whether threads may still join it, and how many of
+  // them are at work.
+  static constexpr uint64_t kWorking = (uint64_t{1} << 31) - 1;
+  static constexpr uint64_t kOpen = uint64_t{1} << 31;
+  static constexpr int kRoundShift = 32;
+
+  static uint32_t round_of(uint64_t gate) { return static_cast<uint32_t>(gate >> kRoundShift); }
+
+  // Requires: the last round is closed, and no thread is at work.
+  void open_round() {
+    const uint32_t next = round_of(gate_.load(std::memory_order_relaxed)) + 1;
+    gate_.store((uint64_t{next} << kRoundShift) | kOpen, std::memory_order_release);
+    gate_.notify_all();
   }
 
   // Returns once the value is another one.
-  static void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
-    constexpr int kLooks = 4'000;  // some 50 us
+  static void wait_while(const std::atomic<uint64_t>& value, uint64_t old) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int kLooks = 100;  // 1 to 5 us
+    constexpr auto kYielding = std::chrono::microseconds(50);
+    const auto changed = [&] { return value.load(std::memory_order_acquire) != old; };
     for (int i = 0; i < kLooks; ++i) {
-      if (value.load(std::memory_order_acquire) != old) return;
+      if (changed()) return;
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
     }
+    for (const auto end = Clock::now() + kYielding; Clock::now() < end;) {
+      if (changed()) return;
+      sched_yield();
+    }
     value.wait(old, std::memory_order_acquire);
   }
 
+  // Returns whether there is work in the round that is open; waits for another one than `round`,
+  // and sets it.
+  bool join(uint32_t& round) {
+    uint64_t now = gate_.load(std::memory_order_acquire);
+    while (round_of(now) == round) {
+      wait_while(gate_, now);
+      now = gate_.load(std::memory_order_acquire);
+    }
+    round = round_of(now);
+    while ((now & kOpen) != 0) {
+      if (gate_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+        round = round_of(now);
+        return true;
+      }
+    }
+    return false;
+  }
+
   void serve(int t) {
-    for (uint32_t round = 0;; ++round) {
-      wait_while(round_, round);
+    for (uint32_t round = 0;;) {
+      if (!join(round)) continue;
       if (quit_) return;
       share(t);
-      if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
+      const uint64_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
+      if ((before & (kOpen | kWorking)) == 1) gate_.notify_all();
     }
   }
 
@@ -128,8 +171,7 @@ class ThreadPool {
 
   std::vector<Part> parts_;  // one a thread
   std::vector<std::thread> threads_;
-  std::atomic<uint32_t> round_ = 0;  // rises with every run
-  std::atomic<uint32_t> busy_ = 0;   // threads that are still at it
+  alignas(64) std::atomic<uint64_t> gate_ = 0;
   const std::function<void(int, int)>* work_ = nullptr;
   int chunk_ = kChunk;
   bool quit_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "env/cluster/spec.h"
 
@@ -18,6 +19,9 @@ ClusterSpec from_shorthand(const std::string& text);
 ClusterSpec from_yaml(const std::string& path);
 // Returns `about` of such a file and reads nothing else of it.
 std::string about_of_yaml(const std::string& path);
+
+// Returns the names below its `gpu_types`.
+std::vector<std::string> types_of_yaml(const std::string& path);
 
 // Fills spec.nodes, and the types that they name, from `nodes` and `nodes_from` of a file.
 // Requires: spec.tenants have their names.

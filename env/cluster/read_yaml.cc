@@ -185,4 +185,12 @@ std::string about_of_yaml(const std::string& path) {
   return about;
 }
 
+std::vector<std::string> types_of_yaml(const std::string& path) {
+  std::vector<std::string> types;
+  with_root(path, [&](const YamlMap& root) {
+    if (root.has("gpu_types")) types = YamlMap(root.file(), root["gpu_types"], "gpu_types").keys();
+  });
+  return types;
+}
+
 }  // namespace yard

@@ -1,9 +1,12 @@
 #include "env/cluster/ready.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "env/base/error.h"
 #include "env/cluster/parse.h"
@@ -13,6 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of the file that this code lies in: the program, or a library that a program of another language has
+// loaded.
+fs::path own_folder() {
+  Dl_info info{};
+  static const char here = 0;
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  return fs::absolute(info.dli_fname, error).parent_path();
+}
+
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
   if (const char* own = std::getenv("YARD_CLUSTERS"); own != nullptr && *own != 0) {
@@ -20,10 +33,11 @@ std::vector<fs::path> folders() {
     out.emplace_back(own);
   }
   std::error_code error;
-  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (; at.has_relative_path(); at = at.parent_path()) {
-    out.push_back(at / "experiments/clusters");
-    out.push_back(at / "share/yardmaster/clusters");
+  for (fs::path at : {fs::read_symlink("/proc/self/exe", error).parent_path(), own_folder()}) {
+    for (; at.has_relative_path(); at = at.parent_path()) {
+      out.push_back(at / "experiments/clusters");
+      out.push_back(at / "share/yardmaster/clusters");
+    }
   }
   out.emplace_back("experiments/clusters");
   return out;
@@ -55,6 +69,14 @@ std::vector<std::string> ready_cluster_names() {
   std::vector<std::string> out;
   for (const auto& [name, path] : found()) out.push_back(name);
   return out;
+}
+
+std::vector<std::string> ready_gpu_types() {
+  std::set<std::string> out;
+  for (const auto& [name, path] : found()) {
+    for (const std::string& type : types_of_yaml(path)) out.insert(type);
+  }
+  return {out.begin(), out.end()};
 }
 
 std::string find_ready_cluster(const std::string& name) {

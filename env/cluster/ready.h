@@ -1,6 +1,7 @@
 // Ready-made clusters: specs that are named, not pathed. They are the YAML files of the folders
 //   $YARD_CLUSTERS                                     your own
-//   experiments/clusters or share/yardmaster/clusters  in the folder of the program or any above it
+//   experiments/clusters or share/yardmaster/clusters  in the folder of the program, or of the
+//                                                      library that it has loaded, or any above
 //   experiments/clusters                               seen from the working directory
 // of which the first that has a file NAME.yaml says what NAME is.
 #pragma once
@@ -16,6 +17,9 @@ struct ReadyCluster {
 
 std::vector<ReadyCluster> ready_clusters();  // by name; reads what each says of itself
 std::vector<std::string> ready_cluster_names();
+
+// The GPU types that any of them describes, sorted.
+std::vector<std::string> ready_gpu_types();
 
 // Returns the path of the spec of that name, "" where there is none.
 std::string find_ready_cluster(const std::string& name);

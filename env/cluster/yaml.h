@@ -68,11 +68,14 @@ class YamlMap {
   // The same as a path, seen from the folder of this file. "$YARD_TRACES/..." stands for the folder
   // of public traces: without the variable, shared/traces beside this file's folder or any above.
   std::string path(const std::string& key) const;
+  // One such path, or a list of them.
+  std::vector<std::string> paths(const std::string& key) const;
 
  private:
   struct Entry;
 
   const YAML::Node* find(const std::string& key) const;
+  std::string path_of(const std::string& key, const std::string& text) const;
 
   const YamlFile* file_;
   std::string where_, what_;

@@ -6,6 +6,7 @@
 #include "env/base/interrupt.h"
 #include "env/base/rng.h"
 #include "env/sim/pacing.h"
+#include "env/sim/speed_estimator.h"
 
 namespace yard {
 namespace {
@@ -83,7 +84,8 @@ class Default final : public Pacing {
     const Level level = replay.decider->level();
     std::vector<int64_t> told;
     if (level >= Level::kNoisyOracle) told = told_work(replay, level);
-    const View view(world.fixed(), s, level, told.empty() ? nullptr : told.data());
+    SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
+    const View view(world.fixed(), s, level, told.empty() ? nullptr : told.data(), speeds.shown());
     const Truth truth = replay.truth();
     Draft draft(world.fixed(), s);
     Disturbances disturbances(replay.workload.size());
@@ -108,7 +110,9 @@ class Default final : public Pacing {
       ++out.events;
       open -= record(replay.workload, s, out);
       draft.reset();
+      speeds.observe(s);
       replay.decider->decide(view, draft);
+      speeds.note(s);
       disturbances.count(s, draft.plan(), out);
       ++out.decisions;
       if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;

@@ -11,6 +11,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/sim/choose.h"
+#include "env/sim/fits_why.h"
 #include "env/sim/tables.h"
 #include "env/sim/world.h"
 #include "env/trace/reader.h"
@@ -28,9 +29,7 @@ struct Allowed {
 Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
   Allowed out;
   for (const Node& node : spec.nodes) {
-    const Tenant* owner =
-        node.tenant < 0 ? nullptr : &spec.tenants[static_cast<size_t>(node.tenant)];
-    if (owner == nullptr || owner->may_lend || owner->name == tenant) out.gpus += node.gpus;
+    if (open_to(node, tenant, spec)) out.gpus += node.gpus;
   }
   for (const Tenant& one : spec.tenants) {
     if (one.name != tenant) continue;
@@ -73,13 +72,7 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Al
                 " may hold",
             std::to_string(job.gpus)};
   }
-  const uint64_t types = type_bits(job, spec);
-  const bool any = job.gpus == 0 || std::any_of(spec.nodes.begin(), spec.nodes.end(),
-                                                [&](const Node& n) { return types >> n.type & 1; });
-  if (!any) {
-    return {"GPU types that the cluster lacks", "a GPU type of the cluster", join(job.gpu_types)};
-  }
-  return {};
+  return types_unfit(job, spec, type_bits(job, spec));
 }
 
 // Jobs that come, by way of others, after themselves, or after one that is not in the trace.
@@ -194,12 +187,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const std::vector<char> bad = placeless(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
-    why[shaped[i]] = {"no place on the empty cluster",
-                      spec.one_type ? "GPUs that nodes of one type have (one_type)"
-                      : spec.tenants.empty()
-                          ? "tasks that the cluster's nodes can hold"
-                          : "tasks that the nodes open to its tenant can hold, within its limit",
-                      "one that finds no place"};
+    why[shaped[i]] = why_no_place(requests[i], spec, type_bits(requests[i], spec));
   }
   const Job* const first = trace.jobs.data();
   const auto found = [&](const Job& job) -> std::optional<Unusable> {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "env/sim/rates.h"
-
 namespace yard {
 namespace {
 
@@ -249,6 +247,22 @@ double Foretell::now(int32_t slot) const {
   return pieces.empty() ? 1 : there(slot, pieces, {}, view_.exchange(slot));
 }
 
+// As rate_alone() finds it, by what this policy may know of speeds.
+int32_t Foretell::slowest_type(int32_t slot, const Footing& at) const {
+  const int32_t most = view_.speeds().max_gpus, gpus = std::min(at.gpus, most);
+  int32_t out = kNone;
+  double least = 0;
+  for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+    if (view_.part_mask(p) == 0) continue;
+    const int32_t node = view_.part_node(p), type = node_type(node);
+    const double speed = named(slot) ? speed_of(view_.speeds(), job_class(slot), type, gpus,
+                                                at.tier, at.nodes, at.servers, at.by)
+                                     : view_.speed_on(slot, node);
+    if (out == kNone || speed < least || (speed == least && type < out)) least = speed, out = type;
+  }
+  return std::max(out, 0);
+}
+
 double Foretell::harm_on_links(int32_t slot, std::span<const Piece> pieces,
                                std::span<const int32_t> leaving, const Exchange& exchange) const {
   const ClusterState& s = *view_.state_;
@@ -265,7 +279,7 @@ double Foretell::harm_on_links(int32_t slot, std::span<const Piece> pieces,
     const Sending its = sending_of(fixed(), s, other);
     if (its.bytes_per_s == 0 || other == slot || among(leaving, other)) continue;
     const Footing at = footing_of(fixed(), s, other);
-    const int32_t type = rate_alone(fixed(), s, other, at).type;
+    const int32_t type = slowest_type(other, at);
     const double share = exchange_share(view_.speeds(), job_class(other), type, at.gpus, at.tier,
                                         at.nodes, at.servers, at.by);
     const double was = contention_factor(share, before.crowding(its));

@@ -10,6 +10,7 @@
 
 #include "env/sim/beside.h"
 #include "env/sim/link_loads.h"
+#include "env/sim/rates.h"
 #include "env/sim/view.h"
 
 namespace yard {
@@ -100,6 +101,7 @@ class Foretell {
   LinkLoads loads_without(int32_t slot, std::span<const int32_t> leaving) const;
   double harm_on_links(int32_t slot, std::span<const Piece> pieces,
                        std::span<const int32_t> leaving, const Exchange& exchange) const;
+  int32_t slowest_type(int32_t slot, const Footing& at) const;
   int64_t burden_on(int32_t slot, int32_t node, std::span<const int32_t> leaving) const;
 
   const View& view_;

@@ -50,9 +50,10 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first)
+Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first,
+             ProgressiveFilling* filling)
     : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least(first);
+  give_least(first, filling);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -76,31 +77,33 @@ bool Sizes::fits(const Shares& more) const {
 
 void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
 
-// Who keeps its size takes it first; then the others, in their order, the least with which they
-// run.
-void Sizes::give_least(const LeastFirst& first) {
+JobSize Sizes::least(int32_t slot) const {
+  JobSize out{slot, {}};
+  for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
+  }
+  return out;
+}
+
+// Jobs that keep their size take it first; then the others in order, the least with which they run.
+void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling) {
   std::vector<JobSize> sizes;
-  const auto add_least = [&](int32_t slot) {
-    JobSize least{slot, {}};
-    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-      least.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
-    }
-    sizes.push_back(std::move(least));
-  };
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
-    add_least(slot);
+    sizes.push_back(least(slot));
   }
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (may_change(slot)) {
-      add_least(slot);
+      sizes.push_back(least(slot));
       continue;
     }
     JobSize kept{slot, {}};
     for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
       kept.tasks.push_back(view_.held_tasks(slot, g));
     }
-    take(shares_.of(kept));
+    const Shares has = shares_.of(kept);
+    take(has);
+    if (filling != nullptr) filling->count(slot, has);
   }
   const auto serial = [&](const JobSize& size) { return view_.serial(size.slot); };
   std::ranges::sort(sizes, {}, serial);
@@ -112,11 +115,16 @@ void Sizes::give_least(const LeastFirst& first) {
     for (const auto& [key, i] : order) ordered.push_back(std::move(sizes[i]));
     sizes = std::move(ordered);
   }
-  for (JobSize& least : sizes) {
-    const Shares wants = shares_.of(least);
+  if (filling != nullptr) {
+    for (const JobSize& size : sizes) filling->add(size.slot);
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    JobSize size = filling == nullptr ? std::move(sizes[i]) : least(filling->next());
+    const Shares wants = shares_.of(size);
     if (!fits(wants)) continue;
     take(wants);
-    open_.push_back(std::move(least));
+    if (filling != nullptr) filling->count(size.slot, wants);
+    open_.push_back(std::move(size));
   }
   std::ranges::sort(open_, {}, serial);
 }
@@ -170,7 +178,7 @@ bool Sizes::start(const JobSize& size, Draft& draft) const {
   }
 }
 
-void Sizes::carry_out(Draft& draft) {
+void Sizes::carry_out(Draft& draft, Places places) {
   std::vector<JobSize> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -186,6 +194,13 @@ void Sizes::carry_out(Draft& draft) {
     }
     starts.push_back(size);
   }
+  if (places == Places::kSmallestFirst) {
+    const auto share = [&](const JobSize& size) {
+      return ClusterShares::dominant(shares_.of(size));
+    };
+    std::stable_sort(starts.begin(), starts.end(),
+                     [&](const JobSize& a, const JobSize& b) { return share(a) < share(b); });
+  }
   size_t started = 0;
   for (const JobSize& size : starts) started += start(size, draft);
   // Nobody stops for nothing.
@@ -195,9 +210,9 @@ void Sizes::carry_out(Draft& draft) {
   if (again) draft.wake_at(slot_began_us() + slot_us_);
 }
 
-void Sizes::hand_out(const Worth& worth, Draft& draft) {
+void Sizes::hand_out(const Worth& worth, Draft& draft, Places places) {
   for (Grant next = best(worth); next.index != kNone; next = best(worth)) grow(next);
-  carry_out(draft);
+  carry_out(draft, places);
 }
 
 Sizes::Worth least_share(const View& view, const ClusterShares& shares) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/sim/plan.h"
+#include "env/sim/progressive_filling.h"
 #include "env/sim/task_placer.h"
 
 namespace yard {
@@ -50,9 +51,13 @@ class Sizes {
   // submission.
   using LeastFirst = std::function<double(const JobSize& least)>;
 
-  // Those that may get a size now have the least with which they run, first come first served or
-  // as `first` orders them. Requires: the view outlives this, and has the state before the draft.
-  Sizes(const View& view, int64_t slot_us, const LeastFirst& first = {});
+  // Those that may get a size now have the least with which they run: first come first served, as
+  // `first` orders them, or the jobs of `filling`'s next owner first. Requires: the view outlives
+  // this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first = {})
+      : Sizes(view, slot_us, first, nullptr) {}
+  Sizes(const View& view, int64_t slot_us, ProgressiveFilling& filling)
+      : Sizes(view, slot_us, {}, &filling) {}
 
   // Who gets a size now, in the order of submission.
   const std::vector<JobSize>& open() const { return open_; }
@@ -66,11 +71,15 @@ class Sizes {
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
+  // In which order the jobs that start find their places: as they are open(), or those of the least
+  // dominant share first.
+  enum class Places { kAsOpen, kSmallestFirst };
+
   // Writes starts, and stops of those that get another size, into the draft.
-  void carry_out(Draft& draft);
+  void carry_out(Draft& draft, Places places = Places::kAsOpen);
 
   // All of it: grows by best() until nothing does, and carries it out.
-  void hand_out(const Worth& worth, Draft& draft);
+  void hand_out(const Worth& worth, Draft& draft, Places places = Places::kAsOpen);
 
  private:
   bool elastic(int32_t slot) const;
@@ -78,7 +87,9 @@ class Sizes {
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  void give_least(const LeastFirst& first);
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first, ProgressiveFilling* filling);
+  void give_least(const LeastFirst& first, ProgressiveFilling* filling);
+  JobSize least(int32_t slot) const;
   bool start(const JobSize& size, Draft& draft) const;
 
   const View& view_;

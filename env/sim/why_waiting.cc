@@ -53,19 +53,58 @@ WaitReason WhyWaiting::of_class(const ClusterState& s, int32_t slot) {
 }
 
 int32_t WhyWaiting::open_gpus(const ClusterState& s, int32_t slot) const {
-  const ShapeColumns& h = fixed_.jobs.shapes;
   int32_t gpus = 0;
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
-    const NodeLedger ledger(fixed_, s, m);
-    bool open = false;
-    for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
-      const TaskNeed need = need_of(h, s.shape[slot], g);
-      const bool on_gpus = need.gpus + need.gpu_milli > 0;
-      open = open || (on_gpus && ledger.suits(fixed_, s.shape[slot], need));
-    }
-    if (open) gpus += s.free_count[m];
+    if (is_open(s, slot, m)) gpus += s.free_count[m];
   }
   return gpus;
+}
+
+bool WhyWaiting::is_open(const ClusterState& s, int32_t slot, int32_t node) const {
+  const ShapeColumns& h = fixed_.jobs.shapes;
+  const NodeLedger ledger(fixed_, s, node);
+  for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
+    const TaskNeed need = need_of(h, s.shape[slot], g);
+    const bool on_gpus = need.gpus + need.gpu_milli > 0;
+    if (on_gpus && ledger.suits(fixed_, s.shape[slot], need)) return true;
+  }
+  return false;
+}
+
+bool WhyWaiting::holds_on_open_node(const ClusterState& s, int32_t holder, int32_t slot) const {
+  for (int32_t part = s.first_part[holder]; part != kNone; part = s.part_next[part]) {
+    if (is_open(s, slot, s.part_node[part])) return true;
+  }
+  return false;
+}
+
+Behind WhyWaiting::behind(const ClusterState& s, int32_t slot, WaitReason reason) const {
+  Behind out;
+  if (reason == WaitReason::kOrder || reason == WaitReason::kNextRound ||
+      reason == WaitReason::kSaving) {
+    return out;
+  }
+  if (reason == WaitReason::kDependencies) {
+    out.jobs = before(s, slot);
+  } else {
+    std::vector<int32_t> holders;  // slots
+    for (int32_t i = 0; i < s.head->held; ++i) {
+      const int32_t holder = s.held_list[i];
+      const bool of_tenant = s.tenant[holder] == s.tenant[slot];
+      if (reason == WaitReason::kTenantLimit && !of_tenant) continue;
+      if (reason == WaitReason::kGpuType && !holds_on_open_node(s, holder, slot)) continue;
+      holders.push_back(holder);
+    }
+    std::ranges::sort(holders, [&](int32_t a, int32_t b) {
+      return s.gpus[a] != s.gpus[b] ? s.gpus[a] > s.gpus[b] : s.job[a] < s.job[b];
+    });
+    for (const int32_t holder : holders) out.jobs.push_back(s.job[holder]);
+  }
+  if (out.jobs.size() > kMaxBehind) {
+    out.more = static_cast<int32_t>(out.jobs.size() - kMaxBehind);
+    out.jobs.resize(kMaxBehind);
+  }
+  return out;
 }
 
 // Whether the tasks of each role group, looked at by itself, would find room if so much of what
@@ -104,15 +143,21 @@ WaitReason WhyWaiting::of_shape(const ClusterState& s, int32_t slot) const {
   return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
 }
 
-int32_t WhyWaiting::first_before(const ClusterState& s, int32_t slot) const {
+std::vector<int32_t> WhyWaiting::before(const ClusterState& s, int32_t slot) const {
+  std::vector<int32_t> out;
   const JobColumns& jobs = fixed_.jobs;
   const int32_t j = s.job[slot];
   for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
     const int32_t before = jobs.after_job[i], bit = jobs.parent[before];
     const bool played = before >= s.head->first_job && before < s.head->end_job;
-    if (played && (s.ended_bits[bit >> 6] >> (bit & 63) & 1) == 0) return before;
+    if (played && (s.ended_bits[bit >> 6] >> (bit & 63) & 1) == 0) out.push_back(before);
   }
-  return j;
+  return out;
+}
+
+int32_t WhyWaiting::first_before(const ClusterState& s, int32_t slot) const {
+  const std::vector<int32_t> all = before(s, slot);
+  return all.empty() ? s.job[slot] : all.front();
 }
 
 std::string WhyWaiting::figures(const ClusterState& s, int32_t slot, WaitReason reason) const {

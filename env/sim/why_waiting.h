@@ -33,6 +33,13 @@ inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
 // best-fit, which is never choosier than it has to be.
 Placement placement_of(const std::string& name);
 
+// Jobs that another waits behind.
+struct Behind {
+  std::vector<int32_t> jobs;  // the first of them
+  int32_t more = 0;           // of how many others
+};
+inline constexpr size_t kMaxBehind = 8;
+
 class WhyWaiting {
  public:
   // Requires: `fixed` outlives this.
@@ -43,6 +50,10 @@ class WhyWaiting {
 
   // Requires: the job in `slot` waits, is blocked, or stops.
   WaitReason reason(const ClusterState& state, int32_t slot);
+
+  // The jobs that hold what it lacks, most GPUs first, or that it comes after. None where it lacks
+  // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
+  Behind behind(const ClusterState& state, int32_t slot, WaitReason reason) const;
 
   // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: what job `j` is called.
   template <class Name>
@@ -58,7 +69,11 @@ class WhyWaiting {
   // Free whole GPUs on nodes that are open to the job.
   int32_t open_gpus(const ClusterState& s, int32_t slot) const;
   bool has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
+  // Those that it comes after and that have not ended.
+  std::vector<int32_t> before(const ClusterState& s, int32_t slot) const;
   int32_t first_before(const ClusterState& s, int32_t slot) const;
+  bool is_open(const ClusterState& s, int32_t slot, int32_t node) const;
+  bool holds_on_open_node(const ClusterState& s, int32_t holder, int32_t slot) const;
   std::string figures(const ClusterState& s, int32_t slot, WaitReason reason) const;
 
   const Fixed& fixed_;

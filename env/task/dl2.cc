@@ -81,6 +81,7 @@ class Dl2 final : public RowTask {
   }
   Heuristic heuristic() const override {
     Heuristic out{"drf", {}};
+    out.settings.set("share", "job", "training");
     out.settings.set("timer_s", shortest(config_.timer_s), "training");
     return out;
   }

@@ -8,8 +8,7 @@
 // question is about one job and a way to start it; a running job stops only for another that
 // starts; at most twelve waiting jobs are asked about, of the highest priority or expected to be
 // done soonest (env/predict/survival_index.h, not the paper's fitted predictor); who makes room is
-// the lowest in priority, or expected to run longest; the goals of equation 7 are sums, in units
-// that make them alike: job-hours, jobs in time, terabytes between nodes, accuracies.
+// the lowest in priority, or expected to run longest; the units of equation 7 (mlfs_goals.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "env/sim/mlf_config.h"
 #include "env/sim/task_placer.h"
 #include "env/sim/work_view.h"
+#include "env/task/mlfs_goals.h"
 #include "env/task/row_task.h"
 
 namespace yard {
@@ -67,9 +67,7 @@ enum ClusterFeature {
 
 struct Config {
   MlfConfig mlf_h;
-  // Equation 7 and section 4.1.
-  double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
-  double accuracy_weight = 0.15;
+  MlfsGoals goals;
   double prior_gap = 1;
   double stop_gap = 3;
 
@@ -77,11 +75,7 @@ struct Config {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
     f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
     mlf_h.fields(f);
-    f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
-    f("deadline_weight", deadline_weight, 0.0, 1e3, "of a job that ends in time");
-    f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
-    f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
-    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
+    goals.fields(f);
   }
 };
 
@@ -252,13 +246,10 @@ class Mlfs final : public RowTask {
     if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
   }
 
-  // Equation 7, its goals as sums.
+  // Equation 7, its goals as sums in their units.
   double earned(const View& view, const std::byte* memory, double job_s) const override {
     const Kept& kept = *reinterpret_cast<const Kept*>(memory);
-    const Config& c = config_;
-    return -c.jct_weight * job_s / 3600 + c.deadline_weight * kept.met -
-           c.bytes_weight * 1e-12 * view.moved_bytes() + c.enough_weight * kept.content +
-           c.accuracy_weight * kept.accuracy;
+    return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy});
   }
 
  private:

@@ -126,12 +126,21 @@ struct Skipped {
   std::string first;  // where the first one stands, "jobs.csv:17"
 };
 
+// Returns what `notice`, one of Trace::notices, says: "its text (3 rows, the first at
+// jobs.csv:17)".
+inline std::string notice_text(const Skipped& notice) {
+  const std::string rows =
+      notice.count == 1 ? "1 row, at " : std::to_string(notice.count) + " rows, the first at ";
+  return notice.reason + " (" + rows + notice.first + ")";
+}
+
 struct Trace {
   std::string source;     // path, or "synthetic:NAME"
   std::string format;     // reader's or generator's name
   std::string sha256;     // of the uncompressed file; of a generator's parameters, seed and size
   std::vector<Job> jobs;  // by submit_us; equal ones in the order of the file
   std::vector<Skipped> skipped;
+  std::vector<Skipped> notices;  // of rows that are kept: what their reader made of them, and why
   std::optional<int64_t> epoch_unix_s;  // the calendar time of the trace's zero, where it is known
   int32_t machine_gpus = 0;             // of the recorded cluster; 0: the trace does not say
 };

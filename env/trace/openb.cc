@@ -2,9 +2,9 @@
 // num_gpu (0 to 8), gpu_milli (of ONE GPU, matters where num_gpu is 1), gpu_spec (models that will
 // do, joined by '|'), qos, pod_phase, creation_time, deletion_time, scheduled_time (s).
 // The default list is real, the others were sampled from it by the authors; rows of some are not
-// sorted. Pods that were never placed (no scheduled_time) never ran and are left out; pods without
-// GPUs are jobs of CPUs alone. The lists multigpuNN have no times and end at gpu_milli: gap_s and
-// run_s space them out.
+// sorted. Pods that were never placed (no scheduled_time) never ran and are left out, as are those
+// that had not ended (no deletion_time); pods without GPUs are jobs of CPUs alone. The lists
+// multigpuNN have no times and end at gpu_milli: gap_s and run_s space them out.
 #include <algorithm>
 
 #include "env/base/error.h"
@@ -122,6 +122,10 @@ class OpenbReader final : public TraceReader {
     }
     if (!rows.said(times.scheduled)) {
       rows.left_out("never placed");
+      return false;
+    }
+    if (!rows.said(times.deleted)) {
+      rows.left_out("has not ended");
       return false;
     }
     Job logged;

@@ -7,7 +7,9 @@
 #include "env/base/interrupt.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/header.h"
 #include "env/trace/longest.h"
+#include "env/trace/moments.h"
 #include "env/trace/own.h"
 #include "env/trace/own_json.h"
 #include "env/trace/reader.h"
@@ -15,6 +17,20 @@
 
 namespace yard {
 namespace {
+
+// A text that says nothing without quotes is one in quotes: somebody may be called None.
+void append_cell(std::string_view cell, std::string& out) {
+  if (cell.empty() || !is_missing(cell) || cell.find('"') != cell.npos) {
+    return append_csv_cell(cell, out);
+  }
+  out += '"';
+  out += cell;
+  out += '"';
+}
+
+bool is_moment(std::string_view name) {
+  return name == "submit_s" || name == "logged_start_s" || name == "logged_end_s";
+}
 
 // Each field as the text of its cell; empty where it says nothing.
 class ToCells {
@@ -74,44 +90,66 @@ class ToCells {
 // Reads each field from its column. The first that cannot be used makes the row unusable.
 class FromCells {
  public:
-  FromCells(Rows& rows, const std::vector<int>& columns) : rows_(rows), columns_(columns) {}
+  FromCells(Rows& rows, const std::vector<int>& columns, MomentReader& moments)
+      : rows_(rows), columns_(columns), moments_(moments) {}
 
   void text(const char* name, std::string& value) {
     const int column = next();
-    if (column >= 0 && ok_) value = rows_.field(column);
-    if (ok_ && value.empty() && std::string_view(name) == "job_id") ok_ = rows_.text(column, value);
+    const bool id = std::string_view(name) == "job_id";
+    if (column >= 0 && ok_ && (id || !missing(column) || rows_.quoted(column))) {
+      value = rows_.field(column);
+    }
+    if (ok_ && value.empty() && id) ok_ = rows_.text(column, value);
   }
-  void time(const char*, int64_t& us, int64_t absent) {
+  void time(const char* name, int64_t& us, int64_t absent) {
     const int column = next();
     us = absent;
-    if (ok_ && (rows_.said(column) || absent < -1)) ok_ = rows_.seconds(column, us);
+    if (!ok_ || (missing(column) && absent >= -1)) return;
+    settle_comma(column);
+    const bool moment = is_moment(name);
+    const bool clock = !moment && rows_.field(column).find(':') != std::string_view::npos;
+    if (moment && moments_.kind() != MomentReader::Kind::kPlain) {
+      ok_ = read_moment(column, us);
+    } else if (const auto span = clock ? span_us(rows_.field(column)) : std::nullopt) {
+      us = *span;
+    } else {
+      ok_ = rows_.seconds(column, us);
+    }
   }
   template <class T>
   void whole(const char* name, T& value, T least) {
     const int column = next();
     const bool needed = std::string_view(name) == "gpus";
-    if (ok_ && (needed || rows_.said(column))) ok_ = rows_.whole(column, value, least);
+    if (!ok_ || (!needed && missing(column))) return;
+    settle_comma(column);
+    ok_ = rows_.whole(column, value, least);
   }
   void number(const char*, double& value, double least, double) {
     const int column = next();
-    if (ok_ && rows_.said(column)) ok_ = rows_.number(column, value, least);
+    if (!ok_ || missing(column)) return;
+    settle_comma(column);
+    ok_ = rows_.number(column, value, least);
   }
   void flag(const char*, bool& value) {
     const int column = next();
     int32_t number = 0;
-    if (ok_ && rows_.said(column)) ok_ = rows_.whole(column, number, 0, 1);
+    if (ok_ && !missing(column)) {
+      const std::string word = plain_name(rows_.field(column));
+      if (word == "true" || word == "false") rows_.rewrite(column, word == "true" ? "1" : "0");
+      ok_ = rows_.whole(column, number, 0, 1);
+    }
     value = number == 1;
   }
   void pattern(const char*, Pattern& value) {
     const int column = next();
-    if (!ok_ || !rows_.said(column)) return;
+    if (!ok_ || missing(column)) return;
     const auto pattern = parse_pattern(rows_.trimmed(column));
     if (!pattern) return fail(column, {"", "no such pattern", pattern_names(), got(column)});
     value = *pattern;
   }
   void texts(const char*, std::vector<std::string>& value) {
     const int column = next();
-    if (!ok_ || !rows_.said(column)) return;
+    if (!ok_ || (missing(column) && (column < 0 || !rows_.quoted(column)))) return;
     if (rows_.field(column).starts_with('[')) {
       return json(column, [&](JsonTaker& taker, const Json& from) {
         taker.texts(rows_.columns()[column], from, value);
@@ -123,7 +161,7 @@ class FromCells {
   }
   void dues(const char*, std::vector<Due>& value) {
     const int column = next();
-    if (!ok_ || !rows_.said(column)) return;
+    if (!ok_ || missing(column)) return;
     for (const std::string_view one : split(rows_.field(column), '|')) {
       const size_t colon = std::min(one.find(':'), one.size());
       const auto within_us = parse_seconds_us(trim(one.substr(0, colon)));
@@ -137,7 +175,7 @@ class FromCells {
   }
   void groups(const char*, std::vector<RoleGroup>& value) {
     const int column = next();
-    if (!ok_ || !rows_.said(column)) return;
+    if (!ok_ || missing(column)) return;
     json(column, [&](JsonTaker& taker, const Json& from) {
       taker.groups(rows_.columns()[column], from, value);
     });
@@ -149,6 +187,35 @@ class FromCells {
   static constexpr int64_t kLongestUs = kLongestS * 1'000'000;
 
   int next() { return columns_[used_++]; }
+  bool missing(int column) const { return column < 0 || is_missing(rows_.field(column)); }
+
+  // Where semicolons separate, a comma is that of a number: "600,5".
+  void settle_comma(int column) {
+    const std::string_view cell = rows_.field(column);
+    if (rows_.separator() != ';' || std::ranges::count(cell, ',') != 1) return;
+    std::string point(cell);
+    point[point.find(',')] = '.';
+    rows_.rewrite(column, std::move(point));
+  }
+
+  // Dates and times since 1970, if the file's submissions are such.
+  bool read_moment(int column, int64_t& us) {
+    const auto since_1970 = moments_.read(rows_.field(column));
+    if (since_1970 && *since_1970 >= 0 && *since_1970 <= kLongestUs) {
+      us = *since_1970;
+      return true;
+    }
+    const std::string& name = rows_.columns()[column];
+    if (moments_.kind() == MomentReader::Kind::kUnknown) {
+      rows_.unusable(column, name + " is no time",
+                     name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
+      return false;
+    }
+    if (!moments_.calendar()) return rows_.seconds(column, us);
+    rows_.unusable(column, name + " is not of the kind of the rows before",
+                   name + " in " + moments_.kind_text() + ", as in the rows before", got(column));
+    return false;
+  }
   std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
 
   void fail(int column, const Flaw& flaw) {
@@ -169,38 +236,73 @@ class FromCells {
 
   Rows& rows_;
   const std::vector<int>& columns_;
+  MomentReader& moments_;
   size_t used_ = 0;
   bool ok_ = true;
 };
 
+struct Config {
+  std::string zone = "UTC0";
+  void fields(FieldList& f) {
+    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
+  }
+};
+
+// Which column holds each of own_names(), -1 for none: by its exact name, else by what it means.
+std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& names) {
+  std::vector<int> columns;
+  for (const std::string& name : names) columns.push_back(rows.optional_column(name));
+  const auto count = static_cast<int>(rows.columns().size());
+  for (int c = 0; c < count; ++c) {
+    const std::string& said = rows.columns()[c];
+    const auto own = std::ranges::find(names, own_name(said));
+    if (own == names.end() || *own == said) continue;
+    int& at = columns[static_cast<size_t>(own - names.begin())];
+    if (at < 0) {
+      at = c;
+    } else if (rows.columns()[at] != *own) {
+      throw InputError(rows.where_names(), "one column for " + *own,
+                       "'" + rows.columns()[at] + "' and '" + said + "'");
+    }
+  }
+  return columns;
+}
+
 class OwnCsvReader final : public TraceReader {
  public:
-  explicit OwnCsvReader(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit OwnCsvReader(const Settings& settings)
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
-    return head.has_columns({"job_id", "submit_s", "run_s", "gpus"});
+    const auto has = [&](std::string_view name) {
+      return std::ranges::any_of(head.columns,
+                                 [&](std::string_view one) { return own_name(one) == name; });
+    };
+    return has("job_id") && has("submit_s") && has("gpus") &&
+           (has("run_s") || (has("logged_start_s") && has("logged_end_s")));
   }
 
   Layout layout() const override { return {.quotes = true}; }
 
   void read(Rows& rows) const override {
+    check_renames(rows.renames());
     const std::vector<std::string> names = own_names();
-    std::vector<int> columns;
-    for (const std::string& name : names) {
-      const bool required = columns.size() < kOwnRequired;
-      columns.push_back(required ? rows.column(name) : rows.optional_column(name));
-    }
-    for (const std::string& name : rows.columns()) {
-      if (name == kOwnEpoch || std::ranges::count(names, name) > 0) continue;
-      throw InputError(rows.where_names(), "each column once, of: " + join(names),
-                       "'" + name + "'");
-    }
+    const std::vector<int> columns = find_columns(rows, names);
+    const auto column_of = [&](const char* name) {
+      return columns[static_cast<size_t>(std::ranges::find(names, name) - names.begin())];
+    };
+    const int start = column_of("logged_start_s"), end = column_of("logged_end_s");
+    const bool derives = column_of("run_s") < 0 && start >= 0 && end >= 0;
+    check_required(rows, names, columns, derives);
     const int epoch = rows.optional_column(kOwnEpoch);
+    note_unused(rows, columns, epoch);
+    MomentReader moments(zone_);
+    if (epoch >= 0) moments.set_plain();
     while (rows.next()) {
       Job job;
-      FromCells fields(rows, columns);
+      FromCells fields(rows, columns, moments);
       visit_own_fields(job, fields);
-      if (!fields.ok()) continue;
+      if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
       if (const std::optional<Flaw> flaw = check_own(job)) {
         rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
@@ -212,6 +314,7 @@ class OwnCsvReader final : public TraceReader {
       }
       rows.add(std::move(job));
     }
+    settle_moments(moments, config_.zone, rows);
   }
 
   std::string example() const override {
@@ -219,10 +322,55 @@ class OwnCsvReader final : public TraceReader {
            "a,0,600.5,1,3600,ada,\"resnet50, \"\"warm\"\"\",,900:1|1800:0.5,\n"
            "b,30,,8,,,,\"[{\"\"role\"\":\"\"worker\"\",\"\"count\"\":2,\"\"gpus\"\":4}]\",,a\n";
   }
+
+ private:
+  static void check_required(const Rows& rows, const std::vector<std::string>& names,
+                             const std::vector<int>& columns, bool derives) {
+    std::vector<std::string> missing;
+    for (size_t i = 0; i < kOwnRequired; ++i) {
+      if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
+    }
+    if (missing.empty()) return;
+    std::vector<std::string> left;  // columns that mean nothing else
+    for (size_t c = 0; c < rows.columns().size(); ++c) {
+      if (std::ranges::count(columns, static_cast<int>(c)) == 0) left.push_back(rows.columns()[c]);
+    }
+    const bool run = std::ranges::count(missing, "run_s") > 0;
+    throw InputError(rows.where_names(),
+                     (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
+                         (run ? ", or start_s and end_s" : ""),
+                     "'" + join(rows.columns(), ",") + "'; " + column_advice(missing, left));
+  }
+
+  static void note_unused(Rows& rows, const std::vector<int>& columns, int epoch) {
+    std::vector<std::string> unused;
+    for (size_t c = 0; c < rows.columns().size(); ++c) {
+      const auto at = static_cast<int>(c);
+      if (at == epoch || std::ranges::count(columns, at) > 0) continue;
+      if (!is_index_name(rows.columns()[c])) unused.push_back(rows.columns()[c]);
+    }
+    if (!unused.empty()) rows.note_file(unused_text("columns", unused));
+  }
+
+  // The run time of a log that says when a job began and ended.
+  static bool derive_run(Rows& rows, int start, int end, Job& job) {
+    if (job.logged_start_us < 0 || job.logged_end_us < 0) {
+      rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
+      return false;
+    }
+    if (!rows.in_order(start, end, job)) return false;
+    job.run_us = job.logged_end_us - job.logged_start_us;
+    return true;
+  }
+
+  Config config_;
+  Zone zone_;
 };
 
 const Registry<TraceReader>::Add<OwnCsvReader> kAdd{
-    "yardmaster", {.help = "Yardmaster's own CSV, as `trace convert` writes it"}};
+    "yardmaster",
+    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with its columns",
+     .fields = describe<Config>}};
 
 }  // namespace
 
@@ -245,7 +393,10 @@ std::string to_own_csv(const Trace& trace) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (needed[i]) out += (i > 0 ? "," : "") + names[i];
   }
-  if (trace.epoch_unix_s) out += std::string(",") + kOwnEpoch;
+  // Seconds from a zero that nobody knows, but large enough to be taken for a date's: the column
+  // says that they are none.
+  const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
+  if (with_epoch) out += std::string(",") + kOwnEpoch;
   out += '\n';
   for (const Job& job : trace.jobs) {
     throw_if_interrupted();
@@ -253,11 +404,11 @@ std::string to_own_csv(const Trace& trace) {
     for (size_t i = 0; i < names.size(); ++i) {
       if (!needed[i]) continue;
       if (i > 0) out += ',';
-      append_csv_cell(fields.cells()[i], out);
+      append_cell(fields.cells()[i], out);
     }
-    if (trace.epoch_unix_s) {
+    if (with_epoch) {
       out += ',';
-      if (&job == &trace.jobs.front()) out += shortest(*trace.epoch_unix_s);
+      if (&job == &trace.jobs.front() && trace.epoch_unix_s) out += shortest(*trace.epoch_unix_s);
     }
     out += '\n';
   }

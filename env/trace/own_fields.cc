@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <utility>
 #include <vector>
 
+#include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/trace/stages.h"
 
@@ -107,6 +110,47 @@ std::vector<std::string> own_names() {
   const Job job;
   visit_own_fields(job, names);
   return names.out;
+}
+
+std::string own_name(std::string_view column) {
+  static const std::vector<std::string> kNames = own_names();
+  static const std::array<std::pair<const char*, const char*>, 6> kOthers = {
+      {{"start", "logged_start_s"},
+       {"start_s", "logged_start_s"},
+       {"start_time", "logged_start_s"},
+       {"end", "logged_end_s"},
+       {"end_s", "logged_end_s"},
+       {"end_time", "logged_end_s"}}};
+  std::string low(trim(column));
+  for (char& c : low) {
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (std::ranges::count(kNames, low) > 0) return low;
+  for (const auto& [other, name] : kOthers) {
+    if (low == other) return name;
+  }
+  return "";
+}
+
+void check_renames(const Renames& renames) {
+  for (const auto& [name, column] : renames) {
+    if (name == kOwnEpoch || !own_name(name).empty()) continue;
+    std::vector<std::string> names = own_names();
+    const auto meant = nearest_name(name, names);
+    throw InputError("--columns " + name + "=" + column,
+                     "NAME=COLUMN, NAME one of: start_s, end_s, " + join(names),
+                     "'" + name + "'" + (meant ? "; did you mean " + *meant + "?" : ""));
+  }
+}
+
+std::string unused_text(const char* what, const std::vector<std::string>& names) {
+  std::string advice;
+  for (const std::string& name : names) {
+    const auto meant = nearest_name(name, own_names());
+    if (!meant || !advice.empty()) continue;
+    advice = " (did you mean " + *meant + "? --columns " + *meant + "=" + name + ")";
+  }
+  return std::string(what) + " that are not used: " + join(names) + advice;
 }
 
 std::optional<Flaw> check_own(const Job& job) {

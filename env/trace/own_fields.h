@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "env/trace/header.h"
 #include "env/trace/job.h"
 
 namespace yard {
@@ -61,6 +62,16 @@ inline constexpr int64_t kMostEpochS = 100'000'000'000;
 
 // Returns the names of all fields, in order.
 std::vector<std::string> own_names();
+
+// The field that a column or key means: its name in any case ("Submit_S", "limit s"), and what
+// says start and end ("start_s", "end_time"); empty where it means none.
+std::string own_name(std::string_view column);
+
+// Throws InputError, naming --columns, about a name that is none of a field.
+void check_renames(const Renames& renames);
+
+// "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
+std::string unused_text(const char* what, const std::vector<std::string>& names);
 
 // Why a value cannot be used, and where in the job it stands.
 struct Flaw {

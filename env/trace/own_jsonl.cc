@@ -1,5 +1,6 @@
 // Yardmaster's own JSONL: one object a line and job, its keys named as the columns of the CSV.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <limits>
 
@@ -7,6 +8,8 @@
 #include "env/base/interrupt.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/longest.h"
+#include "env/trace/moments.h"
 #include "env/trace/own.h"
 #include "env/trace/own_json.h"
 #include "env/trace/reader.h"
@@ -49,15 +52,16 @@ class ToJson {
   }
 };
 
-// Takes fields out of an object and counts how many were there.
+// Takes fields out of an object.
 class FromJson {
  public:
-  explicit FromJson(const Json& from) : from_(from) {}
+  FromJson(const Json& from, MomentReader& moments) : from_(from), moments_(moments) {}
 
   void text(const char* name, std::string& value) { taker.text(key(name), said(name), value); }
   void time(const char* name, int64_t& us, int64_t absent) {
     us = absent;
-    taker.seconds(key(name), said(name), us);
+    const Json& value = said(name);
+    if (!read_calendar(name, value, us)) taker.seconds(key(name), value, us);
     if (us < -1) taker.fail(key(name), "no time", "a time", "nothing");
   }
   void whole(const char* name, int32_t& value, int32_t least) {
@@ -89,8 +93,6 @@ class FromJson {
     taker.groups(key(name), said(name), value);
   }
 
-  size_t found() const { return found_; }
-
   JsonTaker taker;
 
  private:
@@ -99,34 +101,93 @@ class FromJson {
   const Json& said(const char* name) {
     static const Json kNull;
     const auto it = from_.find(name);
-    if (it == from_.end()) return kNull;
-    ++found_;
-    return *it;
+    return it == from_.end() ? kNull : *it;
+  }
+
+  // Dates, times since 1970 and "01:30:00"; false where it is a number of seconds, or nothing.
+  bool read_calendar(const std::string& name, const Json& value, int64_t& us) {
+    if (!value.is_string() && !value.is_number()) return false;
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    std::optional<int64_t> found;
+    if (name == "submit_s" || name == "logged_start_s" || name == "logged_end_s") {
+      found = moments_.read(text);
+      if (!found && moments_.calendar()) {
+        taker.fail(key(name.c_str()), "another kind of time",
+                   moments_.kind_text() + ", as in the rows before", "'" + text + "'");
+      }
+    } else if (text.find(':') != text.npos) {
+      found = span_us(text);
+    }
+    if (!found || *found < 0 || *found > kLongestS * 1'000'000) return false;
+    us = *found;
+    return true;
   }
 
   const Json& from_;
-  size_t found_ = 0;
+  MomentReader& moments_;
 };
 
-std::optional<Flaw> read_job(const Json& from, Job& job, std::optional<int64_t>& epoch_s) {
-  if (!from.is_object()) return Flaw{"", "no object", "a JSON object", "another value"};
-  FromJson fields(from);
+// NaN as Python's json writes it is no JSON: null, outside of texts.
+std::string without_nan(std::string_view line) {
+  std::string out;
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && (i == 0 || line[i - 1] != '\\')) quoted = !quoted;
+    if (!quoted && line.substr(i, 3) == "NaN") {
+      out += "null";
+      i += 2;
+    } else {
+      out += line[i];
+    }
+  }
+  return out;
+}
+
+// Of a file: what its times are, and the keys that nothing reads.
+struct Reading {
+  MomentReader moments;
+  std::vector<std::string> unused;
+};
+
+// The object with the names that fields have: those which --columns gives, else what its keys mean.
+Json with_own_keys(const Json& from, const Renames& renames, Reading& reading) {
+  Json out = Json::object();
+  for (const auto& [key, value] : from.items()) {
+    std::string name;
+    for (const auto& [to, column] : renames) {
+      if (column == key) name = to == kOwnEpoch ? to : own_name(to);
+    }
+    const auto taken = [&](const auto& one) { return own_name(one.first) == own_name(key); };
+    const bool free = std::ranges::none_of(renames, taken);
+    if (name.empty() && free) name = key == kOwnEpoch ? key : own_name(key);
+    if (!name.empty() && (!out.contains(name) || name == key)) {
+      out[name] = value;
+    } else if (std::ranges::count(reading.unused, key) == 0) {
+      reading.unused.push_back(key);
+    }
+  }
+  return out;
+}
+
+bool has_own_keys(const Json& from) {
+  for (const auto& [key, value] : from.items()) {
+    if (key != kOwnEpoch && own_name(key) != key) return false;
+  }
+  return true;
+}
+
+std::optional<Flaw> read_own(const Json& from, Job& job, std::optional<int64_t>& epoch_s,
+                             Reading& reading) {
+  if (from.contains(kOwnEpoch)) reading.moments.set_plain();
+  FromJson fields(from, reading.moments);
   visit_own_fields(job, fields);
   if (job.id.empty()) fields.taker.fail("key job_id", "no id", "an id", "nothing");
   if (!from.contains("gpus")) fields.taker.fail("key gpus", "no GPUs", "a number", "nothing");
-  const bool with_epoch = from.contains(kOwnEpoch);
-  if (with_epoch) {
+  if (from.contains(kOwnEpoch) && !from[kOwnEpoch].is_null()) {
     int64_t epoch = 0;
     fields.taker.whole(std::string("key ") + kOwnEpoch, from[kOwnEpoch], -kMostEpochS, kMostEpochS,
                        epoch);
     epoch_s = epoch;
-  }
-  if (fields.found() + with_epoch < from.size()) {
-    const std::vector<std::string> names = own_names();
-    for (const auto& [key, value] : from.items()) {
-      if (key == kOwnEpoch || std::ranges::count(names, key) > 0) continue;
-      fields.taker.fail("key " + key, "unknown key", "one of " + join(names), "'" + key + "'");
-    }
   }
   if (fields.taker.flaw()) return fields.taker.flaw();
   std::optional<Flaw> flaw = check_own(job);
@@ -134,14 +195,31 @@ std::optional<Flaw> read_job(const Json& from, Job& job, std::optional<int64_t>&
   return flaw;
 }
 
+std::optional<Flaw> read_job(const Json& from, const Renames& renames, Job& job,
+                             std::optional<int64_t>& epoch_s, Reading& reading) {
+  if (!from.is_object()) return Flaw{"", "no object", "a JSON object", "another value"};
+  if (renames.empty() && has_own_keys(from)) return read_own(from, job, epoch_s, reading);
+  return read_own(with_own_keys(from, renames, reading), job, epoch_s, reading);
+}
+
+struct Config {
+  std::string zone = "UTC0";
+  void fields(FieldList& f) {
+    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
+  }
+};
+
 class OwnJsonlReader final : public TraceReader {
  public:
-  explicit OwnJsonlReader(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit OwnJsonlReader(const Settings& settings)
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
-    const std::string_view line = head.line(1);
+    std::string line(head.line(1));
+    for (char& c : line) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const auto has = [&](std::string_view key) { return line.find(key) != line.npos; };
-    return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"");
+    const bool by_columns = has("\"submit_s\":{") || has("\"submit_s\": {");
+    return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"") && !by_columns;
   }
 
   Layout layout() const override {
@@ -149,21 +227,28 @@ class OwnJsonlReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
+    check_renames(rows.renames());
+    Reading reading{MomentReader(zone_), {}};
     while (rows.next()) {
-      if (trim(rows.line()).empty()) continue;
       Flaw broken;
-      const std::optional<Json> from = parse_json(rows.line(), broken);
+      std::optional<Json> from = parse_json(rows.line(), broken);
+      if (!from && rows.line().find("NaN") != std::string_view::npos) {
+        from = parse_json(without_nan(rows.line()), broken);
+      }
       Job job;
       std::optional<int64_t> epoch_s;
       std::optional<Flaw> flaw = broken;
-      if (from) flaw = read_job(*from, job, epoch_s);
+      if (from) flaw = read_job(*from, rows.renames(), job, epoch_s, reading);
       if (flaw) {
         rows.unusable_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
+      if (!says_run(*from) && !derive_run(rows, job)) continue;
       rows.add(std::move(job));
     }
+    if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));
+    settle_moments(reading.moments, config_.zone, rows);
   }
 
   std::string example() const override {
@@ -172,10 +257,39 @@ class OwnJsonlReader final : public TraceReader {
            "{\"job_id\":\"b\",\"submit_s\":30,\"run_s\":null,\"gpus\":8,\"groups\":[{\"role\":"
            "\"worker\",\"count\":2,\"gpus\":4,\"cpu_milli\":8000}],\"after\":[\"a\"]}\n";
   }
+
+ private:
+  // Whether a run time is said, if only as null: else it follows from start and end.
+  static bool says_run(const Json& from) {
+    for (const auto& [key, value] : from.items()) {
+      if (own_name(key) == "run_s") return true;
+    }
+    return false;
+  }
+
+  static bool derive_run(Rows& rows, Job& job) {
+    if (job.run_us >= 0 || (job.logged_start_us < 0 && job.logged_end_us < 0)) return true;
+    if (job.logged_start_us < 0 || job.logged_end_us < 0) {
+      rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
+      return false;
+    }
+    if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
+      rows.unusable("times out of order", "submission, start and end that follow each other",
+                    "others");
+      return false;
+    }
+    job.run_us = job.logged_end_us - job.logged_start_us;
+    return true;
+  }
+
+  Config config_;
+  Zone zone_;
 };
 
 const Registry<TraceReader>::Add<OwnJsonlReader> kAdd{
-    "yardmaster-jsonl", {.help = "Yardmaster's own JSONL, as `trace convert` writes it"}};
+    "yardmaster-jsonl",
+    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with its keys",
+     .fields = describe<Config>}};
 
 }  // namespace
 
@@ -186,6 +300,7 @@ std::string to_own_jsonl(const Trace& trace) {
     ToJson fields;
     visit_own_fields(job, fields);
     if (out.empty() && trace.epoch_unix_s) fields.out[kOwnEpoch] = *trace.epoch_unix_s;
+    if (out.empty() && looks_like_dates(trace)) fields.out[kOwnEpoch] = nullptr;  // as in the CSV
     out += dump_json(fields.out, trace.source + ": job " + job.id);
     out += '\n';
   }

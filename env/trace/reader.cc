@@ -1,7 +1,9 @@
 #include "env/trace/reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "env/base/error.h"
@@ -9,6 +11,8 @@
 #include "env/base/lines.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
+#include "env/trace/header.h"
+#include "env/trace/near_miss.h"
 #include "env/trace/rows.h"
 
 namespace yard {
@@ -20,25 +24,21 @@ using Generators = Registry<TraceGenerator>;
 constexpr std::string_view kSynthetic = "synthetic:";
 
 // Throws InputError where no format, or more than one, knows the file.
-std::string recognise(const FileHead& head) {
+std::string recognise(const FileHead& head, const Renames& renames) {
+  // Whoever gives columns our names has a table of ours, whatever else it looks like.
+  const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
+  if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
   std::vector<std::string> fitting;
   for (const std::string& name : Readers::names()) {
     if (Readers::make(name, {})->recognises(head)) fitting.push_back(name);
   }
   if (fitting.size() == 1) return fitting.front();
-  constexpr size_t kShown = 120;  // of a first line that may be anything
-  const std::string_view first_line = head.line(1);
-  std::string got(first_line.substr(0, kShown));
-  for (char& c : got) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  if (!fitting.empty()) {
+    throw InputError(head.name + ":1", "the columns of one format alone",
+                     "those of " + join(fitting) + "; name one with --format");
   }
-  if (first_line.size() > kShown) got += "...";
-  const bool none = fitting.empty();
-  throw InputError(head.name + ":1",
-                   std::string(none ? "the columns of a known format; or name one with --format"
-                                    : "the columns of one format alone; name one with --format") +
-                       " (" + join(none ? Readers::names() : fitting) + ")",
-                   "'" + got + "'");
+  if (renames.empty()) refuse_unknown(head);
+  return own;
 }
 
 struct Generation {
@@ -69,16 +69,63 @@ Trace generate(const std::string& source, const LoadOptions& options) {
   return trace;
 }
 
+// Takes --columns out of the settings: it is of no reader, but of whatever names columns.
+Renames take_renames(Settings& settings) {
+  constexpr std::string_view kColumns = "columns";
+  const Setting* const given = settings.find(kColumns);
+  if (given == nullptr) return {};
+  Renames renames;
+  if (!given->value.empty()) renames = parse_renames(given->value, given->origin);
+  Settings others;
+  for (const Setting& one : settings.entries()) {
+    if (one.key != kColumns) others.set(one.key, one.value, one.origin);
+  }
+  settings = std::move(others);
+  return renames;
+}
+
+void refuse_folder(const std::string& source) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(source, error)) return;
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(source, error)) {
+    if (entry.is_regular_file(error)) files.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(files);
+  constexpr size_t kShown = 5;
+  const bool more = files.size() > kShown;
+  if (more) files.resize(kShown);
+  throw InputError(
+      source, "a trace",
+      files.empty() ? "a folder without files"
+                    : "a folder: name one of its files (" + join(files) + (more ? ", ...)" : ")"));
+}
+
 Trace read_trace(Lines lines, const LoadOptions& options) {
-  const FileHead head = FileHead::of(lines.name(), lines.head());
-  if (trim(head.text).empty()) {
-    throw InputError(head.name, "a trace (" + join(Readers::names()) + ")", "an empty file");
+  FileHead head = FileHead::of(lines.name(), lines.head());
+  refuse_unreadable(head);
+  Settings settings = options.settings;
+  const Renames renames = take_renames(settings);
+  std::vector<std::string> renamed;
+  if (!renames.empty() && !head.is_json()) {
+    const char separator = separator_of(head.line(1));
+    for (const std::string_view name : column_names(head.line(1), separator)) {
+      renamed.emplace_back(name);
+    }
+    rename_columns(renames, head.name + ":1", renamed);
+    head.columns.assign(renamed.begin(), renamed.end());
+    std::erase_if(head.columns, is_index_name);
   }
   Trace trace;
   trace.source = head.name;
-  trace.format = options.format.empty() ? recognise(head) : options.format;
-  const auto reader = Readers::make(trace.format, options.settings);
-  Rows rows(lines, reader->layout());
+  trace.format = options.format.empty() ? recognise(head, renames) : options.format;
+  const auto reader = Readers::make(trace.format, settings);
+  const Layout layout = reader->layout();
+  if (!renames.empty() && layout.names == 0 && trace.format != "yardmaster-jsonl") {
+    throw InputError("--columns", "a format with a line of column names", "'" + trace.format + "'");
+  }
+  Rows rows(lines, layout, renames);
   reader->read(rows);
   rows.finish(options.skip_unusable, trace);
   trace.sha256 = lines.sha256();
@@ -89,8 +136,13 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 
 FileHead FileHead::of(std::string name, std::string_view text) {
   FileHead head{std::move(name), text, {}};
-  head.columns = split(head.is_json() ? std::string_view() : head.line(1), ',');
-  for (std::string_view& column : head.columns) column = trim(column);
+  if (head.is_json()) return head;
+  const std::string_view line = head.line(1);
+  head.columns = column_names(line, separator_of(line));
+  // pandas' index says nothing of the format.
+  if (!head.columns.empty() && is_index_name(head.columns.front())) {
+    head.columns.erase(head.columns.begin());
+  }
   return head;
 }
 
@@ -130,6 +182,7 @@ std::string synthetic_sha256(const std::string& source, const LoadOptions& optio
 
 Trace load_trace(const std::string& source, const LoadOptions& options) {
   if (is_synthetic(source)) return generate(source, options);
+  refuse_folder(source);
   return read_trace(Lines::of_file(source), options);
 }
 

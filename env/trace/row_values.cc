@@ -1,10 +1,12 @@
 // What a field of a row says: a time, a number, a text, or why it is none.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "env/base/text.h"
 #include "env/trace/longest.h"
+#include "env/trace/moments.h"
 #include "env/trace/rows.h"
 
 namespace yard {
@@ -15,6 +17,14 @@ constexpr int32_t kMostGpus = 1 << 20;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+// A whole number, also as a table of floating-point numbers has it: "8.0".
+std::optional<int64_t> whole_of(std::string_view text) {
+  if (const std::optional<int64_t> plain = parse_int(text)) return plain;
+  const std::optional<double> real = parse_double(text);
+  if (!real || std::abs(*real) >= 0x1p53 || *real != std::trunc(*real)) return std::nullopt;
+  return static_cast<int64_t>(*real);
+}
+
 }  // namespace
 
 std::string Rows::trimmed(int column) const {
@@ -22,6 +32,16 @@ std::string Rows::trimmed(int column) const {
 }
 
 bool Rows::said(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
+
+bool Rows::quoted(int column) const {
+  const char* const at = fields_[column].data();
+  return at >= unquoted_.data() && at < unquoted_.data() + unquoted_.size();
+}
+
+void Rows::rewrite(int column, std::string text) {
+  rewritten_.push_back(std::move(text));
+  fields_[column] = rewritten_.back();
+}
 
 bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
   const std::string_view said = fields_[column];
@@ -74,14 +94,13 @@ bool Rows::whole_seconds(int column, int64_t& out_us) {
 bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
   const std::string said(trim(fields_[column]));
   const std::string name = name_of(column);
-  std::optional<int64_t> unix_s;
-  if (const std::optional<int64_t> wall_s = parse_date_s(said)) {
-    unix_s = zone.unix_s(*wall_s);
-  } else if (said.find_first_not_of("0123456789") == said.npos) {
-    unix_s = parse_int(said);  // `date +%s`
+  std::optional<int64_t> us = calendar_us(said, zone);
+  if (!us && !said.empty() && said.find_first_not_of("0123456789") == said.npos) {
+    const std::optional<int64_t> unix_s = parse_int(said);  // `date +%s`
+    if (unix_s && *unix_s <= kLongestS) us = *unix_s * kUsPerS;
   }
-  if (unix_s && *unix_s >= 0 && *unix_s <= kLongestS) {
-    out_us = *unix_s * kUsPerS;
+  if (us && *us >= 0 && *us <= kLongestS * kUsPerS) {
+    out_us = *us;
     return true;
   }
   unusable(column, name + " is not a date",
@@ -91,7 +110,7 @@ bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
 
 bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
   const std::string said(trim(fields_[column]));
-  const std::optional<int64_t> number = parse_int(said);
+  const std::optional<int64_t> number = whole_of(said);
   if (number && *number >= least && *number <= most) {
     out = *number;
     return true;
@@ -133,7 +152,7 @@ bool Rows::positive(int column, double& out) {
 }
 
 bool Rows::gpus(int column, int32_t& out, int32_t least) {
-  const std::optional<int64_t> number = parse_int(trim(fields_[column]));
+  const std::optional<int64_t> number = whole_of(trim(fields_[column]));
   if (!number) {
     unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
              in_quotes(fields_[column]));

@@ -61,18 +61,17 @@ uint32_t hash_of(const std::string& id) {
 
 }  // namespace
 
-Rows::Rows(Lines& lines, const Layout& layout) : lines_(&lines), layout_(layout) {
+Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
+    : lines_(&lines), layout_(layout), renames_(std::move(renames)) {
   columns_ = layout.columns;
   std::string_view line;
   for (int32_t i = 1; i <= layout.head && lines.next(line); ++i) {
     if (i != layout.names) continue;
-    split_line(line, layout.separator, fields_);
-    columns_.clear();
-    for (std::string_view name : fields_) {
-      name = trim(name);
-      const bool quoted = layout.quotes && name.size() > 1 && name.front() == '"';
-      columns_.emplace_back(quoted ? name.substr(1, name.size() - 2) : name);
-    }
+    if (layout_.separator == ',') layout_.separator = separator_of(line);
+    if (line.find('"') != line.npos) layout_.quotes = true;
+    const auto names = column_names(line, layout_.separator);
+    columns_.assign(names.begin(), names.end());
+    if (!renames_.empty()) rename_columns(renames_, where_names(), columns_);
   }
   if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
   seen_.resize(1 << 10);
@@ -128,11 +127,16 @@ std::optional<std::string> Rows::header(std::string_view name) const {
 
 bool Rows::next() {
   throw_if_interrupted();
+  rewritten_.clear();
   while (next_record()) {
-    if (row_.empty()) continue;
-    if (layout_.comment != '\0' && row_.front() == layout_.comment) {
-      if (!begun_ && comments_.size() < kMostComments) comments_.emplace_back(row_);
-      continue;
+    const std::string_view words = trim(row_);
+    if (words.empty()) continue;
+    if (layout_.comment != '\0') {
+      if (words.front() == layout_.comment) {
+        if (!begun_ && comments_.size() < kMostComments) comments_.emplace_back(words);
+        continue;
+      }
+      row_ = row_.substr(0, row_.find(layout_.comment));
     }
     begun_ = true;
     if (!layout_.quotes || row_.find('"') == row_.npos) {
@@ -188,22 +192,14 @@ void Rows::left_out(const std::string& reason, int32_t line) {
   count(left_out_, reason, lines_->name() + ":" + std::to_string(line));
 }
 
+void Rows::notice(const std::string& text) { count(notices_, text, here()); }
+
 void Rows::add(Job job) {
   if (!fresh_id(job.id)) return;
-  job.line = line_number();
+  if (job.line == 0) job.line = line_number();
   if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(kChunk);
   chunks_.back().push_back(std::move(job));
   ++num_jobs_;
-}
-
-bool Rows::replace(Job& job, const std::string& reason,
-                   bool (*gives_way)(const Job& before, const Job& job)) {
-  Job* before = with_id(job.id);
-  if (before == nullptr || !gives_way(*before, job)) return false;
-  left_out(reason, before->line);
-  job.line = line_number();
-  *before = std::move(job);
-  return true;
 }
 
 // The slot of seen_ that tells of the id, or the free one that would.
@@ -214,11 +210,6 @@ size_t Rows::slot_of(const std::string& id) {
     if (seen_[slot].hash == hash && job(static_cast<size_t>(seen_[slot].job)).id == id) break;
   }
   return slot;
-}
-
-Job* Rows::with_id(const std::string& id) {
-  const int32_t number = seen_[slot_of(id)].job;
-  return number < 0 ? nullptr : &job(static_cast<size_t>(number));
 }
 
 bool Rows::fresh_id(const std::string& id) {
@@ -275,6 +266,7 @@ void Rows::finish(bool skip_unusable, Trace& trace) {
   sort_by_submission(trace.jobs);
   trace.skipped.insert(trace.skipped.end(), unusable_rows_.begin(), unusable_rows_.end());
   trace.skipped.insert(trace.skipped.end(), left_out_.begin(), left_out_.end());
+  trace.notices = std::move(notices_);
   trace.epoch_unix_s = epoch_s_;
   trace.machine_gpus = machine_gpus_;
   if (!from_first_) return;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,32 +23,38 @@
 #include "env/base/lines.h"
 #include "env/base/pages.h"
 #include "env/base/wall_clock.h"
+#include "env/trace/header.h"
 #include "env/trace/job.h"
 
 namespace yard {
 
 // How a format lays out its rows.
 struct Layout {
-  char separator = ',';  // ' ': any run of blanks; '\0': a row is one field, the whole line
-  int32_t head = 1;      // lines before the rows
-  int32_t names = 1;     // which of them names the columns, from 1; 0: `columns` does
-  char comment = '\0';   // rows that begin with it are passed over
-  bool ragged = false;   // rows may have other numbers of fields; num_fields() tells
+  // ' ': any run of blanks; '\0': a row is one field, the whole line; ',': also ; | or tab, where
+  // the line of names is separated so.
+  char separator = ',';
+  int32_t head = 1;     // lines before the rows
+  int32_t names = 1;    // which of them names the columns, from 1; 0: `columns` does
+  char comment = '\0';  // rows that begin with it are passed over
+  bool ragged = false;  // rows may have other numbers of fields; num_fields() tells
   std::vector<std::string> columns = {};
-  bool quotes = false;         // "fields" as in RFC 4180, line breaks within them too
+  bool quotes = false;  // "fields" as in RFC 4180, line breaks within them too; found by the names
   std::string free_text = {};  // the column to which separators belong that a row has too many of
 };
 
 class Rows {
  public:
-  // `lines` outlives this. Empty lines are passed over.
-  Rows(Lines& lines, const Layout& layout);
+  // `lines` outlives this. Empty lines are passed over. `renames`: what the caller calls columns.
+  Rows(Lines& lines, const Layout& layout, Renames renames = {});
 
   // Returns the column of that name, -1 for an optional one that is not there. Throws InputError,
   // also where it is there twice.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
   const std::vector<std::string>& columns() const { return columns_; }
+  const Renames& renames() const { return renames_; }
+  char separator() const { return layout_.separator; }
+  const std::string& source() const { return lines_->name(); }
   // The line that names the columns, as errors about it say: "jobs.csv:1".
   std::string where_names() const;
 
@@ -58,8 +65,10 @@ class Rows {
   // until then.
   bool next();
   std::string_view field(int column) const { return fields_[column]; }
-  std::string trimmed(int column) const;  // empty for column -1, too
-  bool said(int column) const;            // neither -1 nor blank
+  std::string trimmed(int column) const;       // empty for column -1, too
+  bool said(int column) const;                 // neither -1 nor blank
+  bool quoted(int column) const;               // it stood in quotes
+  void rewrite(int column, std::string text);  // what field() returns from now on, in this row
   int num_fields() const { return static_cast<int>(fields_.size()); }
   std::string_view line() const { return row_; }       // the row as it stands
   int32_t line_number() const { return first_line_; }  // of a row over several lines: the first
@@ -94,12 +103,20 @@ class Rows {
   // Counts the present row as one that holds no job to replay.
   void left_out(const std::string& reason) { left_out(reason, line_number()); }
 
-  void add(Job job);
-  // Puts the present row's job in the place of an earlier one of the same id, whose row then counts
-  // as left out; false where there is none that gives way to it.
-  bool replace(Job& job, const std::string& reason,
-               bool (*gives_way)(const Job& before, const Job& job));
+  // Says of the present row, which is kept, what a user should know; counted by `text`.
+  void notice(const std::string& text);
+
+  // Lets the present row begin on an earlier line: for what was read of several rows.
+  void begins_at(int32_t line) { first_line_ = line; }
+
+  // Says something about the file as a whole, once.
+  void note_file(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
+
+  void add(Job job);  // on the present row, or on the line that the job names itself
   Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
+  bool has(const std::string& id) { return seen_[slot_of(id)].job >= 0; }
+  size_t size() const { return num_jobs_; }
+  Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }  // in the order of add()
 
   // The calendar time of the trace's zero, where the format knows it.
   void set_epoch_unix_s(int64_t epoch_s) { epoch_s_ = epoch_s; }
@@ -123,9 +140,7 @@ class Rows {
   std::string name_of(int column) const;
   void left_out(const std::string& reason, int32_t line);
   size_t slot_of(const std::string& id);
-  Job* with_id(const std::string& id);
   bool fresh_id(const std::string& id);
-  Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }
   bool time(int column, int64_t& out_us, const Unit& unit);
   std::string here() const;
   void collect(std::vector<Job>& jobs);
@@ -136,11 +151,13 @@ class Rows {
 
   Lines* lines_;
   Layout layout_;
+  Renames renames_;
   std::vector<std::string> columns_;
   int free_text_ = -1;
   std::string_view row_;
   int32_t first_line_ = 0;
-  std::string record_, unquoted_;  // of a row with quotes
+  std::string record_, unquoted_;      // of a row with quotes
+  std::deque<std::string> rewritten_;  // of the present row
   std::vector<std::string_view> fields_;
   std::vector<Chunk> chunks_;
   size_t num_jobs_ = 0;
@@ -149,7 +166,7 @@ class Rows {
     int32_t job = -1;   // its number; -1: an empty slot
   };
   std::vector<Seen> seen_;  // open addressing, at most half full
-  std::vector<Skipped> unusable_rows_, left_out_;
+  std::vector<Skipped> unusable_rows_, left_out_, notices_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
   int32_t first_unusable_line_ = 0;

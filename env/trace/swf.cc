@@ -5,15 +5,20 @@
 //   1 job  2 submitted  3 waited  4 ran  5 processors  8 processors requested  9 time requested
 //   11 status  12 user  13 group  14 executable  15 queue  16 partition  17 preceding job
 // 6, 7 and 10 (CPU time, memory) are not read, nor is 18: a job with a preceding one is blocked
-// until that has ended, but does not think for a while then.
+// until that has ended, but does not think for a while then. One whose preceding job is not in the
+// file, as cleaned logs have them, arrives at its own submission.
 // A job that was checkpointed or swapped has a row for the whole (status 0 or 1) and one for each
-// of its parts (2, 3, 4), which are left out; so is who was cancelled (5) before it ran. Of the
-// comments, UnixStartTime and MaxProcs (or MaxNodes) count.
+// of its parts (2, 3, 4), which are left out; where the row of the whole is missing, its parts are
+// put together. Left out are jobs that never ran: cancelled (5) with a run time of 0 or none, or
+// with neither run time nor processors. Of the comments, which may stand anywhere, UnixStartTime
+// and MaxProcs (or MaxNodes) in front of the rows count.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
+#include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/reader.h"
@@ -39,7 +44,7 @@ struct Config {
 
 constexpr char kComment = ';';
 constexpr std::string_view kBlanks = " \t\r";
-constexpr std::string_view kUnknown = "-1";
+constexpr size_t kFewest = 15, kMost = 24;  // numbers of a row that is SWF's, if not quite
 
 // By index, of 18.
 enum Column {
@@ -57,6 +62,7 @@ enum Column {
   kQueue = 14,
   kPartition = 15,
   kPreceding = 16,
+  kThinkTime = 17,
 };
 const std::vector<std::string> kNames = {
     "job number",     "submit time",      "wait time",   "run time",
@@ -65,11 +71,13 @@ const std::vector<std::string> kNames = {
     "group",          "executable",       "queue",       "partition",
     "preceding job",  "think time"};
 
+// Whether it is a row: 18 numbers, or so many that it is one gone wrong.
 bool is_row(std::string_view line) {
+  line = line.substr(0, line.find(kComment));
   size_t fields = 0;
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-    if (line.empty()) return fields == kNames.size();
+    if (line.empty()) return fields >= kFewest && fields <= kMost;
     const size_t end = std::min(line.find_first_of(kBlanks), line.size());
     if (!parse_double(line.substr(0, end))) return false;
     line.remove_prefix(end);
@@ -77,11 +85,27 @@ bool is_row(std::string_view line) {
   }
 }
 
-std::string known(std::string_view field) { return field == kUnknown ? "" : std::string(field); }
+bool is_unknown(std::string_view field) {
+  return field == "-1" || (field.starts_with("-1.") && parse_double(field) == -1.0);
+}
+
+// A number that names something: empty where it is not known, and "3" for "3.0", too.
+std::string known(std::string_view field) {
+  if (is_unknown(field)) return "";
+  const std::optional<double> number = parse_double(field);
+  if (!number || *number != std::trunc(*number) || std::abs(*number) >= 0x1p53) {
+    return std::string(field);
+  }
+  return field.find_first_of(".eE") == field.npos ? std::string(field)
+                                                  : std::to_string(std::llround(*number));
+}
+
+bool is_zero(std::string_view field) { return parse_double(field) == 0.0; }
 
 class SwfReader final : public TraceReader {
  public:
-  explicit SwfReader(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit SwfReader(const Settings& settings)
+      : config_(parse<Config>(settings)), tenant_set_(settings.find("tenant") != nullptr) {}
 
   Layout layout() const override {
     return {.separator = ' ', .head = 0, .names = 0, .comment = kComment, .columns = kNames};
@@ -93,32 +117,35 @@ class SwfReader final : public TraceReader {
     while (!rest.empty()) {
       const size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view line = rest.substr(0, end);
-      if (!trim(line).empty() && line.front() != kComment) return is_row(line);
+      if (!trim(line).empty() && trim(line).front() != kComment) return is_row(line);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    return head.text.starts_with(kComment);
+    return trim(head.text).starts_with(kComment);
   }
 
   void read(Rows& rows) const override {
-    std::set<std::string> gone;  // who never ran: nobody waits for their end
+    std::set<std::string> gone;         // jobs that never ran: none waits for their end
+    std::map<std::string, Job> pieces;  // what parts of jobs say together
+    int64_t thinking = 0;
+    bool answers = config_.processors == "larger";  // some row has the number that is to count
     while (rows.next()) {
       Job job;
-      if (!rows.text(kId, job.id)) continue;
-      const std::string_view status = rows.field(kStatus);
-      if (status == "2" || status == "3" || status == "4") {
-        rows.left_out("a part of a job");
-        continue;
-      }
-      if (status == "5" && rows.field(kRan) == kUnknown && config_.unknown_run_s < 0) {
-        rows.left_out("cancelled before it ran");
+      const std::string status = known(rows.field(kStatus));
+      job.id = known(rows.field(kId));
+      if (job.id.empty() && !rows.text(kId, job.id)) continue;
+      if (never_ran(rows, status)) {
+        rows.left_out(status == "5" ? "cancelled before it ran" : "never started");
         gone.insert(std::move(job.id));
         continue;
       }
+      const bool part = status == "2" || status == "3" || status == "4";
       if (!rows.seconds(kSubmitted, job.submit_us) || !run_time(rows, job) ||
           !processors(rows, job) || !optional_seconds(rows, kTimeRequested, job.limit_us) ||
           !logged_times(rows, job)) {
         continue;
       }
+      const Column counts = config_.processors == "requested" ? kProcessorsRequested : kProcessors;
+      answers = answers || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
       const std::string preceding = known(rows.field(kPreceding));
       if (config_.dependencies && preceding == job.id) {
         rows.unusable(kPreceding, "waits for itself", "the number of another job", preceding);
@@ -126,13 +153,35 @@ class SwfReader final : public TraceReader {
       }
       if (config_.dependencies && !preceding.empty() && !gone.contains(preceding)) {
         job.after = {preceding};
+        const std::string think = known(rows.field(kThinkTime));
+        thinking += !think.empty() && !is_zero(think);
       }
-      job.status = known(rows.field(kStatus));
+      job.status = status;
       job.user = known(rows.field(kUser));
       job.name = known(rows.field(kExecutable));
       job.tenant = tenant(rows);
-      rows.add(std::move(job));
+      job.line = rows.line_number();
+      if (part) {
+        rows.left_out("a part of a job");
+        join_part(std::move(job), pieces);
+      } else {
+        rows.add(std::move(job));
+      }
     }
+    for (auto& [id, job] : pieces) {
+      if (!rows.has(id)) rows.add(std::move(job));
+    }
+    free_orphans(rows);
+    if (thinking > 0) {
+      rows.note_file("think times of " + std::to_string(thinking) +
+                     (thinking == 1 ? " job" : " jobs") +
+                     " are not played: they may start when their preceding job has ended");
+    }
+    if (!answers && rows.size() > 0) {
+      throw InputError("trace.processors", "a log that says how many were " + config_.processors,
+                       "-1, not known, in every row of " + rows.source());
+    }
+    check_tenant(rows);
     read_header(rows);
   }
 
@@ -146,8 +195,61 @@ class SwfReader final : public TraceReader {
   }
 
  private:
+  // Cancelled in the queue: with no run time, or one of 0 s. Whatever its status, a job that held
+  // no processor for no time never started either.
+  bool never_ran(const Rows& rows, const std::string& status) const {
+    const std::string_view ran = rows.field(kRan);
+    const bool no_time = is_zero(ran) || (is_unknown(ran) && config_.unknown_run_s < 0);
+    if (!no_time) return false;
+    if (status == "5") return true;
+    const auto none = [&](Column column) {
+      return is_unknown(rows.field(column)) || is_zero(rows.field(column));
+    };
+    return none(kProcessors) && none(kProcessorsRequested);
+  }
+
+  // The parts one after the other: what they ran is its run time, the first one its begin.
+  static void join_part(Job part, std::map<std::string, Job>& pieces) {
+    const auto [at, first] = pieces.try_emplace(part.id, part);
+    if (first) return;
+    Job& whole = at->second;
+    whole.run_us += part.run_us;
+    whole.gpus = std::max(whole.gpus, part.gpus);
+    whole.logged_end_us = std::max(whole.logged_end_us, part.logged_end_us);
+    whole.status = part.status;
+  }
+
+  // Jobs that come after one that the file does not have arrive at their own submission.
+  void free_orphans(Rows& rows) const {
+    int64_t count = 0;
+    std::string first;
+    for (size_t j = 0; j < rows.size(); ++j) {
+      Job& job = rows.job(j);
+      if (job.after.empty() || rows.has(job.after.front())) continue;
+      if (count++ == 0) {
+        first = "job " + job.id + " on line " + std::to_string(job.line) + " after job " +
+                job.after.front();
+      }
+      job.after.clear();
+    }
+    if (count == 0) return;
+    rows.note_file(std::to_string(count) + (count == 1 ? " job comes" : " jobs come") +
+                   " after one that is not in the file (" + first +
+                   "): at the submission that the log has");
+  }
+
+  // A setting that no row answers to.
+  void check_tenant(Rows& rows) const {
+    if (!tenant_set_ || rows.size() == 0) return;
+    for (size_t j = 0; j < rows.size(); ++j) {
+      if (!rows.job(j).tenant.empty()) return;
+    }
+    throw InputError("trace.tenant", "a log whose rows have a " + config_.tenant,
+                     "-1, not known, in every row of " + rows.source());
+  }
+
   bool run_time(Rows& rows, Job& job) const {
-    if (rows.field(kRan) != kUnknown) return rows.seconds(kRan, job.run_us);
+    if (!is_unknown(rows.field(kRan))) return rows.seconds(kRan, job.run_us);
     if (config_.unknown_run_s >= 0) {
       job.run_us = std::llround(config_.unknown_run_s * 1e6);
       job.run_unknown = true;
@@ -155,7 +257,7 @@ class SwfReader final : public TraceReader {
     }
     rows.unusable("run time is not known",
                   "a run time in seconds (--set trace.unknown_run_s=10 says what such jobs run)",
-                  std::string(kUnknown));
+                  "-1");
     return false;
   }
 
@@ -174,7 +276,7 @@ class SwfReader final : public TraceReader {
 
   // -1 stays -1.
   static bool optional_seconds(Rows& rows, Column column, int64_t& out_us) {
-    return rows.field(column) == kUnknown || rows.seconds(column, out_us);
+    return is_unknown(rows.field(column)) || rows.seconds(column, out_us);
   }
 
   static bool logged_times(Rows& rows, Job& job) {
@@ -182,7 +284,7 @@ class SwfReader final : public TraceReader {
     if (!optional_seconds(rows, kWaited, waited_us)) return false;
     if (waited_us < 0) return true;
     job.logged_start_us = job.submit_us + waited_us;
-    if (rows.field(kRan) != kUnknown) job.logged_end_us = job.logged_start_us + job.run_us;
+    if (!is_unknown(rows.field(kRan))) job.logged_end_us = job.logged_start_us + job.run_us;
     return true;
   }
 
@@ -200,7 +302,8 @@ class SwfReader final : public TraceReader {
   // A log counts its times from UnixStartTime; models say 0, or nothing.
   static void read_header(Rows& rows) {
     const auto number = [&](const char* name) {
-      return parse_int(rows.header(name).value_or("")).value_or(0);
+      const std::string said = rows.header(name).value_or("");  // words may follow the number
+      return parse_int(said.substr(0, said.find_first_of(" \t(,;"))).value_or(0);
     };
     constexpr int64_t kLatestS = 100'000'000'000;
     const int64_t begin_s = number("UnixStartTime");
@@ -213,6 +316,7 @@ class SwfReader final : public TraceReader {
   }
 
   Config config_;
+  bool tenant_set_ = false;
 };
 
 const Registry<TraceReader>::Add<SwfReader> kAdd{

@@ -43,17 +43,21 @@ Line metric_line(const RunRecord& run, size_t column) {
 }
 
 Chart metric_chart(const std::string& column) {
-  Chart chart{.title = column, .x = {.label = "update"}, .y = {.label = ""}, .lines = {}};
+  Chart chart{.title = in_words(column),
+              .note = "Column " + column + ".",
+              .x = {.label = "update"},
+              .y = {.label = ""},
+              .lines = {}};
   if (column.ends_with("_s") && !column.ends_with("per_s")) chart.y.unit = Unit::kSeconds;
   if (column.ends_with("/ratio")) {
     chart.mark_y = 1;
-    chart.note =
-        "Over the heuristic that validation compares with; below 1 is better. Update 0 is the "
+    chart.note +=
+        " Over the heuristic that validation compares with; below 1 is better. Update 0 is the "
         "untrained network, drawn in the same way.";
   }
   if (column.ends_with("/ratio_untrained")) {
     chart.mark_y = 1;
-    chart.note = "Over the untrained network, drawn in the same way; below 1 is better.";
+    chart.note += " Over the untrained network, drawn in the same way; below 1 is better.";
   }
   return chart;
 }
@@ -148,6 +152,8 @@ std::string Names::short_of(const std::string& policy) {
 }
 
 std::string Names::label(const RunRecord& run, const std::string& policy) {
+  const auto known = run.labels.find(policy);
+  if (known != run.labels.end()) return known->second;
   std::string name = short_of(policy);
   if (!policy.starts_with("checkpoint:")) return name;
   return (run.agent().empty() ? "checkpoint" : run.agent()) + " (" + name + ")";
@@ -199,11 +205,36 @@ std::string completion_times(const RunRecord& run, Names& names) {
   return out.empty() ? "" : "<section><h2>Completion times</h2>\n" + out + "</section>\n";
 }
 
+namespace {
+
+// What of the time is drawn: a little before the scored window, and after it until nothing waits
+// any more, but no longer than the window; all where there is no window. Jobs of long ago that
+// still run would squeeze what the chart is about.
+std::pair<double, double> shown_time(const std::vector<Json>& all) {
+  double begin = INFINITY, end = -INFINITY, busy = -INFINITY;
+  for (const Json& one : all) {
+    for (size_t i = 0; i < one["t_s"].size(); ++i) {
+      const double t = one["t_s"][i];
+      begin = std::min(begin, t);
+      end = std::max(end, t);
+      if (one["waiting"][i].get<double>() > 0) busy = std::max(busy, t);
+    }
+  }
+  const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
+  if (!from || !to || *to <= *from || *from >= end || *to <= begin) return {begin, end};
+  const double length = *to - *from;
+  const double after = std::clamp(busy - *to, 0.05 * length, length);
+  return {std::max(begin, *from - 0.1 * length), std::min(end, *to + after)};
+}
+
+}  // namespace
+
 std::string over_time(const RunRecord& run, Names& names) {
   std::string out;
   for (const Document& document : run.series) {
     const std::vector<Json> all(document.json["series"].begin(), document.json["series"].end());
     if (all.empty()) continue;
+    const auto [begin, end] = shown_time(all);
     Chart held{
         .title = "Utilisation",
         .note = too_many(all.size()),
@@ -213,7 +244,7 @@ std::string over_time(const RunRecord& run, Names& names) {
     Chart waiting = held;
     waiting.title = "Queue";
     waiting.y = {.label = "jobs waiting", .from = 0};
-    double begin = INFINITY, end = -INFINITY;
+    double last = end;
     for (const Json& one :
          trained_first(all, [](const Json& one) { return text(one, "policy"); })) {
       const std::string label = Names::label(run, text(one, "policy"));
@@ -223,15 +254,21 @@ std::string over_time(const RunRecord& run, Names& names) {
       const double gpus = std::max(1.0, number(one, "gpus").value_or(1));
       for (size_t i = 0; i < one["t_s"].size(); ++i) {
         const double t = one["t_s"][i];
+        last = std::max(last, t);
+        if (t < begin || t > end) continue;
         line.points.push_back({t, one["held_gpus"][i].get<double>() / gpus});
         queue.points.push_back({t, one["waiting"][i].get<double>()});
-        begin = std::min(begin, t);
-        end = std::max(end, t);
       }
       line.points = thinned(line.points, 48);  // many lines lie close to each other
       queue.points = thinned(queue.points, 120);
       held.lines.push_back(line);
       waiting.lines.push_back(queue);
+    }
+    if (last > end) {
+      const std::string cut = "The " + duration_text(last - end) + " after that are not drawn.";
+      for (Chart* chart : {&held, &waiting}) {
+        chart->note += (chart->note.empty() ? "" : " ") + cut;
+      }
     }
     const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
     if (from && to && *to > begin && *from < end) {

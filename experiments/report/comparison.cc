@@ -1,6 +1,8 @@
 // What evaluate found: the candidate against the yardstick in every cell, and each cell in full.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "experiments/report/chart.h"
 #include "experiments/report/html.h"
@@ -82,13 +84,37 @@ std::string cell_facts(const Json& row) {
                 {"training seeds", figure("seeds", 0)},
                 {"headroom", percent(row, "headroom")},
                 {"headroom in hindsight", percent(row, "headroom_hindsight")},
+                {"no headroom, for knowing run times bounds nothing here", text(row, "no_bound")},
                 {"openings of the test part", opened > 0 ? figure("test_openings", 0) : ""}});
 }
 
+// The candidate's own figures; documents of before say some of them only as ratios.
+double filled(const Json& row, const char* key, double otherwise) {
+  return number(row, key).value_or(otherwise);
+}
+
+Json with_own_figures(const Json& row) {
+  Json out = row;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  double yardstick_wait_s = none;
+  if (row.contains("policies") && row["policies"].is_array()) {
+    for (const Json& rival : row["policies"]) {
+      if (text(rival, "policy") == text(row, "yardstick")) {
+        yardstick_wait_s = filled(rival, "max_wait_s", none);
+      }
+    }
+  }
+  out["max_wait_s"] =
+      filled(row, "max_wait_s", filled(row, "max_wait_ratio", none) * yardstick_wait_s);
+  out["preemptions"] = filled(row, "preemptions",
+                              filled(row, "preemptions_per_job", none) * filled(row, "jobs", none));
+  return out;
+}
+
 std::string cell_table(const RunRecord& run, const Json& row) {
-  Table table({"policy", "information|the most that it was told about run times", "mean JCT s",
-               "p99 JCT s", "longest wait s", "preemptions", "unfinished",
-               "candidate / it|mean JCT, with its 95 % interval; below 1 is better", "", ""});
+  Table table({"<policy", "<information|the most that it knows about run times, and about speeds",
+               "mean JCT s", "p99 JCT s", "longest wait s", "preemptions", "unfinished",
+               "candidate / it|mean JCT, with its 95 % interval; below 1 is better", "", "<"});
   std::vector<const Json*> rivals;
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) rivals.push_back(&rival);
@@ -99,7 +125,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   const double wide = reach(all);
   const auto add = [&](const Json& of, const std::string& role, const char* css_class) {
     std::vector<std::string> cells = {escape(Names::label(run, text(of, "policy"))),
-                                      escape(text(of, "information")),
+                                      escape(information(of)),
                                       cell(of, "mean_jct_s", 0),
                                       cell(of, "p99_jct_s", 0),
                                       cell(of, "max_wait_s", 0),
@@ -113,7 +139,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     cells.push_back(role);
     table.row(cells, css_class);
   };
-  add(row, "the candidate", "ours");
+  add(with_own_figures(row), "the candidate", "ours");
   if (learned) add(row["untrained"], "before its training, drawn in the same way", "");
   for (const Json* rival : rivals) {
     const std::string name = text(*rival, "policy");
@@ -122,63 +148,147 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     add(*rival, role, "");
   }
   if (const Json* bound = best_bound(row)) {
-    table.heading("A bound, no competitor: it is told run times in advance");
+    table.heading("A bound, no competitor: it knows run times in advance");
     add(*bound, "best of " + std::to_string(row["bounds"].size()), "");
   }
   return table.html();
 }
 
-std::string scene(const Json& row) { return text(row, "trace") + " on " + text(row, "cluster"); }
+// Trace, cluster, and which of several cells of the two.
+std::string scene(const Json& row) {
+  const std::string cell = text(row, "cell");
+  const bool more = !cell.empty() && cell != "as it is";
+  return text(row, "trace") + " on " + text(row, "cluster") + (more ? ", " + cell : "");
+}
+
+struct Compared {
+  const RunRecord* run;
+  const Document* document;
+  const Json* row;
+};
+
+std::vector<Compared> all_compared(const Runs& runs) {
+  std::vector<Compared> out;
+  for (const RunRecord* run : runs) {
+    for (const Document& document : run->comparisons) {
+      for (const Json& row : document.json["cells"]) out.push_back({run, &document, &row});
+    }
+  }
+  return out;
+}
+
+// Where several files say the same of one candidate, the file is part of its name.
+std::vector<std::string> names_of(const std::vector<Compared>& all, bool several) {
+  std::vector<std::string> names;
+  std::map<std::string, int> count;
+  for (const Compared& one : all) {
+    names.push_back((several ? one.run->name + ": " : "") +
+                    Names::label(*one.run, text(*one.row, "policy")));
+    ++count[names.back() + "\n" + scene(*one.row)];
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (count[names[i] + "\n" + scene(*all[i].row)] > 1) {
+      names[i] += ", " + all[i].document->file;
+    }
+  }
+  return names;
+}
 
 }  // namespace
 
-std::string comparison(const Runs& runs) {
-  std::vector<const Json*> all;
-  for (const RunRecord* run : runs) {
-    for (const Document& document : run->comparisons) {
-      for (const Json& row : document.json["cells"]) all.push_back(&row);
-    }
-  }
+std::string headline_of_comparison(const Runs& runs) {
+  const std::vector<Compared> all = all_compared(runs);
   if (all.empty()) return "";
-  const double wide = reach(all);
-  Table table({"candidate",
-               "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
-               "verdict", "where", "yardstick|the heuristic chosen on validation, or in hindsight",
-               "in hindsight|ratio to the best heuristic of this very window",
-               "headroom|what could be won at all: 1 - oracle / yardstick",
-               "captured|share of the headroom that was won, as logarithms", "p99",
-               "largest jobs|mean JCT ratio of the largest class of jobs", "longest wait|ratio",
-               "preemptions|ratio", "mean JCT s", "information", "file"});
-  for (const RunRecord* run : runs) {
-    for (const Document& document : run->comparisons) {
-      for (const Json& row : document.json["cells"]) {
-        std::string name = runs.size() > 1 ? run->name + ": " : "";
-        name += Names::label(*run, text(row, "policy"));
-        std::vector<std::string> cells = {escape(name)};
-        add_ratio(cells, row, "ratio", wide);
-        cells.insert(
-            cells.end(),
-            {verdict(row), escape(scene(row)), escape(yardstick(row)),
-             cell(row, "ratio_hindsight", 3), percent(row, "headroom"), cell(row, "captured", 3),
-             cell(row, "p99_ratio", 3), cell(row, "largest_class_jct_ratio", 3),
-             cell(row, "max_wait_ratio", 3), cell(row, "preemptions_ratio", 2),
-             cell(row, "mean_jct_s", 0), escape(text(row, "information")), escape(document.file)});
-        table.row(cells);
-      }
+  const std::vector<std::string> names = names_of(all, runs.size() > 1);
+  if (all.size() == 1) {
+    const Json& row = *all[0].row;
+    const auto ratio = number(row, "ratio");
+    if (!ratio) return names[0] + ": " + verdict(row) + ".";
+    return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
+           yardstick(row) + ", 95 % interval " + number_text(number(row, "lo"), 3) + " to " +
+           number_text(number(row, "hi"), 3) + ", on " + scene(row) + ": " + verdict(row) + ".";
+  }
+  // By candidate, in the order of the files.
+  std::vector<std::string> order;
+  std::map<std::string, std::map<std::string, int>> verdicts;
+  std::map<std::string, std::pair<double, int>> logs;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string who = (runs.size() > 1 ? all[i].run->name + ": " : "") +
+                            Names::label(*all[i].run, text(*all[i].row, "policy"));
+    if (std::ranges::find(order, who) == order.end()) order.push_back(who);
+    ++verdicts[who][verdict(*all[i].row)];
+    const auto ratio = number(*all[i].row, "ratio");
+    if (!ratio || *ratio <= 0) continue;
+    logs[who].first += std::log(*ratio);
+    ++logs[who].second;
+  }
+  std::string out;
+  constexpr size_t kMost = 4;  // candidates in a sentence
+  for (size_t k = 0; k < std::min(order.size(), kMost); ++k) {
+    const auto [sum, ratios] = logs[order[k]];
+    if (k > 0) out += " ";
+    out += order[k];
+    if (ratios > 0) {
+      out += " has " + number_text(std::exp(sum / ratios), 3) +
+             " times the baselines' mean job completion time (geometric mean of " +
+             std::to_string(ratios) + ")";
     }
+    std::string found;
+    for (const auto& [what, count] : verdicts[order[k]]) {
+      found += (found.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+    }
+    out += ": " + found + ".";
+  }
+  if (order.size() > kMost) {
+    out += " " + std::to_string(order.size() - kMost) + " more candidates are in the table.";
+  }
+  return out;
+}
+
+std::string comparison(const Runs& runs) {
+  const std::vector<Compared> all = all_compared(runs);
+  if (all.empty()) return "";
+  std::vector<const Json*> rows;
+  for (const Compared& one : all) rows.push_back(one.row);
+  const double wide = reach(rows);
+  const std::vector<std::string> names = names_of(all, runs.size() > 1);
+  Table table({"<candidate",
+               "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
+               "verdict", "<where",
+               "<yardstick|the heuristic chosen on validation, or in hindsight", "mean JCT s"});
+  Table more({"<candidate", "<where",
+              "in hindsight|ratio to the best heuristic of this very window",
+              "headroom|what could be won at all: 1 - oracle / yardstick",
+              "captured|share of the headroom that was won, as logarithms", "p99|ratio",
+              "largest jobs|mean JCT ratio of the largest class of jobs", "longest wait|ratio",
+              "preemptions|ratio", "<information", "<file"});
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Json& row = *all[i].row;
+    std::vector<std::string> cells = {escape(names[i])};
+    add_ratio(cells, row, "ratio", wide);
+    cells.insert(cells.end(), {verdict(row), escape(scene(row)), escape(yardstick(row)),
+                               cell(row, "mean_jct_s", 0)});
+    table.row(cells);
+    more.row({escape(names[i]), escape(scene(row)), cell(row, "ratio_hindsight", 3),
+              percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),
+              cell(row, "largest_class_jct_ratio", 3), cell(row, "max_wait_ratio", 3),
+              cell(row, "preemptions_ratio", 2), escape(information(row)),
+              escape(all[i].document->file)});
   }
   return "<section><h2>Comparison</h2>\n<p>Mean job completion time (JCT) of the same jobs under "
          "the same arrivals. A ratio below 1 is better than the yardstick, above 1 worse; an "
          "interval that holds 1 does not tell them apart.</p>\n" +
-         table.html() + "</section>\n";
+         table.html() + "<h3>More about each comparison</h3>\n" + more.html() + "</section>\n";
 }
 
 std::string cells(const RunRecord& run) {
   std::string out;
   for (const Document& document : run.comparisons) {
     for (const Json& row : document.json["cells"]) {
-      out += "<h3>" + escape(scene(row) + ", " + document.file) + "</h3>\n" + cell_facts(row) +
-             cell_table(run, row);
+      out += "<h3>" +
+             escape(Names::label(run, text(row, "policy")) + ": " + scene(row) + ", " +
+                    document.file) +
+             "</h3>\n" + cell_facts(row) + cell_table(run, row);
     }
   }
   return out.empty() ? "" : "<section><h2>Policies, cell by cell</h2>\n" + out + "</section>\n";

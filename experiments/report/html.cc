@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "env/base/text.h"
@@ -56,8 +57,45 @@ std::string escape(std::string_view text) {
 
 std::string number_text(std::optional<double> value, int decimals) {
   if (!value || !std::isfinite(*value)) return std::string(kAbsent);
-  const std::string digits = fmt::format("{:.{}f}", *value, decimals);
+  std::string digits = fmt::format("{:.{}f}", *value, decimals);
+  // Nothing is less than nothing.
+  if (digits.find_first_not_of("-0.") == digits.npos && digits[0] == '-') digits.erase(0, 1);
   return std::abs(*value) < 1e15 ? grouped(digits) : fmt::format("{:.3g}", *value);
+}
+
+std::string in_words(const std::string& key) {
+  struct Word {
+    const char *part, *said;
+  };
+  constexpr Word kWords[] = {{"jct", "JCT"},
+                             {"gpu", "GPU"},
+                             {"gpus", "GPUs"},
+                             {"kl", "KL divergence"},
+                             {"lr", "learning rate"},
+                             {"p50", "median"},
+                             {"p95", "95th percentile"},
+                             {"p99", "99th percentile"}};
+  std::string out, part;
+  const auto end_part = [&] {
+    for (const Word& word : kWords) {
+      if (part == word.part) part = word.said;
+    }
+    out += part;
+    part.clear();
+  };
+  const bool seconds = key.ends_with("_s") && !key.ends_with("per_s");
+  for (const char c : seconds ? key.substr(0, key.size() - 2) : key) {
+    if (c != '/' && c != '_') {
+      part += c;
+      continue;
+    }
+    end_part();
+    out += c == '/' ? ": " : " ";
+  }
+  end_part();
+  if (seconds) out += ", s";
+  if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  return out;
 }
 
 std::string duration_text(double seconds) {

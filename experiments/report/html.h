@@ -18,6 +18,9 @@ inline constexpr std::string_view kAbsent = "–";
 // "12,345.6": `decimals` digits behind the point. Absent or not finite: a dash.
 std::string number_text(std::optional<double> value, int decimals);
 
+// A key as a title: "validation/mean_jct_s" is "Validation: mean JCT, s".
+std::string in_words(const std::string& key);
+
 // "12 s", "3.5 min", "2.1 h", "4 d": at most three digits.
 std::string duration_text(double seconds);
 

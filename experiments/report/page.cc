@@ -13,11 +13,12 @@ namespace {
 std::string title_of(const Runs& runs) {
   std::string out;
   for (const RunRecord* run : runs) out += (out.empty() ? "" : ", ") + run->name;
+  if (runs.size() == 1 && !runs[0]->is_run()) return "Results in " + out;
   if (runs.size() == 1 && !runs[0]->agent().empty()) return runs[0]->agent() + ", run " + out;
   return (runs.size() == 1 ? "Run " : "Runs ") + out;
 }
 
-// What is told of each run alone.
+// What is found of each run alone.
 std::string own_sections(const RunRecord& run) {
   Names names;
   for (const JobsFile& file : run.jobs) {  // the trained policy has the first colour
@@ -25,20 +26,23 @@ std::string own_sections(const RunRecord& run) {
       if (of.policy.starts_with("checkpoint:")) names.colour(Names::label(run, of.policy));
     }
   }
-  return cells(run) + replays(run) + completion_times(run, names) + over_time(run, names) +
-         all_metrics(run) + settings(run);
+  return cells(run) + replays(run) + details(run) + completion_times(run, names) +
+         over_time(run, names) + all_metrics(run) + settings(run);
 }
 
+// What was found comes first, where it comes from last.
 std::string body(const Runs& runs) {
+  const std::string sentence = headline(runs);
+  std::string out = sentence.empty() ? "" : "<p class='headline'>" + escape(sentence) + "</p>\n";
   if (runs.size() == 1) {
-    return provenance(*runs[0]) + comparison(runs) + learning(runs) + own_sections(*runs[0]);
+    return out + comparison(runs) + learning(runs) + own_sections(*runs[0]) + provenance(*runs[0]);
   }
-  std::string out = runs_table(runs) + comparison(runs) + learning(runs) + settings_apart(runs);
+  out += comparison(runs) + learning(runs) + settings_apart(runs);
   for (const RunRecord* run : runs) {
-    out += "<article><h1>" + escape(run->name) + "</h1>\n" + provenance(*run) + own_sections(*run) +
+    out += "<article><h1>" + escape(run->name) + "</h1>\n" + own_sections(*run) + provenance(*run) +
            "</article>\n";
   }
-  return out;
+  return out + runs_table(runs);
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ void check_series(const Json& series, const fs::path& path) {
   }
 }
 
-JobsFile read_jobs(const fs::path& path) {
-  const std::string content = read_file(path);
+JobsFile read_jobs(const fs::path& path, const std::string& content) {
   const std::string name = path.string();
   if (!content.starts_with(kJobsHeader)) {
     throw InputError(name + ":1", "the header of a file of jobs",
@@ -89,23 +88,37 @@ JobsFile read_jobs(const fs::path& path) {
   return out;
 }
 
-void read_evaluation(const fs::path& path, RunRecord& out) {
-  if (path.extension() == ".csv") out.jobs.push_back(read_jobs(path));
-  if (path.extension() != ".json") return;
-  const Document document{path.filename().string(), read_json(path)};
-  const auto keep = [&](const char* key, std::vector<Document>& kind) {
-    if (!document.json.contains(key)) return;
-    check_rows(document, key, path);
-    kind.push_back(document);
-    for (const Json& row : document.json[key]) {
-      if (is_bound(row)) out.bounds.insert(text(row, "policy"));
-    }
-  };
-  keep("cells", out.comparisons);
-  keep("runs", out.replays);
-  if (!document.json.contains("series")) return;
-  keep("series", out.series);
-  check_series(document.json["series"], path);
+// Returns false where the file is of no kind that a report is made from.
+bool read_evaluation(const fs::path& path, RunRecord& out) {
+  if (path.extension() == ".csv") {
+    add_jobs(path, read_file(path), out);
+    return true;
+  }
+  return path.extension() == ".json" && add_document(path, read_json(path), out);
+}
+
+// The last `parts` of a path, "checkpoint:" before it left out.
+std::string tail(const std::string& policy, size_t parts) {
+  constexpr std::string_view kCheckpoint = "checkpoint:";
+  const bool trained = policy.starts_with(kCheckpoint);
+  fs::path path(trained ? policy.substr(kCheckpoint.size()) : policy);
+  if (path.filename().empty()) path = path.parent_path();
+  if (!trained && path.extension() == ".yaml") path.replace_extension();
+  std::vector<std::string> all;
+  for (const fs::path& part : path) all.push_back(part.string());
+  const size_t first = all.size() - std::min(parts, all.size());
+  fs::path out;
+  for (size_t i = first; i < all.size(); ++i) out /= all[i];
+  return out.string();
+}
+
+void note_policy(const Json& row, std::set<std::string>& names) {
+  const std::string name = text(row, "policy");
+  if (!name.empty()) names.insert(name);
+  for (const char* key : {"policies", "bounds", "others"}) {
+    if (!row.contains(key) || !row[key].is_array()) continue;
+    for (const Json& other : row[key]) note_policy(other, names);
+  }
 }
 
 }  // namespace
@@ -123,9 +136,68 @@ std::optional<double> number(const Json& object, const char* key) {
   return object[key].get<double>();
 }
 
+bool add_document(const fs::path& path, const Json& json, RunRecord& out) {
+  const Document document{path.filename().string(), json};
+  bool known = false;
+  const auto keep = [&](const char* key, std::vector<Document>& kind) {
+    if (!document.json.contains(key)) return;
+    check_rows(document, key, path);
+    known = true;
+    kind.push_back(document);
+    for (const Json& row : document.json[key]) {
+      if (is_bound(row)) out.bounds.insert(text(row, "policy"));
+    }
+  };
+  keep("cells", out.comparisons);
+  keep("runs", out.replays);
+  keep("series", out.series);
+  if (document.json.contains("series")) check_series(document.json["series"], path);
+  return known;
+}
+
+void add_jobs(const fs::path& path, const std::string& content, RunRecord& out) {
+  out.jobs.push_back(read_jobs(path, content));
+}
+
+void settle(RunRecord& out) {
+  std::set<std::string> names;
+  for (const auto& [documents, key] :
+       {std::pair(&out.comparisons, "cells"), std::pair(&out.replays, "runs"),
+        std::pair(&out.series, "series")}) {
+    for (const Document& document : *documents) {
+      for (const Json& row : document.json[key]) note_policy(row, names);
+    }
+  }
+  for (const JobsFile& file : out.jobs) {
+    for (const JobTimes& of : file.policies) names.insert(of.policy);
+  }
+  const auto label = [&](const std::string& policy, size_t parts) {
+    const bool file = policy.ends_with(".yaml");
+    if (!policy.starts_with("checkpoint:")) return file ? tail(policy, parts) : policy;
+    return (out.agent().empty() ? "checkpoint" : out.agent()) + " (" + tail(policy, parts) + ")";
+  };
+  constexpr size_t kMostParts = 32;  // of a path; after that it is shown as it is
+  for (const std::string& name : names) {
+    for (size_t parts = 1; parts <= kMostParts; ++parts) {
+      const std::string own = label(name, parts);
+      const bool taken = std::ranges::any_of(names, [&](const std::string& other) {
+        return other != name && label(other, parts) == own;
+      });
+      out.labels[name] = own;
+      if (!taken) break;
+      if (parts == kMostParts) out.labels[name] = name;
+    }
+  }
+}
+
 bool is_bound(const Json& row) {
   const std::string level = text(row, "information");
   return level == "oracle" || level == "noisy-oracle";
+}
+
+std::string information(const Json& row) {
+  const std::string level = text(row, "information"), speeds = text(row, "speeds");
+  return speeds.empty() ? level : level + ", speeds " + speeds;
 }
 
 RunRecord read_run(const fs::path& given) {
@@ -141,13 +213,55 @@ RunRecord read_run(const fs::path& given) {
   for (const Setting& setting : config.entries())
     out.config.emplace_back(setting.key, setting.value);
   if (fs::exists(path / "metrics.csv")) out.metrics.emplace(path / "metrics.csv");
-  if (!fs::is_directory(path / "evaluations")) return out;
+  if (!fs::is_directory(path / "evaluations")) {
+    settle(out);
+    return out;
+  }
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path / "evaluations")) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   for (const fs::path& file : files) read_evaluation(file, out);
+  settle(out);
+  return out;
+}
+
+RunRecord read_files(const std::vector<fs::path>& paths) {
+  RunRecord out;
+  for (const fs::path& path : paths) {
+    out.name += (out.name.empty() ? "" : ", ") + path.filename().string();
+    if (!read_evaluation(path, out)) {
+      throw InputError(path.string(),
+                       "a run folder, JSON of simulate, evaluate or whatif (--json-out) or of "
+                       "--series-out, or CSV of --jobs-out",
+                       "another file");
+    }
+  }
+  settle(out);
+  return out;
+}
+
+std::vector<RunRecord> read_all(const std::vector<std::string>& paths) {
+  std::vector<RunRecord> out;
+  std::vector<fs::path> files, folders;
+  for (const std::string& path : paths) {
+    if (fs::is_regular_file(path)) {
+      files.emplace_back(path);
+      continue;
+    }
+    out.push_back(read_run(path));
+    folders.push_back(fs::weakly_canonical(path));
+  }
+  // Folders of one name are called by more of their paths.
+  for (size_t parts = 2; parts <= 8; ++parts) {
+    std::map<std::string, int> count;
+    for (const RunRecord& run : out) ++count[run.name];
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (count[out[i].name] > 1) out[i].name = tail(folders[i].string(), parts);
+    }
+  }
+  if (!files.empty()) out.push_back(read_files(files));
   return out;
 }
 

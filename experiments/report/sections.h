@@ -25,12 +25,19 @@ class Names {
   std::map<std::string, int> colours_;
 };
 
+// What was found, in a sentence or a few: of comparisons, else of replays, else of the training.
+std::string headline(const Runs& runs);
+std::string headline_of_comparison(const Runs& runs);
+std::string headline_of_replays(const Runs& runs);
+
 std::string runs_table(const Runs& runs);      // of several
 std::string settings_apart(const Runs& runs);  // the settings in which several differ
 std::string provenance(const RunRecord& run);
 std::string comparison(const Runs& runs);   // what evaluate found: a row a cell
 std::string cells(const RunRecord& run);    // each cell with all its policies
 std::string replays(const RunRecord& run);  // what simulate found
+// Tables out of simulate: size classes, waits by reason, fairness, tenants, GPU time.
+std::string details(const RunRecord& run);
 std::string learning(const Runs& runs);
 std::string completion_times(const RunRecord& run, Names& names);
 std::string over_time(const RunRecord& run, Names& names);

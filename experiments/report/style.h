@@ -36,6 +36,9 @@ code { font: 12px/1.4 ui-monospace, monospace; color: var(--soft); overflow-wrap
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
+thead th, tbody th, .text { white-space: normal; }
+tbody th, .text { overflow-wrap: break-word; max-width: 22rem; min-width: 5rem; }
+.text { text-align: left; }
 thead th { color: var(--soft); font-weight: 400; vertical-align: bottom; }
 th[title] { text-decoration: underline dotted; text-underline-offset: .2em; }
 tbody th { font-weight: 400; }
@@ -71,7 +74,21 @@ footer { margin-top: 2rem; color: var(--soft); font-size: 13px; }
   .provenance { grid-template-columns: 1fr; }
   .provenance dd { margin-bottom: .4rem; }
 }
-@media print { details { display: block; } }
+.headline { font-size: 1.1rem; max-width: 60rem; }
+@page { size: A4 landscape; margin: 10mm; }
+@media print {
+  :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #bbb; }
+  body { max-width: none; padding: 0; font-size: 9.5px; }
+  .headline { font-size: 12px; }
+  .scroll { overflow: visible; }
+  th, td { padding: .15rem .3rem; }
+  th:first-child { position: static; }
+  .interval { width: 90px; }
+  .charts { grid-template-columns: 1fr 1fr; }
+  figure, tr, h2, h3 { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  details { display: block; }
+}
 )css";
 
 }  // namespace yard::report

@@ -8,27 +8,30 @@
 
 namespace yard::report {
 
-Table::Table(const std::vector<std::string>& headings) : columns_(headings.size()) {
+Table::Table(const std::vector<std::string>& headings) {
   for (const std::string& heading : headings) {
-    const std::vector<std::string_view> parts = split(heading, '|');
-    head_ += "<th scope='col'";
+    std::vector<std::string_view> parts = split(heading, '|');
+    text_.push_back(parts[0].starts_with('<'));
+    if (text_.back()) parts[0].remove_prefix(1);
+    head_ += text_.back() ? "<th scope='col' class='text'" : "<th scope='col'";
     if (parts.size() > 1) head_ += " title='" + escape(parts[1]) + "'";
     head_ += ">" + escape(parts[0]) + "</th>";
   }
 }
 
 void Table::row(const std::vector<std::string>& cells, const std::string& css_class) {
-  YARD_CHECK(cells.size() == columns_, "a row has a cell for each heading");
+  YARD_CHECK(cells.size() == text_.size(), "a row has a cell for each heading");
   body_ += css_class.empty() ? "<tr>" : "<tr class='" + css_class + "'>";
   for (size_t i = 0; i < cells.size(); ++i) {
-    body_ += i == 0 ? "<th scope='row'>" + cells[i] + "</th>" : "<td>" + cells[i] + "</td>";
+    const char* cell = text_[i] ? "<td class='text'>" : "<td>";
+    body_ += i == 0 ? "<th scope='row'>" + cells[i] + "</th>" : cell + cells[i] + "</td>";
   }
   body_ += "</tr>\n";
 }
 
 void Table::heading(const std::string& text) {
   body_ +=
-      fmt::format("<tr class='across'><th colspan='{}'>{}</th></tr>\n", columns_, escape(text));
+      fmt::format("<tr class='across'><th colspan='{}'>{}</th></tr>\n", text_.size(), escape(text));
 }
 
 std::string Table::html() const {

@@ -8,7 +8,8 @@ namespace yard::report {
 
 class Table {
  public:
-  // A heading may carry an explanation, behind '|'.
+  // A heading may carry an explanation, behind '|'. One that begins with '<' is of a column of
+  // text, whose cells are on the left and wrap; figures do not.
   explicit Table(const std::vector<std::string>& headings);
 
   // Cells are HTML, already escaped. The first is the row's name.
@@ -20,7 +21,7 @@ class Table {
   std::string html() const;
 
  private:
-  size_t columns_;
+  std::vector<bool> text_;  // by column
   std::string head_, body_;
 };
 

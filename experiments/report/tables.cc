@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "experiments/report/html.h"
+#include "experiments/report/plain_tables.h"
 #include "experiments/report/sections.h"
 #include "experiments/report/table.h"
 
@@ -25,18 +27,25 @@ std::string replays(const RunRecord& run) {
   std::string out;
   for (const Document& document : run.replays) {
     const Json& json = document.json;
-    Table table({"policy", "placement", "information", "jobs", "unfinished", "mean JCT s",
-                 "p50 JCT s", "p99 JCT s", "mean wait s", "makespan s", "utilisation",
-                 "preemptions"});
+    Table table({"<policy", "<placement", "<information", "jobs", "unfinished", "mean JCT s",
+                 "p50 JCT s", "p99 JCT s", "mean wait s", "longest wait s", "makespan s",
+                 "utilisation", "preemptions"});
     const auto add = [&](const Json& row) {
       const std::string policy = text(row, "policy");
-      table.row({escape(Names::label(run, policy)), or_absent(text(row, "placement")),
-                 or_absent(text(row, "information")), cell(row, "jobs", 0),
-                 cell(row, "unfinished", 0), cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0),
-                 cell(row, "p99_jct_s", 0), cell(row, "mean_wait_s", 0), cell(row, "makespan_s", 0),
-                 cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
-                policy.starts_with("checkpoint:") ? "ours" : "");
+      table.row(
+          {escape(Names::label(run, policy)), or_absent(text(row, "placement")),
+           or_absent(information(row)), cell(row, "jobs", 0), cell(row, "unfinished", 0),
+           cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0), cell(row, "p99_jct_s", 0),
+           cell(row, "mean_wait_s", 0), cell(row, "max_wait_s", 0), cell(row, "makespan_s", 0),
+           cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
+          policy.starts_with("checkpoint:") ? "ours" : "");
     };
+    if (json.contains("logged") && json["logged"].is_object()) {
+      Json logged = json["logged"];
+      logged["policy"] = "the log itself";
+      add(logged);
+    }
+    const std::string no_bound = text(json, "no_bound");
     bool bounds = false;
     for (const Json& row : json["runs"]) {
       if (is_bound(row))
@@ -44,7 +53,12 @@ std::string replays(const RunRecord& run) {
       else
         add(row);
     }
-    if (bounds) table.heading("Bounds, no competitors: these are told run times in advance");
+    if (bounds && no_bound.empty()) {
+      table.heading("Bounds, no competitors: these know run times in advance");
+    } else if (bounds) {
+      table.heading("No competitors: these know run times in advance, which bounds nothing here (" +
+                    escape(no_bound) + ")");
+    }
     for (const Json& row : json["runs"]) {
       if (is_bound(row)) add(row);
     }
@@ -60,9 +74,46 @@ std::string replays(const RunRecord& run) {
   return out.empty() ? "" : "<section><h2>Replays</h2>\n" + out + "</section>\n";
 }
 
+std::string details(const RunRecord& run) {
+  std::string out;
+  for (const Document& document : run.replays) {
+    for (const PlainTable& plain : plain_tables(document.json["runs"])) {
+      std::vector<std::string> headings;
+      for (const std::string& column : plain.columns) {
+        const bool words = column == "policy" || column == "reason" || column == "tenant";
+        headings.push_back((words ? "<" : "") + in_words(column));
+      }
+      Table table(headings);
+      for (const std::vector<Json>& row : plain.rows) {
+        std::vector<std::string> cells;
+        for (const Json& value : row) {
+          if (value.is_string()) {
+            const std::string said = value.get<std::string>();
+            cells.push_back(escape(cells.empty() ? Names::label(run, said) : said));
+          } else if (!value.is_number()) {
+            cells.emplace_back(kAbsent);
+          } else {
+            const double figure = value.get<double>();
+            const bool whole = figure == std::floor(figure) || std::abs(figure) >= 1000;
+            cells.push_back(number_text(figure, whole ? 0 : 3));
+          }
+        }
+        table.row(cells);
+      }
+      out += "<h3>" + escape(plain.title);
+      if (run.replays.size() > 1) out += ", " + escape(document.file);
+      out += "</h3>\n" + table.html();
+    }
+  }
+  return out.empty()
+             ? ""
+             : "<section><h2>Classes, waits, tenants, GPU time</h2>\n" + out + "</section>\n";
+}
+
 std::string runs_table(const Runs& runs) {
-  Table table({"run", "agent", "seed", "state", "started", "ended", "version"});
+  Table table({"<run", "<agent", "seed", "<state", "<started", "<ended", "<version"});
   for (const RunRecord* run : runs) {
+    if (!run->is_run()) continue;
     const Json& of = run->run;
     const Json version = of.contains("yardmaster") ? of["yardmaster"] : Json::object();
     table.row({escape(run->name), or_absent(run->agent()), or_absent(text(of, "seed")),
@@ -74,9 +125,9 @@ std::string runs_table(const Runs& runs) {
 }
 
 std::string settings_apart(const Runs& runs) {
-  std::vector<std::string> keys, headings = {"setting"};
+  std::vector<std::string> keys, headings = {"<setting"};
   for (const RunRecord* run : runs) {
-    headings.push_back(run->name);
+    headings.push_back("<" + run->name);
     for (const auto& [key, value] : run->config) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
@@ -103,7 +154,8 @@ std::string settings_apart(const Runs& runs) {
 
 std::string provenance(const RunRecord& run) {
   const Json& of = run.run;
-  std::string out = "<dl class='provenance'>";
+  if (!run.is_run()) return "";
+  std::string out = "<h3>Where this comes from</h3>\n<dl class='provenance'>";
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   };
@@ -127,11 +179,15 @@ std::string provenance(const RunRecord& run) {
     built += fmt::format("{} {}", key, text(part("yardmaster"), key.c_str()));
   }
   const std::string commit = text(part("yardmaster"), "commit");
-  line("version",
-       escape("yardmaster " + text(part("yardmaster"), "release") + ", commit " + commit));
+  if (!commit.empty()) {
+    line("version",
+         escape("yardmaster " + text(part("yardmaster"), "release") + ", commit " + commit));
+  }
   line("built with", escape(built));
-  line("machine", escape(text(part("machine"), "cpu") + ", " + text(part("machine"), "cores") +
-                         " cores, " + text(part("machine"), "memory_gib") + " GiB"));
+  if (!part("machine").empty()) {
+    line("machine", escape(text(part("machine"), "cpu") + ", " + text(part("machine"), "cores") +
+                           " cores, " + text(part("machine"), "memory_gib") + " GiB"));
+  }
   for (const Json& trace : part("traces")) {
     const std::string sha = text(trace, "sha256");
     line(("trace, " + escape(text(trace, "used_as"))).c_str(),
@@ -143,7 +199,7 @@ std::string provenance(const RunRecord& run) {
 
 std::string settings(const RunRecord& run) {
   if (run.config.empty()) return "";
-  Table table({"setting", "value"});
+  Table table({"<setting", "<value"});
   for (const auto& [key, value] : run.config) table.row({escape(key), or_absent(value)});
   return "<details><summary>All settings</summary>\n" + table.html() + "</details>\n";
 }

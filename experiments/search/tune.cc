@@ -10,6 +10,7 @@
 
 #include "env/base/error.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "experiments/search/cma_es.h"
 
 namespace yard {
@@ -43,6 +44,7 @@ class Search {
   Tuned run() {
     tuned_.policy = policy_;
     tuned_.level = prepare(policy_, run_).level;
+    tuned_.speeds = run_.speeds;
     tuned_.fixed = run_.policy;
     Point start;
     for (const Field& field : numbers_) {
@@ -187,6 +189,7 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
   entry("budget", std::to_string(options.budget));
   entry("refused", std::to_string(tuned.refused));
   entry("seed", std::to_string(options.seed));
+  if (tuned.speeds != SpeedLevel::kTold) entry("speeds", speed_level_name(tuned.speeds));
   entry("ratio_to_defaults", shortest(tuned.ratio));
   out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
   for (size_t c = 0; c < cells.size(); ++c) {

@@ -24,6 +24,7 @@ struct TuneOptions {
 struct Tuned {
   std::string policy;
   Level level = Level::kBlind;
+  SpeedLevel speeds = SpeedLevel::kTold;
   std::vector<std::pair<std::string, std::string>> settings;  // every number that it declares
   Settings fixed;                                             // what was given and not searched
   int evaluated = 0;  // candidates, of which the policy refused some

@@ -3,7 +3,7 @@
 //   saf     r n                           smallest area first
 //   f1      log10(r) n + 870 log10(s)     Carastan-Santos and de Camargo, SC 2017
 //   wfp3    -(w / r)^3 n                  Tang et al., CLUSTER 2009
-//   unicep  -w / (log2(n) r)              Tang et al.
+//   unicef  -w / (log2(n) r)              Tang et al.: jobs of one GPU, whose logarithm is 0, first
 // r is the user's limit; where she set none, Helios' rolling estimate.
 
 #include <cmath>
@@ -33,8 +33,12 @@ double wfp3(const Asked& a) {
   const double x = a.waited_s / a.run_s;
   return -x * x * x * a.gpus;
 }
-// One GPU counts as two: its logarithm is 0.
-double unicep(const Asked& a) { return -a.waited_s / (std::log2(std::max(a.gpus, 2.0)) * a.run_s); }
+// The formula puts jobs of one GPU before all others; among them w / r decides.
+double unicef(const Asked& a) {
+  constexpr double kBeforeAll = 1e9;  // times longer than its run time has no job waited
+  const double x = a.waited_s / a.run_s;
+  return a.gpus <= 1 ? -kBeforeAll - x : -x / std::log2(a.gpus);
+}
 
 template <double (*kScore)(const Asked&)>
 class BatchOrder final : public Policy {
@@ -92,9 +96,9 @@ const PolicyRegistry::Add<BatchOrder<wfp3>> kWfp3{
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 
-const PolicyRegistry::Add<BatchOrder<unicep>> kUnicep{
-    "unicep",
-    {.about = "who has waited long for its length first, small ones before large ones",
+const PolicyRegistry::Add<BatchOrder<unicef>> kUnicef{
+    "unicef",
+    {.about = "who has waited long for its length first, one GPU before all, small before large",
      .source = "Tang et al., CLUSTER 2009",
      .fidelity = "exact where users set limits; skips what does not fit",
      .level = Level::kEstimate,

@@ -126,7 +126,8 @@ const PolicyRegistry::Add<Conservative> kConservative{
     "conservative",
     {.about = "first come; others go ahead where that delays nobody, by limits or else estimates",
      .source = "Mu'alem and Feitelson, TPDS 2001",
-     .fidelity = "exact where users set limits; reservations count GPUs, not nodes",
+     .fidelity = "exact where users set limits; reservations count GPUs, not nodes; Slurm: nearest "
+                 "is sched/backfill as it comes, `depth` being bf_max_job_test",
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 

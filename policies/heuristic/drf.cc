@@ -1,7 +1,11 @@
-// Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the next task goes to the job
-// whose dominant share is least, to the role group of it that is furthest behind what was asked
-// for. Elastic jobs grow by it, as DL2's rival did; others get what they ask for, in the order in
-// which they came.
+// Dominant resource fairness (Ghodsi et al., NSDI 2011) over GPUs, CPUs and host memory. The next
+// job is one of the tenant with the least dominant share per weight, of it the user with the least
+// dominant share; it gets what it asks for or, where it is elastic, the least with which it runs.
+// What fits nowhere is passed over. Then elastic jobs grow: the next task goes to the job whose
+// dominant share is least, to the role group of it that is furthest behind what was asked for, as
+// DL2's rival did.
+#include <optional>
+
 #include "env/sim/sizes.h"
 #include "policies/policy.h"
 
@@ -9,36 +13,50 @@ namespace yard {
 namespace {
 
 struct Config {
+  std::string share = "tree";
   double timer_s = 1200;
   void fields(FieldList& f) {
+    f("share", share, {"tree", "user", "tenant", "job"},
+      "whose shares count: tree: the cluster's tenants, and users within each; user: users alone; "
+      "tenant: tenants alone; job: every job's, first come first served, as DL2's rival did");
     f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
   }
 };
 
 class Drf final : public Policy {
  public:
-  explicit Drf(const Settings& settings)
-      : slot_us_(static_cast<int64_t>(parse<Config>(settings).timer_s * 1e6)) {}
+  explicit Drf(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    slot_us_ = static_cast<int64_t>(config.timer_s * 1e6);
+    using Owners = ProgressiveFilling::Owners;
+    if (config.share == "tree") owners_ = Owners::kTree;
+    if (config.share == "user") owners_ = Owners::kUser;
+    if (config.share == "tenant") owners_ = Owners::kTenant;
+  }
 
   Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    Sizes(view, slot_us_).hand_out(least_share(view, shares), draft);
+    std::optional<ProgressiveFilling> filling;
+    if (owners_) filling.emplace(view, *owners_);
+    Sizes sizes = filling ? Sizes(view, slot_us_, *filling) : Sizes(view, slot_us_);
+    sizes.hand_out(least_share(view, shares), draft);
   }
 
  private:
-  int64_t slot_us_;
+  int64_t slot_us_ = 0;
+  std::optional<ProgressiveFilling::Owners> owners_;  // none: every job by itself
 };
 
 const PolicyRegistry::Add<Drf> kDrf{
     "drf",
-    {.about = "dominant resource fairness: elastic jobs grow, the least share first",
+    {.about = "dominant resource fairness of tenants and users; then elastic jobs grow by it",
      .source = "DRF, NSDI 2011; as a rival, DL2, TPDS 2021",
-     .fidelity = "between jobs, by slots of time; jobs that are not elastic are never stopped",
+     .fidelity = "its progressive filling, whole jobs for tasks, passing over what does not fit; "
+                 "elastic jobs change size by slots of time, others are never stopped",
      .level = Level::kBlind,
      .preemptive = true,
-     .by_sizes = true,
      .fields = describe<Config>}};
 
 }  // namespace

@@ -100,7 +100,8 @@ const PolicyRegistry::Add<Easy> kEasy{
     {.about =
          "first come; others go ahead where users' limits say that it delays nobody at the head",
      .source = "Lifka, JSSPP 1995",
-     .fidelity = "exact; the reservation counts GPUs, not nodes",
+     .fidelity = "exact; the reservation counts GPUs, not nodes; Slurm: nearest is sched/backfill "
+                 "with SchedulerParameters=bf_job_part_count_reserve=1",
      .level = Level::kEstimate,
      .by_limits = true,
      .fields = describe<Config>}};

@@ -1,11 +1,20 @@
-// Every user has the same right to GPUs (max-min fairness, as the fair schedulers of Borg, YARN and
-// Slurm have it): a job's place in order is what its user holds before it, the older of equals
-// first. Of a user's jobs those that run come first, then those that wait in the order in which
-// they came. A job stops those that come after it: of users who hold more besides the job that
-// stops, or as much where it is younger, so that a large job need not wait for ever.
+// Everyone has a right to GPUs: tenants to their quota and, beyond it, to a share by weight; the
+// users of a tenant to as many each (max-min fairness). A job's place in order follows from what
+// its tenant and its user hold before it:
+//   1. jobs within the quota of their tenant, before those that borrow
+//   2. of tenants of higher priority
+//   3. whose tenant has borrowed least before them, per weight
+//   4. submitted first
+// Within a tenant the order is that of users: whose user holds least before it goes first. Of a
+// user's jobs those that run come first, then those that wait in the order in which they came.
+//
+// A job preempts jobs that come after it, so that a large job need not wait for ever. Those of
+// other tenants only to get what its tenant is guaranteed, and only those that its tenant may
+// preempt.
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,12 +28,14 @@ constexpr double kAfterAll = 1e15;
 
 struct Config {
   std::string placement = "best-fit";
-  std::string share = "user";
+  std::string share = "tree";
   bool preempt = true;
   double hold_s = 600;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
-    f("share", share, {"user", "tenant"}, "who has the same right as others");
+    f("share", share, {"tree", "user", "tenant"},
+      "who has rights: tree: the cluster's tenants, and users within each; user: users alone; "
+      "tenant: tenants alone, first come first served within each");
     f("preempt", preempt, "whether running jobs may be stopped for others");
     f("hold_s", hold_s, 0.0, 1e6, "for so long a job that has begun is let be");
   }
@@ -33,78 +44,171 @@ struct Config {
 class FairShare final : public Policy {
  public:
   explicit FairShare(const Settings& settings) : config_(parse<Config>(settings)) {
-    rule_.placement = parse_placement(config_.placement);
+    placement_ = parse_placement(config_.placement);
   }
 
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view, lanes(view)); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
     Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    std::unordered_map<int32_t, double> taken;  // GPUs, by user, of the jobs before
-    const std::vector<Claim> held = holders_in_order(view, taken);
-    rank_waiting(view, ranked, [&](int32_t slot) { return next_place(view, slot, taken); });
+    Ranked ranked(view, carver, lanes(view));
+    const std::vector<Entry> order = in_order(view);
+    std::vector<uint8_t> guaranteed(static_cast<size_t>(view.capacity()), 0);
+    for (const Entry& job : order) guaranteed[static_cast<size_t>(job.slot)] = job.borrows ? 0 : 1;
+    PreemptionRule rule{placement_};
+    if (by_tenant(view)) {
+      rule.lane_of = [&](int32_t slot) {
+        const int32_t t = view.tenant(slot) == kNone ? view.num_tenants() : view.tenant(slot);
+        return 2 * t + guaranteed[static_cast<size_t>(slot)];
+      };
+      rule.may_preempt = [&](int32_t claimant, int32_t holder) {
+        return may_preempt(view, claimant, holder, guaranteed);
+      };
+    }
+    ranked.clear();
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Entry& job = order[i];
+      if (job.held) continue;
+      const Key key{static_cast<double>(i), view.serial(job.slot)};
+      ranked.push(class_in(view, ranked, rule, job.slot), job.slot, key);
+    }
     if (!config_.preempt) {
-      start_in_order(view, ranked, rule_.placement, draft);
+      start_in_order(view, ranked, placement_, draft);
       return;
     }
     std::vector<Claim> may_stop;
     int64_t next_us = kNever;
-    for (const Claim& claim : held) {
-      if (!view.preemptible(claim.slot)) continue;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const int32_t slot = order[i].slot;
+      if (!order[i].held || !view.preemptible(slot)) continue;
       // From when it began to run, whatever its rate became since.
-      const int64_t let_be_us = view.until_us(claim.slot) + hold_us();
+      const int64_t let_be_us = view.until_us(slot) + hold_us();
       if (let_be_us <= view.now_us()) {
-        may_stop.push_back(claim);
+        may_stop.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
       } else {
         next_us = std::min(next_us, let_be_us);
       }
     }
     ListedHolders holders(std::move(may_stop));
     const auto stopped_now = [](int32_t) { return kAfterAll; };  // stops nobody in turn
-    run_first_in_order(view, ranked, holders, rule_, stopped_now, draft);
+    run_first_in_order(view, ranked, holders, rule, stopped_now, draft);
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
 
  private:
+  // A job with what decides on its place in order.
+  struct Entry {
+    int32_t slot;
+    bool held;
+    double of_user;  // GPUs that its user holds, or wants, before it
+    bool borrows = false;
+    int32_t priority = 0;  // of its tenant
+    double of_tenant = 0;  // GPUs that its tenant holds, or wants, before it, over its weight
+    int32_t serial = 0;
+  };
+
   int64_t hold_us() const { return static_cast<int64_t>(config_.hold_s * 1e6); }
-
-  // A job that nobody is named for is by itself.
-  int32_t owner(const View& view, int32_t slot) const {
-    const int32_t named = config_.share == "user" ? view.user(slot) : view.tenant(slot);
-    return named != kNone ? named : -2 - view.serial(slot);
+  bool by_tenant(const View& view) const {
+    return config_.share != "user" && view.num_tenants() > 0;
   }
 
-  // What the job's user holds, or wants, before it.
-  double next_place(const View& view, int32_t slot,
-                    std::unordered_map<int32_t, double>& taken) const {
-    double& before = taken[owner(view, slot)];
-    return std::exchange(before, before + static_cast<double>(view.gpu_milli(slot)) / kWholeGpu);
+  // Jobs of one size differ by what they may preempt.
+  int32_t lanes(const View& view) const {
+    return by_tenant(view) ? 2 * (view.num_tenants() + 1) : 1;
   }
 
-  // In the order of submission.
-  std::vector<Claim> holders_in_order(const View& view,
-                                      std::unordered_map<int32_t, double>& taken) const {
-    std::vector<Claim> out;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      out.push_back({{0, view.serial(view.held(i))}, view.held(i)});
+  // Whose rights the job draws on within its tenant. A job without a name is by itself.
+  int32_t user(const View& view, int32_t slot) const {
+    if (config_.share == "tenant" && view.tenant(slot) != kNone) return 0;
+    if (config_.share == "tenant" || view.user(slot) == kNone) return -2 - view.serial(slot);
+    return view.user(slot);
+  }
+
+  // The jobs that hold GPUs, then those that wait, each with what its user holds before it.
+  std::vector<Entry> with_users(const View& view) const {
+    std::vector<Entry> out;
+    for (int32_t i = 0; i < view.num_held(); ++i) out.push_back({view.held(i), true, 0});
+    std::sort(out.begin(), out.end(), [&](const Entry& a, const Entry& b) {
+      return view.serial(a.slot) < view.serial(b.slot);
+    });
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      out.push_back({slot, false, 0});
     }
-    std::sort(out.begin(), out.end(), [](const Claim& a, const Claim& b) { return a.key < b.key; });
-    for (Claim& claim : out) claim.key.value = next_place(view, claim.slot, taken);
+    std::map<std::pair<int32_t, int32_t>, double> taken;  // GPUs, by tenant and user
+    for (Entry& job : out) {
+      const int32_t tenant = by_tenant(view) ? view.tenant(job.slot) : kNone;
+      double& before = taken[{tenant, user(view, job.slot)}];
+      job.of_user = before;
+      job.serial = view.serial(job.slot);
+      before += gpus(view, job.slot);
+    }
     return out;
   }
 
+  static double gpus(const View& view, int32_t slot) {
+    return static_cast<double>(view.gpu_milli(slot)) / kWholeGpu;
+  }
+
+  std::vector<Entry> in_order(const View& view) const {
+    std::vector<Entry> jobs = with_users(view);
+    std::sort(jobs.begin(), jobs.end(), [](const Entry& a, const Entry& b) {
+      return std::tie(a.of_user, a.serial) < std::tie(b.of_user, b.serial);
+    });
+    if (!by_tenant(view)) return jobs;
+    struct Taken {
+      double guaranteed = 0, borrowed = 0;  // GPUs
+    };
+    std::vector<Taken> taken(static_cast<size_t>(view.num_tenants()) +
+                             1);  // the last: of no tenant
+    for (Entry& job : jobs) {
+      const int32_t t = view.tenant(job.slot);
+      Taken& of = t == kNone ? taken.back() : taken[static_cast<size_t>(t)];
+      const double quota = t == kNone ? 0 : view.tenant_quota(t), more = gpus(view, job.slot);
+      job.priority = t == kNone ? 0 : view.tenant_priority(t);
+      job.borrows = of.guaranteed + more > quota;
+      double& before = job.borrows ? of.borrowed : of.guaranteed;
+      job.of_tenant = before / (t == kNone ? 1 : view.tenant_weight(t));
+      before += more;
+    }
+    // Stable, so that jobs of no GPUs stay where they are within their tenant.
+    std::stable_sort(jobs.begin(), jobs.end(), [](const Entry& a, const Entry& b) {
+      return std::tuple(a.borrows, -a.priority, a.of_tenant, a.serial) <
+             std::tuple(b.borrows, -b.priority, b.of_tenant, b.serial);
+    });
+    return jobs;
+  }
+
+  // Whether a waiting job may preempt a holder that comes after it.
+  static bool may_preempt(const View& view, int32_t claimant, int32_t holder,
+                          const std::vector<uint8_t>& guaranteed) {
+    const int32_t mine = view.tenant(claimant), other = view.tenant(holder);
+    if (mine == other) return true;
+    if (mine == kNone || guaranteed[static_cast<size_t>(claimant)] == 0) return false;
+    switch (view.tenant_preempts(mine)) {
+      case Preempts::kBorrowers:
+        return guaranteed[static_cast<size_t>(holder)] == 0;
+      case Preempts::kLower:
+        return (other == kNone ? 0 : view.tenant_priority(other)) < view.tenant_priority(mine);
+      case Preempts::kAnyone:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   Config config_;
-  PreemptionRule rule_;
+  Placement placement_;
 };
 
 const PolicyRegistry::Add<FairShare> kFairShare{
     "fair-share",
-    {.about = "users hold as many GPUs each, as far as they want them",
-     .source = "folklore; Borg, EuroSys 2015",
-     .fidelity = "GPUs alone count; no decay of what was used before",
+    {.about = "quotas first, then GPUs by tenants' weights; users within a tenant alike",
+     .source = "our own, after YARN's fair scheduler and Slurm's fair tree",
+     .fidelity = "GPUs that are held count, not decayed use, nor CPUs; Slurm: nearest is "
+                 "PriorityType=priority/multifactor, whose fair tree goes by decayed use, with "
+                 "PreemptType=preempt/qos",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};

@@ -35,7 +35,8 @@ class Fifo final : public Policy {
 const PolicyRegistry::Add<Fifo> kFifo{"fifo",
                                       {.about = "strict head of line",
                                        .source = "folklore",
-                                       .fidelity = "exact",
+                                       .fidelity = "exact; Slurm: SchedulerType=sched/builtin with "
+                                                   "PriorityType=priority/basic and one partition",
                                        .level = Level::kBlind,
                                        .fields = describe<Config>}};
 

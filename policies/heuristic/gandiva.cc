@@ -1,8 +1,9 @@
 // Time-slicing as Gandiva does it (Xiao et al., OSDI 2018): jobs run in turn, first come first
-// served. Who waited when a slice of time began may stop who ran then, and has run for most of a
-// slice by now, the longest first; who was stopped goes to the end of the queue. Gandiva slices by
-// the minute, since it stops a job in under a second; where a stop costs more, the slice is worth a
-// search.
+// served. A job that waited when a slice of time began may stop one that ran then, and has run for
+// most of a slice by now, the longest first; a stopped job goes to the end of the queue. Gandiva
+// slices by the minute and suspends and resumes a job in under a second. What that costs here is
+// the world's to say: where it is more than a second the slice is longer, so that stops take the
+// same share of it.
 
 #include <algorithm>
 #include <utility>
@@ -19,10 +20,13 @@ constexpr double kAfterTheQueue = 1e15;
 
 struct Config {
   std::string placement = "best-fit";
-  double slice_s = 600;
+  double slice_s = 60;
+  double slice_per_cost = 60;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
-    f("slice_s", slice_s, 10.0, 1e6, "a slice: how often jobs may be stopped for those who wait");
+    f("slice_s", slice_s, 10.0, 1e6, "a slice: how often jobs may be stopped for those that wait");
+    f("slice_per_cost", slice_per_cost, 0.0, 1e4,
+      "a slice is at least so many times what a stop costs");
   }
 };
 
@@ -32,6 +36,7 @@ class Gandiva final : public Policy {
     const auto config = parse<Config>(settings);
     rule_.placement = parse_placement(config.placement);
     slice_us_ = static_cast<int64_t>(config.slice_s * 1e6);
+    slice_per_cost_ = config.slice_per_cost;
   }
 
   Level level() const override { return Level::kBlind; }
@@ -39,20 +44,23 @@ class Gandiva final : public Policy {
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
-    const int64_t slice_began_us = view.now_us() / slice_us_ * slice_us_;
+    const int64_t stop_us = view.costs().save_us + view.costs().restore_us;
+    const auto least_us = static_cast<int64_t>(slice_per_cost_ * static_cast<double>(stop_us));
+    const int64_t slice_us = std::max(slice_us_, least_us);
+    const int64_t slice_began_us = view.now_us() / slice_us * slice_us;
     std::vector<Claim> had_slice;  // who has run longest is the last in order
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       const int64_t began_us = view.until_us(slot);  // of running: rates may have changed since
       const int64_t ran_us = view.now_us() - began_us;
-      if (!view.preemptible(slot) || began_us >= slice_began_us || ran_us < slice_us_ / 2) continue;
+      if (!view.preemptible(slot) || began_us >= slice_began_us || ran_us < slice_us / 2) continue;
       had_slice.push_back(
           {{kAfterTheQueue + static_cast<double>(ran_us), view.serial(slot)}, slot});
     }
     if (!had_slice.empty() || view.free_gpus() >= view.least_gpus_waited_for()) {
       give_turns(view, memory, slice_began_us, std::move(had_slice), draft);
     }
-    if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us_);
+    if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us);
   }
 
  private:
@@ -71,14 +79,16 @@ class Gandiva final : public Policy {
 
   PreemptionRule rule_;
   int64_t slice_us_ = 0;
+  double slice_per_cost_ = 0;
 };
 
 const PolicyRegistry::Add<Gandiva> kGandiva{
     "gandiva",
     {.about = "time-slicing: jobs run in turn",
      .source = "Gandiva, OSDI 2018",
-     .fidelity = "its slices; jobs share no GPU, nor do they move or grow; large ones wait for one "
-                 "slice of all",
+     .fidelity = "its slices of a minute at its costs of under a second, longer where a stop costs "
+                 "more; jobs share no GPU, nor do they move or grow; large ones wait for one slice "
+                 "of all",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};

@@ -78,7 +78,7 @@ const PolicyRegistry::Add<Greedy> kGreedy{
     "greedy",
     {.about = "first come, first served; skips jobs that do not fit, reserves nothing",
      .source = "folklore; Tiresias' simulator calls it fjf",
-     .fidelity = "exact",
+     .fidelity = "exact; no setting of Slurm: its sched/backfill reserves for jobs that it skips",
      .level = Level::kBlind,
      .fields = describe<Config>}};
 

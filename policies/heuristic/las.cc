@@ -1,19 +1,20 @@
-// Tiresias' discretised two-dimensional LAS (Gu et al., NSDI 2019): jobs sink through queues as
-// their attained service (time x GPUs) passes the limits; the upper queue goes first, and in a
-// queue what runs goes before what waits, then by submission. Needs no knowledge of run times.
+// Tiresias' schedulers (Gu et al., NSDI 2019) on its queues (policies/service_queues.h). They need
+// no knowledge of run times.
+//   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
+//   tiresias          with promotion, and with its rule for places
+//   tiresias-gittins  in a queue by the discretised 2D Gittins index first
+// The rule for places: a job that spreading slows down (the paper's measure is the skew of its
+// model's tensor sizes) waits for as few nodes as hold it; others take any GPUs.
 
-#include <array>
-#include <cmath>
-#include <limits>
-
+#include "env/sim/foretell.h"
 #include "policies/order.h"
 #include "policies/policy.h"
-#include "policies/preemption_cost.h"
+#include "policies/service_queues.h"
 
 namespace yard {
 namespace {
 
-struct Config {
+struct LasConfig {
   std::string placement = "first-fit";
   double limit_1_gpu_s = 3250;  // the limits of Tiresias' simulator
   double limit_2_gpu_s = 7200;
@@ -29,113 +30,204 @@ struct Config {
   }
 };
 
-class Las final : public Policy {
+struct TiresiasConfig : LasConfig {
+  double promote_knob = 1000;
+  double spread_loss = 0.1;
+  TiresiasConfig() { placement = "best-fit"; }
+  void fields(FieldList& f) {
+    LasConfig::fields(f);
+    f("promote_knob", promote_knob, 0.0, 1e9,
+      "a job that waited so many times as long as it ran goes back to the first queue; 0: never");
+    f("spread_loss", spread_loss, 0.0, 1.0,
+      "a job that loses more of its speed than this on twice as many nodes is never spread");
+  }
+};
+
+enum class Variant { kLas, kTiresias, kGittins };
+
+template <Variant kVariant>
+class ByServiceQueues final : public Policy {
  public:
-  explicit Las(const Settings& settings) {
+  static constexpr bool kPlaces = kVariant != Variant::kLas;
+  using Config = std::conditional_t<kPlaces, TiresiasConfig, LasConfig>;
+
+  explicit ByServiceQueues(const Settings& settings) {
     const auto config = parse<Config>(settings);
-    rule_.placement = parse_placement(config.placement);
-    exponent_ = config.gpu_exponent;
-    cost_weight_ = config.cost_weight;
-    limits_us_ = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6};
-    if (limits_us_[1] < limits_us_[0]) {
-      throw InputError("las.limit_2_gpu_s",
+    placement_ = parse_placement(config.placement);
+    queues_ = {.limits_us = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6},
+               .gpu_exponent = config.gpu_exponent,
+               .cost_weight = config.cost_weight,
+               .gittins = kVariant == Variant::kGittins};
+    if constexpr (kPlaces) {
+      queues_.promote_knob = config.promote_knob;
+      spread_loss_ = config.spread_loss;
+    }
+    if (config.limit_2_gpu_s < config.limit_1_gpu_s) {
+      throw InputError(std::string(name()) + ".limit_2_gpu_s",
                        "at least limit_1_gpu_s (" + shortest(config.limit_1_gpu_s) + ")",
                        shortest(config.limit_2_gpu_s));
     }
   }
 
-  Level level() const override { return Level::kBlind; }
+  static constexpr const char* name() {
+    return kVariant == Variant::kLas        ? "las"
+           : kVariant == Variant::kTiresias ? "tiresias"
+                                            : "tiresias-gittins";
+  }
+  static constexpr Level kLevel = kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind;
+  Level level() const override { return kLevel; }
 
   size_t memory_bytes(const View& view) const override {
-    return ordered_bytes(view, rule_) + HeldOrder::bytes(view.capacity());
+    return Ranked::bytes(view, kLanes) + HeldOrder::bytes(view.capacity()) +
+           RoomIndex::bytes(view, indexed()) + ServiceQueues::bytes(view, queues_) +
+           (kPlaces ? Carver::bytes<uint8_t>(view.capacity()) : 0);
+  }
+
+  void rebuild(const View& view, Memory& memory) const override {
+    Carver carver(memory.data());
+    ServiceQueues(view, queues_, carver).rebuild();
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     Carver carver(memory.data());
-    Ranked ranked(view, carver);
+    ServiceQueues queues(view, queues_, carver);
+    Ranked ranked(view, carver, kLanes);
     HeldOrder held(view.capacity(), carver);
-    RoomIndex rooms(view, rule_.placement, held, carver);
-    HeldOrder sinking(view.capacity(), carver);
-    const auto waiting = [&](int32_t slot) { return static_cast<double>(queue_of(view, slot, 0)); };
+    RoomIndex rooms(view, indexed(), held, carver);
+    PreemptionRule rule{placement_};
+    if constexpr (kPlaces) {
+      uint8_t* spreads = carver.take<uint8_t>(view.capacity());
+      learn_places(view, spreads);
+      rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kMayNot ? 1 : 0; };
+      rule.placement_of = [spreads, this](int32_t slot) {
+        return spreads[slot] == kMayNot ? Placement::kConsolidate : placement_;
+      };
+    }
     const auto follow = [&](int32_t slot) {
       held.remove(slot);
-      sinking.remove(slot);
-      if (view.holds(slot)) {
-        const int32_t queue = queue_of(view, slot, spared_us(view, slot));
-        const int32_t serial = view.serial(slot);
-        if (view.preemptible(slot)) held.put(slot, {queue - 0.5, 0}, serial);
-        // The soonest to sink is the last in this order.
-        if (queue < 2) sinking.put(slot, {-static_cast<double>(sinks_us(view, slot)), 0}, serial);
+      if (view.holds(slot) && view.preemptible(slot)) {
+        const Key key = queues.key(slot);
+        held.put(slot, {key.value, 0}, key.serial);
       }
       rooms.follow(slot);
     };
-    take_in_changed(view, ranked, waiting);
-    for (int32_t i = 0; i < view.num_changed(); ++i) follow(view.changed(i));
-    for (Claim next = soonest(sinking); next.key.value >= -static_cast<double>(view.now_us());
-         next = soonest(sinking)) {
-      follow(next.slot);
+    const auto rank = [&](int32_t slot) {
+      ranked.push(class_in(view, ranked, rule, slot), slot, queues.key(slot));
+    };
+    const auto rank_all = [&] {
+      ranked.clear();
+      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+        rank(slot);
+      }
+    };
+    const bool all_moved = queues.begin() || queues_.gittins;  // an end moves every index
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
+      follow(slot);
     }
+    for (const int32_t slot : queues.moved()) follow(slot);
+    if (all_moved) rank_all();
+    for (int32_t i = 0; queues_.gittins && i < view.num_held(); ++i) follow(view.held(i));
     OrderedHolders holders(held, rooms, view.now_us());
-    run_first_in_order(view, ranked, holders, rule_, waiting, draft);
+    run_by_keys(
+        view, ranked, holders, rule, [&](int32_t slot) { return queues.stopped_key(slot); }, draft);
+    if (queues.settle(draft.plan())) rank_all();
     for (const Edit& edit : draft.plan().edits) follow(edit.job.slot);
+    for (const int32_t slot : queues.moved()) follow(slot);
     rooms.refresh();
-    // Nothing happens by itself when a running job passes a limit, so somebody has to look.
-    const Claim next = soonest(sinking);
-    if (view.num_waiting() > 0 && next.slot != kNone) {
-      draft.wake_at(-static_cast<int64_t>(next.key.value));
-    }
+    // Nothing happens by itself when a running job passes a limit, so a timer has to.
+    const int64_t next_us = queues.next_us();
+    if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
 
  private:
-  double weight(const View& view, int32_t slot) const {
-    const int32_t gpus = view.weight_gpus(slot);
-    return exponent_ == 1 ? gpus : std::pow(gpus, exponent_);
+  static constexpr int32_t kLanes = kPlaces ? 2 : 1;
+
+  // An index of rooms serves where all jobs go to places of one kind.
+  Placement indexed() const { return kPlaces ? Placement::kFirstFit : placement_; }
+
+  // Whether a job may be spread.
+  enum Spreads : uint8_t { kUnknown, kMay, kMayNot };
+
+  // Works it out for the jobs that are new.
+  void learn_places(const View& view, uint8_t* spreads) const {
+    std::optional<Foretell> foretell;
+    for (int32_t i = 0; i < view.num_changed(); ++i) {
+      const int32_t slot = view.changed(i);
+      if (view.finished(slot)) {
+        spreads[slot] = kUnknown;
+      } else if (spreads[slot] == kUnknown && (view.shaped(slot) || view.gpus(slot) < 2)) {
+        spreads[slot] = kMay;
+      } else if (spreads[slot] == kUnknown) {
+        if (!foretell) foretell.emplace(view);
+        spreads[slot] = spreading_slows(view, *foretell, slot) ? kMayNot : kMay;
+      }
+    }
   }
 
-  // What a holder has run and is not counted, so that who has just begun is not stopped at once.
-  int64_t spared_us(const View& view, int32_t slot) const {
-    return static_cast<int64_t>(cost_weight_ * static_cast<double>(preemption_cost_us(view, slot)));
+  // By the speed on the fewest nodes of a type, and with half of the GPUs of each on another.
+  bool spreading_slows(const View& view, const Foretell& foretell, int32_t slot) const {
+    const int32_t gpus = view.gpus(slot);
+    if (!foretell.places_differ() || !foretell.modelled(slot)) return false;
+    if (view.shaped(slot) || gpus < 2) return false;
+    for (int32_t t = 0; t < foretell.num_types(); ++t) {
+      const auto nodes = foretell.nodes_of(t);
+      const double together = foretell.together(slot, t);
+      if (nodes.empty() || together <= 0) continue;
+      const int32_t most = view.spec().node_gpus[nodes.front()];
+      const int32_t fewest = (gpus + most - 1) / most, spread = std::min(2 * fewest, gpus);
+      if (static_cast<size_t>(spread) > nodes.size()) continue;
+      std::vector<Piece> pieces;
+      for (int32_t i = 0; i < spread; ++i) {
+        pieces.push_back({nodes[static_cast<size_t>(i)], (gpus + i) / spread});
+      }
+      if (foretell.alone_on(slot, pieces, Pattern::kNone).speed < (1 - spread_loss_) * together) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  int32_t queue_of(const View& view, int32_t slot, int64_t spared_us) const {
-    const double service_us =
-        static_cast<double>(view.attained_us(slot) - spared_us) * weight(view, slot);
-    return (service_us >= limits_us_[0]) + (service_us >= limits_us_[1]);
-  }
-
-  // The key's value is minus the time.
-  static Claim soonest(const HeldOrder& sinking) {
-    const int32_t slot = sinking.last(0);
-    if (slot == kNone) return {{-std::numeric_limits<double>::infinity(), 0}, kNone};
-    return {sinking.key(slot, 0), slot};
-  }
-
-  // When a holder passes the next limit. Requires: it is in one of the first two queues.
-  int64_t sinks_us(const View& view, int32_t slot) const {
-    const int64_t spared = spared_us(view, slot);
-    const int32_t queue = queue_of(view, slot, spared);
-    const double limit_us = limits_us_[static_cast<size_t>(queue)] / weight(view, slot);
-    // At least 1: where the quotient was rounded, the limit may still be a hair away.
-    const auto left_us = std::max<int64_t>(
-        1, static_cast<int64_t>(std::ceil(limit_us)) + spared - view.attained_us(slot));
-    const bool starts = view.phase(slot) == Phase::kStarting;
-    return (starts ? view.until_us(slot) : view.now_us()) + left_us;
-  }
-
-  PreemptionRule rule_;
-  double exponent_, cost_weight_;
-  std::array<double, 2> limits_us_;
+  Placement placement_;
+  ServiceQueueRule queues_;
+  double spread_loss_ = 0;
 };
 
-const PolicyRegistry::Add<Las> kLas{
+const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
     "las",
-    {.about = "discretised 2D least attained service",
+    {.about = "discretised 2D least attained service: jobs sink to the end of the next queue",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its queues and limits; no promotion of starved jobs, placement apart",
+     .fidelity = "as its simulator's dlas-gpu, which notices late that large jobs pass a limit; "
+                 "without its promotion and its rule for places",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
-     .fields = describe<Config>}};
+     .fields = describe<LasConfig>}};
+
+const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
+    "tiresias",
+    {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
+     .source = "Tiresias, NSDI 2019",
+     .fidelity =
+         "its queues, promotion and places; whether to consolidate follows from measured "
+         "speeds, not from tensor sizes; the knob is the mildest that its simulator's scripts name",
+     .level = Level::kBlind,
+     .servable = true,
+     .preemptive = true,
+     .fields = describe<TiresiasConfig>}};
+
+const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
+    "tiresias-gittins",
+    {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
+     .source = "Tiresias, NSDI 2019",
+     .fidelity = "its index over a queue's quantum, by our reading; services of the jobs that "
+                 "finished so far "
+                 "stand for its trace of past jobs; promotion and places as `tiresias`",
+     .level = Level::kHistory,
+     .servable = true,
+     .preemptive = true,
+     .fields = describe<TiresiasConfig>}};
 
 }  // namespace
 }  // namespace yard

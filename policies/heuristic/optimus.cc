@@ -1,12 +1,18 @@
-// Optimus (Peng et al., EuroSys 2018, section 4): every job gets the least with which it runs, then
-// the next task goes where it saves most time per dominant share that it takes,
+// Optimus (Peng et al., EuroSys 2018): every job gets the least with which it runs, then the next
+// task goes where it saves most time per dominant share that it takes (section 4.1),
 //   gain = (Q / f(p, w) - Q / f(p', w')) / dominant share of the task,
-// Q being the work left and f the speed with so many parameter servers and workers. Jobs lie on as
-// few nodes as hold them.
+// Q being the work left and f the speed with so many parameter servers and workers. Both are fitted
+// (optimus_fits.h): f to the speeds at a few sizes near the smallest, as its sample runs are, and
+// at the present one; Q to the losses measured so far, where the user names a target. Jobs lie on
+// as few nodes as hold them, the smallest placed first (section 4.2).
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "env/sim/foretell.h"
 #include "env/sim/sizes.h"
+#include "policies/optimus_fits.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -19,6 +25,106 @@ struct Config {
   }
 };
 
+// What a job is expected to do, at one decision.
+class Expectation {
+ public:
+  Expectation(const View& view, const Foretell& foretell, int32_t slot)
+      : view_(view), foretell_(foretell), slot_(slot), left_s_(work_left_us() * 1e-6) {
+    std::vector<SpeedSample> samples;
+    for (const std::vector<int32_t>& tasks : sampled_sizes()) {
+      SpeedSample sample = count(tasks);
+      sample.speed = speed(tasks);
+      if (sample.workers > 0 && sample.speed > 0) samples.push_back(sample);
+    }
+    fit_ = fit_speed(samples);
+  }
+
+  double seconds(const std::vector<int32_t>& tasks) const {
+    const SpeedSample size = count(tasks);
+    const double speed = size.workers > 0 ? fit_.at(size.servers, size.workers) : 0;
+    return left_s_ / std::max(speed, kCrawl);
+  }
+
+ private:
+  SpeedSample count(const std::vector<int32_t>& tasks) const {
+    SpeedSample out{0, 0, 0};
+    for (size_t g = 0; g < tasks.size(); ++g) {
+      const TaskNeed need = view_.task_need(slot_, static_cast<int32_t>(g));
+      (need.gpus + need.gpu_milli > 0 ? out.workers : out.servers) += tasks[g];
+    }
+    return out;
+  }
+
+  // On the best of its types.
+  double speed(const std::vector<int32_t>& tasks) const {
+    double best = 0;
+    for (int32_t t = 0; t < foretell_.num_types(); ++t) {
+      best = std::max(best, foretell_.sized(slot_, t, tasks));
+    }
+    return best;
+  }
+
+  // The smallest, with one more of each group, twice and four times the smallest; and the present.
+  std::vector<std::vector<int32_t>> sampled_sizes() const {
+    std::vector<int32_t> least, held;
+    const int32_t groups = view_.num_groups(slot_);
+    for (int32_t g = 0; g < groups; ++g) {
+      least.push_back(std::max(view_.min_tasks(slot_, g), 1));
+      held.push_back(view_.held_tasks(slot_, g));
+    }
+    std::vector<std::vector<int32_t>> out = {least};
+    for (int32_t g = 0; g < groups; ++g) {
+      out.push_back(least);
+      ++out.back()[static_cast<size_t>(g)];
+    }
+    for (const int32_t times : {2, 4}) {
+      out.push_back(least);
+      for (int32_t& tasks : out.back()) tasks *= times;
+    }
+    std::erase_if(out, [&](const std::vector<int32_t>& tasks) {
+      for (int32_t g = 0; g < groups; ++g) {
+        if (tasks[static_cast<size_t>(g)] > std::max(view_.max_tasks(slot_, g), 1)) return true;
+      }
+      return false;
+    });
+    if (view_.holds(slot_)) out.push_back(held);
+    return out;
+  }
+
+  // By the fitted loss, and no more than the user said. Who says nothing is taken to have as much
+  // left as is done.
+  double work_left_us() const {
+    const auto done = static_cast<double>(view_.worked_us(slot_));
+    const int64_t limit_us = view_.limit_us(slot_);
+    const double by_limit = limit_us == kNone ? 0 : static_cast<double>(limit_us) - done;
+    const double by_loss = left_by_loss_us(done);
+    if (by_loss > 0) return by_limit > 0 ? std::min(by_loss, by_limit) : by_loss;
+    return by_limit > 0 ? by_limit : std::max(done, 1.0);
+  }
+
+  // 0 where no loss is measured yet, the fit does not reach the target, or there is none.
+  double left_by_loss_us(double done) const {
+    constexpr int kPoints = 12;
+    if (done <= 0 || !view_.measures(slot_)) return 0;
+    const double target = view_.target(slot_);
+    if (target == CurveColumns::kNoTarget) return 0;
+    std::vector<std::pair<double, double>> points;
+    for (int i = 0; i <= kPoints; ++i) {
+      const auto work_us = static_cast<int64_t>(done * i / kPoints);
+      points.emplace_back(static_cast<double>(work_us), view_.measured_after(slot_, work_us));
+    }
+    const std::optional<LossFit> fit = fit_loss(points);
+    const std::optional<double> until = fit ? fit->work_until(target) : std::nullopt;
+    return until ? *until - done : 0;
+  }
+
+  const View& view_;
+  const Foretell& foretell_;
+  int32_t slot_;
+  double left_s_;
+  SpeedFit fit_;
+};
+
 class Optimus final : public Policy {
  public:
   explicit Optimus(const Settings& settings)
@@ -29,32 +135,19 @@ class Optimus final : public Policy {
   void decide(const View& view, Memory&, Draft& draft) const override {
     const Foretell foretell(view);
     const ClusterShares shares(view);
-    const auto seconds = [&](const JobSize& size) {
-      double best = 0;
-      for (int32_t t = 0; t < foretell.num_types(); ++t) {
-        best = std::max(best, foretell.sized(size.slot, t, size.tasks));
-      }
-      return work_left_us(view, size.slot) * 1e-6 / std::max(best, kCrawl);
-    };
+    std::map<int32_t, Expectation> expected;
     const auto gain = [&](const JobSize& size, int32_t group) {
-      JobSize more = size;
-      ++more.tasks[static_cast<size_t>(group)];
+      const Expectation& of =
+          expected.try_emplace(size.slot, view, foretell, size.slot).first->second;
+      std::vector<int32_t> more = size.tasks;
+      ++more[static_cast<size_t>(group)];
       const double share = ClusterShares::dominant(shares.of_task(size.slot, group));
-      return (seconds(size) - seconds(more)) / std::max(share, 1e-9);
+      return (of.seconds(size.tasks) - of.seconds(more)) / std::max(share, 1e-9);
     };
-    Sizes(view, slot_us_).hand_out(gain, draft);
+    Sizes(view, slot_us_).hand_out(gain, draft, Sizes::Places::kSmallestFirst);
   }
 
  private:
-  // What the user said less what is done. Who says nothing, or too little, is taken to have as much
-  // left as it has done.
-  static double work_left_us(const View& view, int32_t slot) {
-    const auto done = static_cast<double>(view.worked_us(slot));
-    const int64_t limit = view.limit_us(slot);
-    const double left = limit == kNone ? 0 : static_cast<double>(limit) - done;
-    return left > 0 ? left : std::max(done, 1.0);
-  }
-
   int64_t slot_us_;
 };
 
@@ -62,8 +155,10 @@ const PolicyRegistry::Add<Optimus> kOptimus{
     "optimus",
     {.about = "elastic jobs grow where a task saves most time for what it takes",
      .source = "Optimus, EuroSys 2018",
-     .fidelity = "its marginal gain; speeds from the tables that are fitted by its form, the work "
-                 "left from the user's limit, not from a fitted loss curve",
+     .fidelity =
+         "its marginal gain, its fits of loss and speed, the smallest job placed first; the "
+         "user's limit stands for the work left where no target is named or no loss "
+         "measured; tasks on few nodes, not evenly many on each",
      .level = Level::kEstimate,
      .preemptive = true,
      .by_limits = true,

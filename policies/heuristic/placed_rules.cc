@@ -1,6 +1,6 @@
-// Published orders with published rules for places and GPU types, as joint.h has them: whom
-// spreading hurts waits for a place together (Tiresias' skew); where it runs fastest; moves to
-// better places.
+// Published orders with rules of our own for places and GPU types, as joint.h has them: what
+// spreading slows down waits for a place together (after Tiresias' skew), jobs go where they run
+// fastest (after Gavel, without its linear program), or move to better places (after Gandiva).
 
 #include <optional>
 
@@ -10,8 +10,8 @@
 namespace yard {
 namespace {
 
-// Published rules for places and types, each with constants of its own and an order that was
-// published with it: what the search over all of them has to beat.
+// Rules for places and types, each with constants of its own and an order: what the search over all
+// of them has to beat.
 enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
 
 struct RuleConfig : JointConfig {
@@ -63,7 +63,7 @@ struct AddRule {
       : add{name,
             {.about = about,
              .source = source,
-             .fidelity = "its order and its rule for places; options, margin and timer are ours",
+             .fidelity = "the order is published; the rule for places, margin and timer are ours",
              .level = ByRule<kRule>::kLevel,
              .preemptive = kRule != Rule::kFifoSkew,
              .fields = describe<typename ByRule<kRule>::Config>}} {}
@@ -72,16 +72,16 @@ struct AddRule {
 
 const AddRule<Rule::kFifoSkew> kFifoSkew{
     "fifo-skew", "first come first served; whom spreading hurts waits for a place together",
-    "Tiresias, NSDI 2019"};
+    "our own, after Tiresias, NSDI 2019"};
 const AddRule<Rule::kLasSkew> kLasSkew{
     "las-skew", "least attained service; whom spreading hurts waits for a place together",
-    "Tiresias, NSDI 2019"};
+    "our own, after Tiresias, NSDI 2019"};
 const AddRule<Rule::kShortestRate> kShortestRate{
     "srsf-rate", "shortest service left by the rolling estimate, where it runs fastest",
-    "Helios QSSF, SC 2021; Gavel, OSDI 2020"};
+    "our own, after Helios QSSF, SC 2021, and Gavel, OSDI 2020"};
 const AddRule<Rule::kShortestMove> kShortestMove{
     "srsf-move", "the same; jobs move to where they run faster, small ones make room",
-    "Helios QSSF, SC 2021; Gandiva, OSDI 2018"};
+    "our own, after Helios QSSF, SC 2021, and Gandiva, OSDI 2018"};
 
 }  // namespace
 }  // namespace yard

@@ -1,12 +1,81 @@
-// Helios' quasi-shortest-service-first (Hu et al., SC 2021): jobs in the order of the service, time
-// times GPUs, that its rolling estimate lets expect (env/predict/rolling_estimate.h). `qssf` lets
-// run what runs, as Helios does; its sisters order by time alone, or preempt.
+// Helios' quasi-shortest-service-first (Hu et al., SC 2021): every tenant (virtual cluster) has a
+// queue of its own in the order of the service, time x GPUs, that the rolling estimate lets expect
+// (env/predict/rolling_estimate.h). The first in a queue starts or all of its queue wait; jobs that
+// run are let be. The orders beside it go by time alone, skip what does not fit, or preempt: our
+// own.
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
 
 #include "env/predict/rolling_estimate.h"
 #include "policies/index_order.h"
 
 namespace yard {
 namespace {
+
+struct QssfConfig {
+  std::string placement = "first-fit";
+  bool strict = true;
+  bool per_tenant = true;
+  void fields(FieldList& f) {
+    f("placement", placement, placement_names(), "where a job goes");
+    f("strict", strict, "whether a job that does not fit holds up those behind it");
+    f("per_tenant", per_tenant, "whether every tenant that the cluster names has its own queue");
+  }
+};
+
+class Qssf final : public Policy {
+ public:
+  explicit Qssf(const Settings& settings)
+      : config_(parse<QssfConfig>(settings)), placement_(parse_placement(config_.placement)) {}
+
+  Level level() const override { return Level::kHistory; }
+  size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    RollingEstimate estimate(view, carver);
+    estimate.follow(view);
+    if (view.num_waiting() == 0) return;
+    std::vector<std::tuple<double, int32_t, int32_t>> order;  // service, serial, slot
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      const double service_s = double{estimate.total_s(view, slot)} * view.weight_gpus(slot);
+      order.emplace_back(service_s, view.serial(slot), slot);
+    }
+    std::sort(order.begin(), order.end());
+    const int32_t tenants = config_.per_tenant ? view.num_tenants() : 0;
+    std::vector<uint8_t> held_up(static_cast<size_t>(tenants) + 1, 0);  // the last: of no tenant
+    std::vector<int32_t> no_place;                                      // classes
+    for (const auto& [service_s, serial, slot] : order) {
+      const int32_t t = tenants == 0 || view.tenant(slot) == kNone ? tenants : view.tenant(slot);
+      if (held_up[static_cast<size_t>(t)] != 0) continue;
+      const int32_t k = view.size_class(slot);
+      const bool tried = std::find(no_place.begin(), no_place.end(), k) != no_place.end();
+      const int32_t n = tried ? 0 : place(view, placement_, slot, draft.scratch());
+      if (n > 0) {
+        draft.start(slot, draft.scratch(), n);
+        continue;
+      }
+      if (config_.strict) held_up[static_cast<size_t>(t)] = 1;
+      // A tenant at its limit says nothing of the others.
+      if (!tried && view.within_limit(slot)) no_place.push_back(k);
+    }
+  }
+
+ private:
+  QssfConfig config_;
+  Placement placement_;
+};
+
+const PolicyRegistry::Add<Qssf> kQssf{
+    "qssf",
+    {.about = "shortest service first by the rolling estimate, strictly, in a queue a tenant",
+     .source = "Helios QSSF, SC 2021",
+     .fidelity = "its priority and strictness; names alike but for digits; no boosted trees; "
+                 "tenants share the nodes that nobody owns",
+     .level = Level::kHistory,
+     .fields = describe<QssfConfig>}};
 
 template <bool kPreempts, int kGpuExponent>
 struct ByEstimate {
@@ -38,16 +107,15 @@ struct AddQssf {
   AddQssf(const char* name, const char* about)
       : add{name,
             {.about = about,
-             .source = "Helios QSSF, SC 2021",
-             .fidelity = "its rolling estimate, names alike but for digits; no boosted trees; one "
-                         "queue for all virtual clusters, skipping what does not fit",
+             .source = "our own, after Helios QSSF, SC 2021",
+             .fidelity = "its rolling estimate, names alike but for digits, no boosted trees; one "
+                         "queue for all, skipping what does not fit",
              .level = Level::kHistory,
              .preemptive = kPreempts,
              .fields = describe<typename ByEstimate<kPreempts, kGpuExponent>::Config>}} {}
   PolicyRegistry::Add<IndexPolicy<ByEstimate<kPreempts, kGpuExponent>>> add;
 };
 
-const AddQssf<false, 1> kQssf{"qssf", "shortest service first by the rolling estimate"};
 const AddQssf<false, 0> kSjf{"sjf-qssf", "shortest job first by the rolling estimate"};
 const AddQssf<true, 0> kSrtf{"srtf-qssf", "shortest time left first by the rolling estimate"};
 const AddQssf<true, 1> kSrsf{"srsf-qssf", "shortest service left first by the rolling estimate"};

@@ -52,7 +52,7 @@ int expect_suggests_drf(const Scene& scene, int jobs) {
     shown = std::max(shown, sight.rows[0] / kWays);
     return sight.suggested[0];
   });
-  const auto drf = make_policy("drf");
+  const auto drf = make_policy("drf share=job");
   Player player(scene, *drf);
   player.play();
   EXPECT_FALSE(player.failed());

@@ -48,6 +48,30 @@ TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
   EXPECT_NEAR(paid(scene, {"stopped_share=0", "jct_weight=0"}), all + 1.5, 1e-3);
 }
 
+// Each goal is divided by its unit; what ships has units of 1.
+TEST(Mlfs, IsPaidEachGoalInItsUnit) {
+  std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
+  for (Job& job : jobs) {
+    job.loss = {9, 1, 0};
+    job.dues = {{9000 * kSecond, 1}};
+    job.enough = 0.5;
+  }
+  Trace trace;
+  trace.jobs = jobs;
+  settle_curves(trace, {});
+  const Scene scene("1x1", trace.jobs, no_costs());
+  const std::string rule = "stopped_share=0";
+  const double all = paid(scene, {rule});
+  EXPECT_NEAR(all, -0.5 * 3 + 0.55 * 2 + 0.15 * 2 + 0.15 * 2, 1e-3);
+  EXPECT_EQ(all, paid(scene, {rule, "jct_unit=1", "deadline_unit=1", "bytes_unit=1",
+                              "enough_unit=1", "accuracy_unit=1"}));
+  EXPECT_NEAR(paid(scene, {rule, "jct_unit=3"}), all + 0.5 * 3 - 0.5, 1e-3);
+  EXPECT_NEAR(paid(scene, {rule, "deadline_unit=0.5"}), all + 0.55 * 2, 1e-3);
+  EXPECT_NEAR(paid(scene, {rule, "enough_unit=2"}), all - 0.15, 1e-3);
+  EXPECT_NEAR(paid(scene, {rule, "accuracy_unit=0.25"}), all + 3 * 0.15 * 2, 1e-3);
+  EXPECT_THROW(paid(scene, {rule, "bytes_unit=0"}), InputError);
+}
+
 // Saved at every step, in the middle of decisions, too, and the same ever after.
 TEST(Mlfs, ADecisionThatWasTakenBackIsMadeAgain) {
   const Scene scene("4x8", busy_jobs(60));

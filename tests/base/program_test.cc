@@ -1,10 +1,12 @@
 #include "env/base/program.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
@@ -50,6 +52,26 @@ TEST(ProgramDeathTest, OutputThatCannotBeWrittenExitsWithOne) {
                 return 0;
               }),
               testing::ExitedWithCode(1), "standard output cannot be written");
+}
+
+// As in `yardmaster list policies | head -1`: the reader has what it wanted.
+TEST(ProgramDeathTest, AReaderThatHasGoneIsNoFailure) {
+  for (const size_t printed : {size_t{10}, size_t{1} << 20}) {  // less than the buffer, and more
+    EXPECT_EXIT(
+        {
+          int ends[2];
+          if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) std::exit(9);
+          close(ends[0]);
+          close(ends[1]);
+          static size_t length;
+          length = printed;
+          run([](int, char**) {
+            std::fputs(std::string(length, 'x').c_str(), stdout);
+            return 0;
+          });
+        },
+        testing::ExitedWithCode(0), "^$");
+  }
 }
 
 }  // namespace

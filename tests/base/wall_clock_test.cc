@@ -57,6 +57,22 @@ TEST(Zone, SummerBeginsAndEnds) {
   EXPECT_EQ(unix_s(sydney, "2023-12-01T00:00:00"), 1701349200);
 }
 
+TEST(Zone, KnowsTheOtherTimeOfAnHourThatComesTwiceOrNever) {
+  const Zone berlin("CET-1CEST,M3.5.0,M10.5.0/3");
+  const auto apart = [&](const char* date) {
+    const int64_t wall_s = *parse_date_s(date);
+    return berlin.unix_s(wall_s) - berlin.other_unix_s(wall_s);
+  };
+  EXPECT_EQ(apart("2023-10-29T01:59:59"), 0);
+  EXPECT_EQ(apart("2023-10-29T02:00:00"), 3600) << "twice";
+  EXPECT_EQ(apart("2023-10-29T02:59:59"), 3600);
+  EXPECT_EQ(apart("2023-10-29T03:00:00"), 0);
+  EXPECT_EQ(apart("2023-03-26T01:59:59"), 0);
+  EXPECT_EQ(apart("2023-03-26T02:30:00"), 3600) << "never";
+  EXPECT_EQ(apart("2023-03-26T03:00:00"), 0);
+  EXPECT_EQ(Zone("JST-9").other_unix_s(0), Zone("JST-9").unix_s(0));
+}
+
 TEST(Zone, RefusesWhatIsNoRule) {
   for (const char* rule : {"", "UTC", "6", "CST6CDT", "CST6CDT,M3.2.0", "CST6CDT,M3.2.0,M13.1.0",
                            "CST6CDT,M3.6.0,M11.1.0", "CST6CDT,J60,J300", "CST6CDT,M3.2.0,M11.1.0x",

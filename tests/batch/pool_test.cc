@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace yard {
@@ -37,6 +39,42 @@ TEST(ThreadPool, EveryThreadButTheCallersBeginsOnce) {
     pool.each(8, [](int) {});
   }
   EXPECT_EQ(begun, 2);
+}
+
+// A busy machine may let a thread wait for its core: the caller works alone until then.
+TEST(ThreadPool, RunsOnWithoutAThreadThatHasNotBegun) {
+  std::atomic<bool> go = false;
+  ThreadPool pool(2, [&] {
+    // Ends by itself, so that a run() that waits for the thread fails instead of hanging.
+    for (int i = 0; i < 500 && !go; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<int> done = 0;
+  for (int round = 0; round < 100; ++round) {
+    pool.run(64, [&](int from, int to) { done += to - from; });
+  }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  go = true;
+  EXPECT_EQ(done, 6400);
+  EXPECT_LT(took, std::chrono::seconds(2));
+}
+
+// More threads than cores, rounds of every length, some of them with a pause before.
+TEST(ThreadPool, DoesEveryPartOnceWhereThreadsComeLate) {
+  ThreadPool pool(8);
+  std::vector<int> done(97, 0);
+  for (int round = 0; round < 4000; ++round) {
+    const int n = round % 98;
+    pool.run(n, [&](int from, int to) {
+      for (int i = from; i < to; ++i) ++done[static_cast<size_t>(i)];
+    });
+    if (round % 1000 == 999) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (int i = 0; i < 97; ++i) {
+    int expected = 0;
+    for (int round = 0; round < 4000; ++round) expected += round % 98 > i;
+    EXPECT_EQ(done[static_cast<size_t>(i)], expected) << i;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
-/* Drives the environment as another language would: in C, through the shared library alone. */
+/* Drives the environment as another language would: in C, through the shared library alone.
+ * With arguments it opens each of these ready-made clusters and plays on it; of a folder, all. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +36,56 @@ static size_t jobs_bytes(const yardmaster_env* env) {
          sizeof(float);
 }
 
-int main(void) {
+/* Opens the cluster with each task, and plays. */
+static void play_on(const char* cluster) {
+  for (int task = 0; task < 2; ++task) {
+    char settings[512], error[2048] = "";
+    snprintf(settings, sizeof settings,
+             "task=%s\ncluster=%s\nworlds=4\nepisode_jobs=20\ngenerate_jobs=200\n",
+             task == 0 ? "dispatch" : "select", cluster);
+    yardmaster_env* env = yardmaster_env_open(settings, error, sizeof error);
+    if (env == NULL && strstr(error, "YARD_TRACES") != NULL) {
+      printf("%s: skipped: %s\n", cluster, error);
+      return;
+    }
+    if (env == NULL) fprintf(stderr, "%s: %s\n", cluster, error);
+    EXPECT(env != NULL);
+    if (env == NULL) return;
+    EXPECT(yardmaster_env_reset(env) == 0);
+    int32_t actions[kWorlds];
+    for (unsigned t = 0; t < 40; ++t) {
+      choose(env, t, actions);
+      EXPECT(yardmaster_env_step(env, actions) == 0);
+    }
+    yardmaster_env_close(env);
+  }
+}
+
+static int play_on_all(int argc, char** argv) {
+  int played = 0;
+  for (int i = 1; i < argc; ++i) {
+    DIR* folder = opendir(argv[i]);
+    if (folder == NULL) {
+      play_on(argv[i]);
+      ++played;
+      continue;
+    }
+    for (struct dirent* entry; (entry = readdir(folder)) != NULL;) {
+      char* dot = strrchr(entry->d_name, '.');
+      if (dot == NULL || strcmp(dot, ".yaml") != 0) continue;
+      *dot = '\0';
+      play_on(entry->d_name);
+      ++played;
+    }
+    closedir(folder);
+  }
+  EXPECT(played > 0);
+  if (failures == 0) printf("%d clusters opened\n", played);
+  return failures == 0 ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) return play_on_all(argc, argv);
   char error[2048] = "";
   EXPECT(yardmaster_env_abi() == YARDMASTER_ENV_ABI);
   EXPECT(strstr(yardmaster_env_help(), "episode_jobs=") != NULL);

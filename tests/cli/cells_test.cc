@@ -38,6 +38,8 @@ class Cells : public ::testing::Test {
         "  early: {traces: [a], from: 40%, to: 80%}\n"
         "  late: {traces: [a, b], from: 80%, to: 100%, choose_on: early}\n";
     folder_.write("cells.yaml", yaml);
+    std::filesystem::create_directory("evaluations");  // a project that counts openings
+    folder_.write("evaluations/test_log.jsonl", "");
   }
 
   static Json evaluate(const std::string& options) {
@@ -55,6 +57,30 @@ class Cells : public ::testing::Test {
   const std::string root_ = std::filesystem::current_path().string();
   Folder folder_;
 };
+
+TEST_F(Cells, OpeningsAreLoggedWhereTheProjectKeepsALog) {
+  const std::string options = "--only late/a/x1 --candidate las";
+  std::filesystem::remove("evaluations/test_log.jsonl");
+  EXPECT_EQ(evaluate(options)["cells"][0]["test_openings"], 0);
+  EXPECT_FALSE(folder_.has("evaluations/test_log.jsonl"));
+  // From another folder, and with the file of cells in a folder of the project.
+  folder_.write("evaluations/test_log.jsonl", "");
+  for (const char* made : {"elsewhere", "experiments"}) std::filesystem::create_directory(made);
+  std::string yaml = read_file("cells.yaml");
+  for (const char* trace : {"a.csv", "b.csv"}) {
+    yaml.replace(yaml.find(trace), 5, std::string("../") + trace);
+  }
+  folder_.write("experiments/cells.yaml", yaml);
+  for (const auto& [file, openings] :
+       {std::pair{"../cells.yaml", 1}, {"../experiments/cells.yaml", 2}}) {
+    const Result result = shell(std::string("cd elsewhere && yardmaster evaluate --json --cells ") +
+                                file + " " + options);
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(Json::parse(result.out)["cells"][0]["test_openings"], openings);
+  }
+  EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
+  EXPECT_TRUE(std::filesystem::is_empty("elsewhere"));
+}
 
 TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
   const Json json = evaluate("--candidate las");

@@ -97,10 +97,10 @@ TEST(Metrics, OfThreeJobsByHand) {
   EXPECT_TRUE(run["moved_bytes"].is_null()) << "without profiles nobody knows";
 
   EXPECT_EQ(read_file("waits.csv"),
-            "policy,job_id,from_s,to_s,reason,detail\n"
-            "fifo,c,20,100,order,wants 1 GPUs; 2 free\n"
-            "fifo,b,10,100,too-few-gpus,wants 4 GPUs; 2 free\n"
-            "fifo,c,100,150,too-few-gpus,wants 1 GPUs; 0 free\n");
+            "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n"
+            "fifo,c,20,100,order,wants 1 GPUs; 2 free,b,,\n"
+            "fifo,b,10,100,too-few-gpus,wants 4 GPUs; 2 free,a,,\n"
+            "fifo,c,100,150,too-few-gpus,wants 1 GPUs; 0 free,b,,\n");
   ASSERT_EQ(run["waits"].size(), 2u);
   EXPECT_EQ(run["waits"][0]["reason"], "too-few-gpus");
   EXPECT_EQ(run["waits"][0]["jobs"], 2);

@@ -70,7 +70,8 @@ TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
                "{\"\"role\"\":\"\"t\"\",\"\"gpus\"\":1,\"\"after\"\":[0],\"\"run_s\"\":40}]\"\n");
   const Result result = shell(std::string(kRun) + "--waits-out waits.csv");
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(read_file("waits.csv"), "policy,job_id,from_s,to_s,reason,detail\n");
+  EXPECT_EQ(read_file("waits.csv"),
+            "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n");
 }
 
 // Stages are more than jobs: whatever looks on counts them by themselves.

@@ -57,6 +57,57 @@ TEST_F(ReportCommand, ShowsWhatEvaluateAndSimulateHandOut) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
+TEST_F(ReportCommand, SimulateLeavesAFolderWithAPageAndItsData) {
+  const std::string command = "yardmaster simulate --policy las,fifo,srtf" + scene_;
+  const Result result = shell(command + " --out sim --report page.html --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Json::parse(read_file("sim/evaluations/simulate.json"))["runs"].size(), 3u);
+  for (const char* file :
+       {"report.html", "run.json", "config.yaml", "evaluations/jobs.csv", "tables/waits.csv",
+        "evaluations/series.json", "tables/size_classes.csv", "tables/wait_reasons.csv",
+        "tables/fairness.csv", "tables/gpu_hours.csv"}) {
+    EXPECT_TRUE(folder_.has(std::string("sim/") + file)) << file;
+  }
+  for (const char* page : {"sim/report.html", "page.html"}) {
+    for (const char* part : {"has the lowest mean job completion time", "Utilisation", "Queue",
+                             "Job completion times", "Size classes", "Why jobs waited"}) {
+      EXPECT_THAT(read_file(page), HasSubstr(part)) << page;
+    }
+  }
+  // The folder can be asked for again, and is never overwritten.
+  EXPECT_EQ(shell("yardmaster report sim --out again.html").code, 0);
+  const Result twice = shell(command + " --out sim");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("sim"));
+  // Rules that show no state leave out what needs one.
+  const Result gavel = shell(
+      "yardmaster simulate --trace synthetic:xv --cluster 2x8 --rules blox "
+      "--policy fifo --out blox");
+  EXPECT_EQ(gavel.code, 0) << gavel.err;
+  EXPECT_TRUE(folder_.has("blox/report.html"));
+  EXPECT_EQ(folder_.leftovers(), 0);
+}
+
+TEST_F(ReportCommand, TakesFilesThatCommandsWrote) {
+  ASSERT_EQ(shell("yardmaster evaluate --candidate srsf-history --against las,fifo" + scene_ +
+                  " --json-out cells.json")
+                .code,
+            0);
+  ASSERT_EQ(shell("yardmaster simulate --policy las,srsf" + scene_ +
+                  " --json-out replay.json --jobs-out jobs.csv --series-out series.json")
+                .code,
+            0);
+  const Result result = shell("yardmaster report cells.json replay.json jobs.csv series.json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out, "report.html\n");
+  const Json row = Json::parse(read_file("cells.json"))["cells"][0];
+  EXPECT_GT(row["max_wait_s"], 0);
+  EXPECT_TRUE(row["preemptions"].is_number());
+  for (const char* title : {"Comparison", "Replays", "Completion times", "Cluster over time"}) {
+    EXPECT_THAT(read_file("report.html"), HasSubstr(title));
+  }
+}
+
 TEST_F(ReportCommand, ComparesRunsWhereItIsCalled) {
   make_run("a");
   make_run("b");
@@ -72,8 +123,9 @@ TEST_F(ReportCommand, RefusesWhatIsNoRun) {
   folder_.write("broken/evaluations/x.json", "{\"cells\":");
   folder_.write("file", "");
   for (const auto& [arguments, said] :
-       {std::pair{"nowhere", "nowhere: expected a run folder"}, std::pair{"file", "a run folder"},
-        std::pair{"broken", "x.json: expected a JSON object"}, std::pair{"", "run is required"}}) {
+       {std::pair{"nowhere", "nowhere: expected a run folder"},
+        std::pair{"file", "a run folder, JSON of simulate"},
+        std::pair{"broken", "x.json: expected a JSON object"}, std::pair{"", "path is required"}}) {
     const Result result = shell(std::string("yardmaster report ") + arguments + " --out r.html");
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;

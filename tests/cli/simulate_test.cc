@@ -36,11 +36,11 @@ void expect_refused(const Result& result, const std::vector<std::string>& said) 
 TEST(Simulate, SaysWhenAPolicySaysHowLargeElasticJobsAreAndNoneIs) {
   const std::string simulate =
       "yardmaster simulate --trace synthetic:servers --cluster 4x2 --generate-jobs 100 --policy "
-      "drf,fifo --set trace.drawn=true ";
+      "optimus,drf --set trace.drawn=true ";
   const Result rigid = shell(simulate + "--set trace.most=0"), elastic = shell(simulate);
   EXPECT_EQ(rigid.code + elastic.code, 0) << rigid.err << elastic.err;
-  EXPECT_THAT(rigid.err, HasSubstr("note: drf says how large elastic jobs are"));
-  EXPECT_THAT(rigid.err, Not(HasSubstr("fifo says")));
+  EXPECT_THAT(rigid.err, HasSubstr("note: optimus says how large elastic jobs are"));
+  EXPECT_THAT(rigid.err, Not(HasSubstr("drf says")));
   EXPECT_THAT(elastic.err, Not(HasSubstr("says how large")));
 }
 

@@ -224,7 +224,6 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"tiny.yaml --ranks 0", "ranks"},
       {"tiny.yaml --until 0", "until"},
       {"tiny.yaml --set trace=missing.csv", "missing.csv"},
-      {"tiny.yaml --set episode_jobs=100000", "episode_jobs"},
       {"tiny.yaml --set cells=some.yaml", "beside cells"},
       {"missing.yaml", "missing.yaml"},
       {"", "CONFIG.yaml"},
@@ -243,6 +242,26 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
 }
 
 // Stopped at whatever point it was, it ends with the weights of a training that was never stopped.
+TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
+  std::string jobs = "JobName,arrival,run_s,gpus,queue\n";
+  for (int j = 0; j < 60; ++j) {
+    jobs += "j" + std::to_string(j) + "," + std::to_string(30 * j) + "," +
+            std::to_string(60 + 40 * (j % 7)) + "," + std::to_string(1 << (j % 4)) + ",q\n";
+  }
+  folder_.write("jobs.csv", jobs);
+  const std::string command =
+      "yardmaster train tiny.yaml --set trace=jobs.csv --set episode_jobs=5000 --set updates=1 ";
+  const Result trained = shell(command + "--columns job_id=JobName,submit_s=arrival --out run");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("note: episodes have the 48 jobs that there are to learn "
+                                     "from, not 5000 (episode_jobs)"));
+  EXPECT_THAT(trained.err, HasSubstr("columns that are not used: queue"));
+  EXPECT_THAT(read_file("run/config.yaml"), HasSubstr("columns: "));
+  const Result unnamed = shell(command + "--out other");
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_THAT(unnamed.err, HasSubstr("--columns job_id=JobName,submit_s=arrival"));
+}
+
 TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=20 --out whole").code, 0);
   // The signal comes once the first update has left its mark, however slow the machine.

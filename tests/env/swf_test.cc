@@ -29,7 +29,7 @@ TEST(Swf, FieldsBecomeAJob) {
       ";\r\n"
       "\r\n"
       "  12\t100 5   3600 64 3500.5 -1 128 7200 -1 1 3 4 17 2 1 -1 -1\r\n"
-      "11 100 -1 0 8 -1 -1 -1 -1 -1 5 -1 4 -1 -1 -1 -1 -1\r\n"
+      "11 100 -1 0 8 -1 -1 -1 -1 -1 0 -1 4 -1 -1 -1 -1 -1\r\n"
       "10 0 0 1.5 8 -1 -1 8 0 -1 -1 -1 -1 -1 -1 -1 -1 -1\r\n",
       "log.swf", {});
   EXPECT_EQ(trace.format, "swf");
@@ -158,9 +158,60 @@ TEST(Swf, WhatIsNotKnownCanBeSaid) {
               HasSubstr("--set trace.unknown_run_s=10 says what such jobs run"));
 }
 
+TEST(Swf, JobsThatNeverRanAreLeftOutHoweverTheyAreWritten) {
+  const Trace trace = with(
+      "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+      "2 5 9 0 16 -1 -1 16 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
+      "3 5 9 0 0 -1 -1 -1 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
+      "4 5 9 -1.0 -1 -1 -1 8 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
+      "5 5 9 0.0 -1 -1 -1 0 -1 -1 0 1 1 -1 -1 -1 -1 -1\n"
+      "6 5 9 0 4 -1 -1 4 -1 -1 0 1 1 -1 -1 -1 -1 -1\n",
+      {});
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[1].id, "6") << "it failed at once, on processors that it held";
+  ASSERT_EQ(trace.skipped.size(), 2u);
+  EXPECT_EQ(trace.skipped[0].count, 3);
+  EXPECT_EQ(trace.skipped[1].reason, "never started");
+}
+
+TEST(Swf, AJobAfterOneThatIsNotThereArrivesAtItsSubmission) {
+  const Trace trace = with(
+      "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+      "3 50 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 2 20\n"
+      "4 60 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 3.0 10\n",
+      {});
+  EXPECT_TRUE(trace.jobs.at(1).after.empty());
+  EXPECT_EQ(trace.jobs.at(2).after, std::vector<std::string>{"3"});
+  ASSERT_EQ(trace.notices.size(), 2u);
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("1 job comes after one that is not in the file"));
+  EXPECT_THAT(trace.notices[1].reason, HasSubstr("think times of 2 jobs"));
+}
+
+TEST(Swf, PartsWithoutARowOfTheWholeArePutTogether) {
+  const Trace trace = with(
+      "1 0 5 60 4 -1 -1 4 -1 -1 2 1 1 -1 -1 -1 -1 -1\n"
+      "1 65 7 40 8 -1 -1 8 -1 -1 4 1 1 -1 -1 -1 -1 -1\n"
+      "2 80 9 7 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 1 -1\n",
+      {});
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[0].run_us, 100 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].gpus, 8);
+  EXPECT_EQ(trace.jobs[0].logged_start_us, 5 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].logged_end_us, 112 * kUsPerS);
+  EXPECT_EQ(trace.jobs[0].line, 1);
+  EXPECT_EQ(trace.jobs[1].after, std::vector<std::string>{"1"}) << "it is a job like others";
+}
+
+TEST(Swf, ATenantThatNoRowHasIsRefused) {
+  const std::string row = "1 0 5 100 4 -1 -1 4 -1 -1 1 1 7 -1 -1 -1 -1 -1\n";
+  EXPECT_EQ(with(row, {"tenant=group"}).jobs.at(0).tenant, "group7");
+  EXPECT_THROW(with(row, {"tenant=partition"}), InputError);
+}
+
 TEST(Swf, CommentsAloneAreALogWithoutJobs) {
   EXPECT_THAT(error_of("; Version: 2.2\n;\n"), HasSubstr("expected at least one job"));
-  EXPECT_THAT(error_of("1 2 3\n"), HasSubstr("a known format"));
+  EXPECT_THAT(error_of("1 2 3\n"),
+              HasSubstr("expected 18 fields, as the Standard Workload Format has, got 3 numbers"));
 }
 
 }  // namespace

@@ -256,6 +256,24 @@ groups:
   EXPECT_FALSE(as_it_is.opens_test);
 }
 
+// Several files of measurements, each with its hash.
+TEST(Cells, MayHaveSeveralProfiles) {
+  const std::string groups = "groups:\n  early: {traces: [a], from: 60%, to: 80%}\n";
+  const auto with = [&](const std::string& profiles) {
+    return "traces:\n  a: {file: a.csv, sha256: aa, cluster: 2x8, " + profiles + "}\n" + groups;
+  };
+  const CellSpec one = read(with("profiles: /p.json, profiles_sha256: cc")).cells[0];
+  EXPECT_EQ(one.profiles_sha256, "cc");
+  const CellSpec two =
+      read(with("profiles: [/p.json, /q.txt], profiles_sha256: [cc, dd]")).cells[0];
+  EXPECT_EQ(two.scenario.profiles, "/p.json,/q.txt");
+  EXPECT_EQ(two.profiles_sha256, "cc,dd");
+  EXPECT_NE(hash_of(one), hash_of(two));
+  EXPECT_THAT(said(with("profiles: [/p.json, /q.txt], profiles_sha256: [cc]")),
+              HasSubstr("one for each of 2 profiles"));
+  EXPECT_NE(said(with("profiles: [], profiles_sha256: []")), "");
+}
+
 // The cells of this project: as many as there should be, on the traces that they name, and windows
 // before the test split that stay before it.
 TEST(Cells, ThoseOfTheProjectAreThere) {

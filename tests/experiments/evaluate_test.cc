@@ -376,7 +376,8 @@ TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
 TEST(TestLog, CountsTheOpeningsOfEachTrace) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_test_log";
   std::filesystem::remove_all(folder);
-  const auto log = folder / "evaluations" / "log.jsonl";
+  std::filesystem::create_directories(folder);
+  const auto log = folder / "log.jsonl";
   EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, ""}), 1);
   EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
   EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);

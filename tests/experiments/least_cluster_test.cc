@@ -1,6 +1,7 @@
 // The least cluster that can have run a log, by hand.
 #include "experiments/least_cluster.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "env/base/error.h"
@@ -41,6 +42,21 @@ TEST(LeastCluster, HasTheTypesThatWereAskedFor) {
   EXPECT_EQ(of({ran(0, 10, 4, "v100"), ran(20, 30, 2, "a100"), ran(20, 30, 7)}),
             "2x1:a100+7x1:v100")
       << "9 at once: the type most asked for has the rest";
+}
+
+TEST(LeastCluster, AJobHeldNothingBetweenItsRuns) {
+  Job requeued = ran(0, 100, 4);
+  requeued.run_us = 40;
+  EXPECT_EQ(of({requeued, ran(10, 60, 4)}), "4x1") << "its last run began at 60";
+}
+
+TEST(LeastCluster, NeedsGpus) {
+  try {
+    of({ran(0, 10, 0)});
+    FAIL() << "no job holds a GPU";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("--set trace.gpus_per_node=N"));
+  }
 }
 
 TEST(LeastCluster, NeedsLoggedTimes) {

@@ -40,7 +40,7 @@ TEST(WaitsCsv, AnyIdComesBack) {
   EXPECT_EQ(wait_row(scenario, "p,q", {0, 0, kSecond, WaitReason::kOrder, "behind \"c\""}),
             "\"p,q\",\"a,b\",0,1," +
                 std::string(kWaitReasonNames[static_cast<size_t>(WaitReason::kOrder)]) +
-                ",\"behind \"\"c\"\"\"\n");
+                ",\"behind \"\"c\"\"\",,,\n");
 }
 
 using Reasons = std::map<std::string, std::string>;
@@ -149,8 +149,46 @@ TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
   const yard::Run run = run_policy(scenario, "fifo", how);
   waits.end(run.outcome.end_us);
   EXPECT_EQ(rows,
-            "fifo,c,0,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node\n"
-            "fifo,d,10,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node\n");
+            "fifo,c,0,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node,a;b,,\n"
+            "fifo,d,10,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node,a;b,,\n");
+}
+
+// The rows of a run under `policy` of jobs that the log dates from 2026-03-01 23:59:00 on.
+std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
+                    const std::string& policy) {
+  Scenario scenario = scenario_of(jobs, load_cluster(cluster));
+  scenario.trace.epoch_unix_s = 1'772'409'540;
+  std::string rows;
+  Waits waits(scenario, Placement::kBestFit,
+              [&](const Wait& wait) { rows += wait_row(scenario, policy, wait); });
+  RunOptions how;
+  how.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+  const yard::Run run = run_policy(scenario, policy, how);
+  waits.end(run.outcome.end_us);
+  return rows;
+}
+
+TEST(Waits, NameTheJobsThatAJobWaitsBehindAndTheCalendar) {
+  // a has 6 of 8. b wants 4 and waits for a; c and d would fit, and fifo starts neither before b.
+  EXPECT_EQ(
+      rows_of(jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}, {3, 2, 100}}), "1x8", "fifo"),
+      "fifo,b,1,100,too-few-gpus,wants 4 GPUs; 2 free,a,"
+      "2026-03-01T23:59:01,2026-03-02T00:00:40\n"
+      "fifo,c,2,100,order,wants 2 GPUs; 2 free,b,2026-03-01T23:59:02,2026-03-02T00:00:40\n"
+      "fifo,d,3,100,order,wants 2 GPUs; 2 free,b;c,2026-03-01T23:59:03,2026-03-02T00:00:40\n");
+  std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 50}, {10.5, 1, 5}});
+  jobs[2].after = {"a", "b"};
+  EXPECT_EQ(rows_of(jobs, "1x4", "fifo"),
+            "fifo,c,10.5,100,dependencies,after a,a;b,2026-03-01T23:59:10.5,2026-03-02T00:00:40\n");
+}
+
+TEST(Waits, NameAtMostEightJobsAndSayHowManyMore) {
+  std::vector<Job> jobs = jobs_of(std::vector<JobLine>(10, {0, 1, 100}));
+  const std::vector<Job> last = jobs_of({{1, 10, 5}});
+  jobs.push_back(last[0]);
+  jobs.back().id = "last";
+  const std::string rows = rows_of(jobs, "1x10", "fifo");
+  EXPECT_NE(rows.find(",a;b;c;d;e;f;g;h;+2,"), std::string::npos) << rows;
 }
 
 TEST(Waits, CoverAllTheTimeThatJobsWait) {

@@ -36,7 +36,8 @@ std::vector<Job> golden_jobs() {
 
 std::string settings_of(const std::string& name) {
   // Limits low enough to be passed by jobs this short.
-  return name == "las" ? "las limit_1_gpu_s=300 limit_2_gpu_s=1200" : name;
+  const bool queues = name == "las" || name.starts_with("tiresias");
+  return queues ? name + " limit_1_gpu_s=300 limit_2_gpu_s=1200" : name;
 }
 
 class Golden : public ::testing::TestWithParam<std::string> {};

@@ -223,8 +223,9 @@ class Sorted : Base {
 // Rule 5: dlas, dlas-gpu, dlas-gpu-N.
 class Dlas : Base {
  public:
-  Dlas(const std::vector<SecondsJob>& jobs, const Nodes& nodes, const std::string& policy)
-      : Base(jobs, nodes, policy, "count") {
+  Dlas(const std::vector<SecondsJob>& jobs, const Nodes& nodes, const std::string& policy,
+       bool punctual)
+      : Base(jobs, nodes, policy, "count"), punctual_(punctual) {
     const std::string prefix = "dlas-gpu-";
     if (policy.rfind(prefix, 0) == 0) times_ = std::stod(policy.substr(prefix.size()));
     if (policy == "dlas-gpu-05") times_ = 0.5;
@@ -247,7 +248,8 @@ class Dlas : Base {
       } else if (end_s < arrival_s) {
         ending = ends;
       } else {
-        ending = stale;
+        if (!punctual_) ending = stale;
+        if (punctual_ && end_s == arrival_s) ending = ends;
         stale.clear();
         arrives = true;
       }
@@ -345,6 +347,11 @@ class Dlas : Base {
       }
       if (at_s == end_s) ends.push_back(job.index);
       if (job.queue == 2) return;
+      if (punctual_) {
+        const int64_t whole_s = (kLimits[job.queue] + job.gpus - 1) / job.gpus - job.attained_s;
+        jump_s = std::min(jump_s, now_s + whole_s);
+        return;
+      }
       const int64_t left = kLimits[job.queue] - job.attained_s;
       jump_s = std::min(jump_s, now_s + (by_gpu() ? left / job.gpus : left));
     } else if (times_ > 0 && job.queue > 0 && job.attained_s > 0) {
@@ -355,6 +362,7 @@ class Dlas : Base {
     }
   }
 
+  bool punctual_;
   double times_ = 0;  // the N of dlas-gpu-N
   std::vector<LiveJob> runnable_;
   std::vector<int> queues_[3];  // indices
@@ -363,14 +371,15 @@ class Dlas : Base {
 }  // namespace
 
 std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const Nodes& nodes,
-                                     const std::string& policy, const std::string& placement) {
+                                     const std::string& policy, const std::string& placement,
+                                     bool punctual) {
   if (policy == "fifo" || policy == "fjf") {
     Lines lines(jobs, nodes, policy, placement);
     lines.run();
     return lines.outcomes();
   }
   if (policy.rfind("dlas", 0) == 0) {
-    Dlas dlas(jobs, nodes, policy);
+    Dlas dlas(jobs, nodes, policy, punctual);
     dlas.run();
     return dlas.outcomes();
   }

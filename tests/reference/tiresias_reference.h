@@ -16,8 +16,10 @@ struct Nodes {
   int per_switch = 0;
 };
 
-// Requires: jobs by submission. Jobs that never end keep end_s = -1.
+// Requires: jobs by submission. Jobs that never end keep end_s = -1. `punctual`: dlas as it was
+// meant to be, without the late jumps and the remembered ends of the original.
 std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const Nodes& nodes,
-                                     const std::string& policy, const std::string& placement);
+                                     const std::string& policy, const std::string& placement,
+                                     bool punctual = false);
 
 }  // namespace yard::reference

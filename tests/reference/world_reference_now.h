@@ -109,6 +109,12 @@ class Game {
   double left(int j, double weight);
   int weight(int j) const;
   int las_queue(int j);
+  int las_listed(int j, bool runs);
+  void las_wait_in_front(int j);
+  int64_t las_sinks_us(int j, int queue);
+  void las_begin();
+  void las_settle();
+  double las_key(int j);
   double key(int j);
   std::vector<int> in_order(std::vector<int> jobs);
   void decide();
@@ -125,7 +131,10 @@ class Game {
   std::vector<Outage> outages_;  // in their order
   std::map<Link, int64_t> link_bytes_per_s_;
   Now now_;
-  std::vector<int> stops_;  // of this decision, in their order
+  std::vector<int> stops_;              // of this decision, in their order
+  std::vector<int> las_stops_, begun_;  // of the decision that was just made
+  // Queues of las, lists from the front: the jobs that run, and those that wait or sank just now.
+  std::vector<int> las_runs_[3], las_waits_[3];
 };
 
 }  // namespace yard::reference

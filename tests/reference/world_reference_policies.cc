@@ -44,10 +44,107 @@ int Game::las_queue(int j) {
   return service >= 7'200'000'000 ? 2 : service >= 3'250'000'000 ? 1 : 0;
 }
 
+// The queue in whose list of running, or else of waiting jobs this one is; -1: in none.
+int Game::las_listed(int j, bool runs) {
+  for (int q = 0; q < 3; ++q) {
+    const std::vector<int>& list = (runs ? las_runs_ : las_waits_)[q];
+    if (std::find(list.begin(), list.end(), j) != list.end()) return q;
+  }
+  return -1;
+}
+
+// Jobs that run go first, then those that this decision stopped, the last first, then the others.
+double Game::las_key(int j) {
+  constexpr double kQueue = 1e6, kWaits = 5e5;
+  const auto place = [&](const std::vector<int>& list) {
+    return static_cast<double>(std::find(list.begin(), list.end(), j) - list.begin());
+  };
+  const int running = las_listed(j, true), waiting = las_listed(j, false);
+  if (running < 0) return waiting * kQueue + kWaits + place(las_waits_[waiting]);
+  if (at(j).is == Is::kWaiting) return running * kQueue + kWaits - 1 - place(stops_);
+  return running * kQueue + place(las_runs_[running]);
+}
+
+// Out of the list of those that run, to the front of those that wait.
+void Game::las_wait_in_front(int j) {
+  const int q = las_listed(j, true), now = las_queue(j);
+  std::erase(las_runs_[q], j);
+  std::vector<int>& list = las_waits_[now];
+  list.insert(now > q ? list.end() : list.begin(), j);
+}
+
+// The first whole microsecond at which the job passes the limit of the queue.
+int64_t Game::las_sinks_us(int j, int queue) {
+  const int64_t limit = queue == 0 ? 3'250'000'000 : 7'200'000'000;
+  const int64_t from_us = at(j).is == Is::kStarting ? at(j).until_us : now_us();
+  return from_us + (limit + weight(j) - 1) / weight(j) - attained_us(j);
+}
+
+void Game::las_begin() {
+  std::vector<int> entering;
+  for (int j = 0; j < size(); ++j) {
+    if (at(j).is == Is::kDone) {
+      for (int q = 0; q < 3; ++q) std::erase(las_runs_[q], j), std::erase(las_waits_[q], j);
+    }
+    if (at(j).is == Is::kWaiting && las_listed(j, true) < 0 && las_listed(j, false) < 0) {
+      entering.push_back(j);
+    }
+  }
+  for (int q = 2; q >= 0; --q) {
+    const std::vector<int> ran = las_runs_[q];
+    for (size_t i = ran.size(); i-- > 0;) {
+      if (at(ran[i]).is == Is::kWaiting) las_wait_in_front(ran[i]);  // its node failed
+    }
+  }
+  // Nobody waited where a job passed a limit before now: it runs on as the last in the next queue.
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<std::pair<int64_t, int>> sink;
+    for (const int j : holding()) {
+      const int q = las_listed(j, true);
+      if (q >= 0 && q < 2) sink.emplace_back(las_sinks_us(j, q), j);
+    }
+    std::sort(sink.begin(), sink.end());
+    if (sink.empty() || sink[0].first > now_us()) break;
+    const auto [at_us, j] = sink[0];
+    const int q = las_listed(j, true);
+    std::erase(las_runs_[q], j);
+    if (at_us < now_us()) {
+      las_runs_[q + 1].push_back(j);
+    } else {
+      entering.push_back(j);
+    }
+    again = true;
+  }
+  std::sort(entering.begin(), entering.end());
+  for (const int j : entering) las_waits_[las_queue(j)].push_back(j);
+}
+
+void Game::las_settle() {
+  std::vector<int> begun;
+  for (const int j : in_order(holding())) {
+    const bool again = std::find(begun_.begin(), begun_.end(), j) != begun_.end();
+    if (again || las_listed(j, true) < 0) begun.push_back(j);
+  }
+  for (int q = 2; q >= 0; --q) {
+    const std::vector<int> ran = las_runs_[q];
+    for (size_t i = ran.size(); i-- > 0;) {
+      const bool holds = at(ran[i]).is == Is::kStarting || at(ran[i]).is == Is::kRunning;
+      const bool stopped =
+          std::find(las_stops_.begin(), las_stops_.end(), ran[i]) != las_stops_.end();
+      if (!holds && stopped) las_wait_in_front(ran[i]);
+    }
+  }
+  for (const int j : begun) {
+    for (int q = 0; q < 3; ++q) std::erase(las_runs_[q], j), std::erase(las_waits_[q], j);
+    las_runs_[las_queue(j)].push_back(j);
+  }
+}
+
 // Lower goes first.
 double Game::key(int j) {
   if (policy_ == "fifo" || policy_ == "greedy") return static_cast<double>(at(j).queued);
-  if (policy_ == "las") return las_queue(j) - (at(j).is == Is::kWaiting ? 0.0 : 0.5);
+  if (policy_ == "las") return las_key(j);
   return left(j, policy_ == "srsf" ? weight(j) : 1);
 }
 
@@ -63,8 +160,9 @@ std::vector<int> Game::in_order(std::vector<int> jobs) {
 
 void Game::decide() {
   const bool preemptive = policy_ == "srtf" || policy_ == "srsf" || policy_ == "las";
+  if (policy_ == "las") las_begin();
   preemptive ? decide_anew() : start_in_order();
-  if (policy_ == "las") ask_for_timer();
+  if (policy_ == "las") las_settle(), ask_for_timer();
 }
 
 bool Game::alike_among(const std::vector<int>& jobs, int j) const {
@@ -111,6 +209,7 @@ void Game::stops_first(const Now& before, const std::vector<int>& begun) {
   const Now wish = now_;
   now_ = before;
   for (const int j : stops_) preempt(j);
+  las_stops_ = stops_, begun_ = begun;
   stops_.clear();
   for (const int j : begun) {
     std::vector<Task> those;
@@ -176,11 +275,7 @@ void Game::ask_for_timer() {
   if (waiting().empty()) return;
   int64_t wake_us = kForever;
   for (const int j : holding()) {
-    if (las_queue(j) == 2) continue;
-    const int64_t limit = las_queue(j) == 0 ? 3'250'000'000 : 7'200'000'000;
-    const int64_t sinks_at_us = (limit + weight(j) - 1) / weight(j);  // attained by then
-    const int64_t from_us = at(j).is == Is::kStarting ? at(j).until_us : now_us();
-    wake_us = std::min(wake_us, from_us + sinks_at_us - attained_us(j));
+    if (las_queue(j) < 2) wake_us = std::min(wake_us, las_sinks_us(j, las_queue(j)));
   }
   if (wake_us != kForever) now_.timer_us = wake_us;
 }

@@ -123,7 +123,7 @@ std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us,
 
 }  // namespace
 
-MadeUpModels::MadeUpModels(size_t types)
+MadeUpModels::MadeUpModels(size_t types, bool other)
     : types_(static_cast<int32_t>(types)),
       type_speed_(types, 1),
       reference_(kModels + 1, 1),
@@ -136,7 +136,9 @@ MadeUpModels::MadeUpModels(size_t types)
       for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
         for (int32_t span = 0; span < kSpans; ++span) {
           const double slower = 1 + 0.125 * span * (kind + 1) + 0.0625 * gpus;
-          steps_.push_back((1 + 0.5 * type) / slower);
+          const bool another = other && kind == kModels - 1;
+          steps_.push_back(another ? 1 / (1 + 0.5 * type) / (slower + span)
+                                   : (1 + 0.5 * type) / slower);
           share_.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
         }
       }
@@ -204,7 +206,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
 }
 
 ToldScene::ToldScene(const ToldWorld& told)
-    : models_(told.world.cluster.types.size()),
+    : models_(told.world.cluster.types.size(), told.other_tables),
       scene_(told.world.cluster, told.world.jobs, told.world.costs) {
   if (told.models) scene_.set_speeds(models_.columns(), MadeUpModels::classes_of(told.world.jobs));
   scene_.set_faults(told.world.faults);

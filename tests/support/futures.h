@@ -16,7 +16,8 @@ namespace yard::testing {
 // others, all of it round numbers of no source.
 class MadeUpModels {
  public:
-  explicit MadeUpModels(size_t types);
+  // `other`: the last model is as fast on other types, and loses more by being spread.
+  explicit MadeUpModels(size_t types, bool other = false);
   SpeedColumns columns() const;
   // (N) Jobs by name of their model: "m0" to "m2", else neutral.
   static std::vector<int32_t> classes_of(const std::vector<Job>& jobs);
@@ -40,6 +41,7 @@ struct FutureOptions {
 struct ToldWorld {
   RandomWorld world;
   bool models = false;
+  bool other_tables = false;  // MadeUpModels' other ones
 };
 ToldWorld told_world(Rng rng, const FutureOptions& options);
 

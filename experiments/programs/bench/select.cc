@@ -2,8 +2,10 @@
 // tensor, or into a learner's rollout of 128 steps. Beside what writing those bytes alone costs in
 // the same run, with the same order of worlds.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "env/base/huge_pages.h"
@@ -139,6 +141,43 @@ Scenario workload(double load) {
   return load_scenario(options);
 }
 
+// Threads that compute without end, one fewer than there are cores: the machine is busy, and two
+// threads cannot both have a core of their own.
+class BusyMachine {
+ public:
+  BusyMachine() {
+    const unsigned threads = std::max(2U, std::thread::hardware_concurrency()) - 1;
+    for (unsigned i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] {
+        while (!over_.load(std::memory_order_relaxed)) {
+        }
+      });
+    }
+  }
+  ~BusyMachine() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  BusyMachine(const BusyMachine&) = delete;
+  BusyMachine& operator=(const BusyMachine&) = delete;
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+void bench_busy(Json& results, const Scenario& scenario, const Case& c) {
+  Tensors tensors(c.rollout);
+  const BusyMachine busy;
+  const Speed one = measure(scenario, c, 1, tensors), two = measure(scenario, c, 2, tensors);
+  results.push_back({{"name", std::string(c.name) + "_2_threads_busy"},
+                     {"value", two.per_s},
+                     {"unit", "decisions/s"},
+                     {"ratio", two.per_s / one.per_s},
+                     {"against", "one thread on a machine that is as busy"},
+                     {"better", "higher"}});
+}
+
 // What beginning 64 episodes costs, of what playing them takes.
 void bench_reset(Json& results, const Scenario& scenario) {
   BasicBatchConfig<Select> config;
@@ -196,6 +235,7 @@ void bench_select(Json& results) {
                        {"ratio", two.per_s / one.per_s},
                        {"against", "one thread"},
                        {"better", "higher"}});
+    if (c.rollout && c.load > 1) bench_busy(results, scenario, c);
   }
   bench_reset(results, usual);
 }

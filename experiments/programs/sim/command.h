@@ -40,6 +40,11 @@ CLI::Validator whole_number(T least) {
   return {check, ""};
 }
 
+// Hands --columns to whatever reads the trace; empty: there are none.
+void set_trace_columns(const std::string& columns, Settings& settings);
+inline constexpr const char* kColumnsHelp =
+    "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...";
+
 // Settings as `key=value`, or `trace.key=value` as commands have it that set other things, too.
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);
 

@@ -11,6 +11,7 @@
 
 #include "env/base/nearest_rank.h"
 #include "env/base/text.h"
+#include "env/trace/notices.h"
 #include "experiments/programs/sim/options.h"
 
 namespace yard::sim {
@@ -197,6 +198,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"limits", limits_json(jobs)},
               {"logged_wait_s", waits_json(jobs)},
               {"end_states", states_json(jobs)}};
+  for (const Skipped& what : trace.notices) out["notices"].push_back(note_text(what));
   if (trace.epoch_unix_s) {
     out["begins"] = date_of(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000);
   }
@@ -235,6 +237,8 @@ void print_description(const Json& description) {
         std::printf("%-22s %s x %s, the first at %s\n", "", plain(what["count"]).c_str(),
                     plain(what["reason"]).c_str(), plain(what["first"]).c_str());
       }
+    } else if (key == "notices") {
+      for (const Json& what : value) std::printf("%-22s %s\n", "note", plain(what).c_str());
     } else {
       std::printf("%-22s %s\n", key.c_str(), plain(value).c_str());
     }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "env/base/error.h"
@@ -17,6 +18,7 @@
 #include "experiments/programs/sim/evaluate_text.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/progress.h"
+#include "experiments/test_log.h"
 #include "policies/learned/checkpoint.h"
 
 namespace yard::sim {
@@ -70,7 +72,8 @@ Challenger seeds_of(const std::string& checkpoints) {
   Challenger seeds;
   std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
   std::pair<std::string, std::string> first;  // folder and agent
-  for (const std::string& folder : list_of(checkpoints, "--checkpoint")) {
+  const auto [label, folders] = named_policy(checkpoints);
+  for (const std::string& folder : list_of(folders, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
     const auto [other, fresh] = seen.emplace(what, folder);
@@ -90,6 +93,10 @@ Challenger seeds_of(const std::string& checkpoints) {
     }
     seeds.policies.push_back("checkpoint:" + folder);
   }
+  if (label != folders) {
+    seeds.name = label;
+    return seeds;
+  }
   seeds.name = seeds.policies.front();
   const size_t more = seeds.policies.size() - 1;
   if (more > 0) seeds.name += " and " + std::to_string(more) + " more seed" + (more > 1 ? "s" : "");
@@ -102,8 +109,8 @@ std::vector<Challenger> candidates_of(const Options& options) {
   }
   std::vector<Challenger> out;
   if (!options.candidate.empty()) {
-    for (const std::string& name : list_of(options.candidate, "--candidate")) {
-      out.push_back({name, {name}});
+    for (const std::string& policy : policies_of(options.candidate, "--candidate")) {
+      out.push_back({named_policy(policy).name, {policy}});
     }
   }
   if (options.checkpoints.empty()) return out;
@@ -134,9 +141,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   options.cells.add_to(app);
   app.add_option("--checkpoint", options.checkpoints,
                  "folder of a trained policy; several, separated by commas, are training seeds, "
-                 "compared as one");
-  app.add_option("--candidate", options.candidate,
-                 "any policies that --policy takes, each compared by itself");
+                 "compared as one; NAME=FOLDERS names them in tables");
+  app.add_option(
+      "--candidate", options.candidate,
+      "any policies that --policy takes, each compared by itself; NAME=POLICY names one");
   app.add_option("--against", options.against,
                  "heuristics, separated by commas (default: those of --cells, or all servable ones "
                  "that know no more)");
@@ -152,7 +160,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   EvaluateOptions how;
   how.candidates = candidates_of(options);
   if (!options.against.empty()) {
-    how.against = list_of(options.against, "--against");
+    how.against = policies_of(options.against, "--against");
   } else if (file) {
     how.against = file->against;
   }
@@ -168,6 +176,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     how.choosing = choosing_cells(*file, how.cells);
     check_traces(how.choosing);
     how.results = options.out;
+    how.test_log = find_test_log(file->path);
   } else {
     cells_of_trace(options, how);
   }
@@ -176,7 +185,12 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
-  for (const std::string& policy : result.lack_limits) note_limits(policy);
+  note_limits(result.limits_notes);
+  std::set<std::string> notes;
+  for (const CellResult& cell : result.cells) {
+    notes.insert(cell.facts.type_notes.begin(), cell.facts.type_notes.end());
+  }
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   const std::vector<SummaryRow> summary = summarise(result.cells, how.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "env/sim/speed_estimator.h"
+
 namespace yard::sim {
 namespace {
 
@@ -15,6 +17,7 @@ Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 Json score_json(const Score& score) {
   return {{"policy", score.name},
           {"information", level_name(score.level)},
+          {"speeds", speed_level_name(score.speeds)},
           {"mean_jct_s", score.mean_jct_s},
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
@@ -87,11 +90,14 @@ Json cell_json(const CellResult& cell) {
       {"load_scale", cell.variation.load},
       {"policy", cell.candidate_name},
       {"information", level_name(first.level)},
+      {"speeds", speed_level_name(first.speeds)},
       {"jobs", cell.facts.jobs},
       {"unfinished", cell.unfinished()},
       {"judged", cell.judged},
       {"mean_jct_s", figure(cell.mean(&Score::mean_jct_s))},
       {"p99_jct_s", figure(cell.mean(&Score::p99_jct_s))},
+      {"max_wait_s", figure(cell.mean(&Score::max_wait_s))},
+      {"preemptions", figure(cell.mean(&Score::preemptions))},
       {"ratio", figure(cell.versus.ratio)},
       {"lo", figure(cell.versus.interval.lo)},
       {"hi", figure(cell.versus.interval.hi)},
@@ -100,6 +106,7 @@ Json cell_json(const CellResult& cell) {
       {"ratio_untrained_hi", figure(untrained.interval.hi)},
       {"ratio_hindsight", figure(cell.ratio_hindsight())},
       {"captured", figure(cell.captured())},
+      {"oracle_gap_closed", figure(cell.captured())},
       {"p99_ratio", figure(cell.over_yardstick(&Score::p99_jct_s))},
       {"largest_class", largest ? Json(size_class_name(*largest)) : Json(nullptr)},
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
@@ -123,6 +130,7 @@ Json cell_json(const CellResult& cell) {
       {"untrained", self != nullptr ? rival_json(*self, false) : Json(nullptr)},
       {"oracle", cell.oracle ? Json(cell.bounds[*cell.oracle].name) : Json(nullptr)},
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
+      {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
       {"headroom", number(cell.headroom())},
       {"headroom_hindsight", number(cell.headroom_hindsight())},
       {"test_openings", cell.test_openings},
@@ -146,6 +154,7 @@ Json summary_json(const SummaryRow& row) {
   add("ratio_hindsight", row.hindsight.ratio);
   out["judged_hindsight"] = row.hindsight.judged;
   add("captured", row.pooled.captured);
+  add("oracle_gap_closed", row.pooled.captured);
   add("iqm", row.pooled.iqm);
   add("probability_of_improvement", row.pooled.improvement);
   const auto add_spread = [&](const std::string& name, const Spread& spread) {

@@ -1,31 +1,27 @@
 #include "experiments/programs/sim/evaluate_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
 
+#include "env/sim/speed_estimator.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
 
 const char* verdict(const CellResult& cell) {
   if (cell.unfinished() > 0) return "FAILED: jobs did not finish";
+  if (!std::isfinite(cell.versus.ratio)) return "no ratio: all jobs of one of the two take no time";
   const Interval& interval = cell.versus.interval;
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
   if (interval.hi < 1) return "better";
   if (interval.lo > 1) return "WORSE";
   return "not told apart";
-}
-
-void print_score(const char* mark, const Score& score) {
-  std::printf("%s %-28s %-13s %12.1f %12.1f %12.1f %9.1f %10lld", mark, score.name.c_str(),
-              level_name(score.level), score.mean_jct_s, score.p99_jct_s, score.max_wait_s,
-              score.preemptions, static_cast<long long>(score.unfinished));
-}
-
-void print_versus(const Versus& versus) {
-  std::printf("  %.3f [%.3f, %.3f]\n", versus.ratio, versus.interval.lo, versus.interval.hi);
 }
 
 // What of a candidate's lead its training brought.
@@ -39,15 +35,53 @@ const char* learning_verdict(const CellResult& cell) {
   return "not told apart: its lead over others, if any, is that of its untrained self";
 }
 
-std::string number_text(double value) {
-  if (!std::isfinite(value)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  return text;
+std::vector<std::string> score_cells(const char* mark, const Score& score) {
+  return {std::string(mark) + " " + score.name, level_name(score.level),
+          speed_level_name(score.speeds),       number_text(score.mean_jct_s, 1),
+          number_text(score.p99_jct_s, 1),      number_text(score.max_wait_s, 1),
+          number_text(score.preemptions, 1),    std::to_string(score.unfinished)};
+}
+
+std::string ratio_text(const Versus& versus) {
+  if (!std::isfinite(versus.ratio)) return "no ratio";
+  return number_text(versus.ratio, 3) + " " + interval_text(versus.interval.lo, versus.interval.hi);
+}
+
+std::string found(const CellResult& cell) {
+  const bool has_ratio = std::isfinite(cell.versus.ratio);
+  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict(cell);
 }
 
 std::string mean_and_worst(const Spread& of) {
-  return number_text(of.mean) + " (" + number_text(of.worst) + ")";
+  return number_text(of.mean, 3) + " (" + number_text(of.worst, 3) + ")";
+}
+
+void print_players(const CellResult& cell) {
+  TextTable table({"  policy", "information", "speeds", "mean JCT s", "p99 s", "max wait s",
+                   "preempt", "unfinished", "candidate / it [95 %]"},
+                  3);
+  for (const Score& score : cell.candidates) table.row(score_cells(">", score));
+  if (const Rival* self = cell.untrained_self()) {
+    std::vector<std::string> cells = score_cells("u", self->score);
+    cells.push_back(ratio_text(self->candidate_over_it));
+    table.row(cells);
+  }
+  for (size_t i = 0; i < cell.rivals.size(); ++i) {
+    const Rival& rival = cell.rivals[i];
+    const char* mark = i == cell.yardstick ? "*" : i == cell.best_hindsight ? "+" : " ";
+    std::vector<std::string> cells = score_cells(mark, rival.score);
+    cells.push_back(ratio_text(rival.candidate_over_it));
+    table.row(cells);
+  }
+  if (cell.oracle) {
+    table.line("bound, best of " + std::to_string(cell.bounds.size()) + " that know run times:");
+    table.row(score_cells(" ", cell.bounds[*cell.oracle]));
+  }
+  if (!cell.facts.no_bound.empty()) {
+    table.line("no bound, for knowing run times bounds nothing here: " + cell.facts.no_bound);
+    for (const Score& score : cell.bounds) table.row(score_cells(" ", score));
+  }
+  std::fputs(table.text().c_str(), stdout);
 }
 
 }  // namespace
@@ -57,82 +91,70 @@ void print_cell(const CellResult& cell) {
   std::printf("\n%s on %s, rules %s, %lld jobs scored from %.0f to %.0f s\n",
               cell.facts.trace.c_str(), cell.facts.cluster.c_str(), cell.rules.c_str(),
               static_cast<long long>(cell.facts.jobs), cell.facts.from_s, cell.facts.to_s);
-  std::printf("congestion %.3f (arrivals x %.4g), load %s, costs x %g, %d replicas, %d seed%s\n\n",
-              cell.facts.congestion, cell.facts.factor, load_text(cell.facts.load).c_str(),
+  std::printf("congestion %s (arrivals x %s), load %s, costs x %g, %d replicas, %d seed%s\n\n",
+              number_text(cell.facts.congestion, 3).c_str(),
+              fmt::format("{:.4g}", cell.facts.factor).c_str(), load_text(cell.facts.load).c_str(),
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
-  std::printf("  %-28s %-13s %12s %12s %12s %9s %10s  %s\n", "policy", "information", "mean JCT s",
-              "p99 s", "max wait s", "preempt", "unfinished", "candidate / it [95 %]");
-  for (const Score& score : cell.candidates) {
-    print_score(">", score);
-    std::putchar('\n');
-  }
-  if (const Rival* self = cell.untrained_self()) {
-    print_score("u", self->score);
-    print_versus(self->candidate_over_it);
-  }
-  for (size_t i = 0; i < cell.rivals.size(); ++i) {
-    const Rival& rival = cell.rivals[i];
-    print_score(i == cell.yardstick ? "*" : i == cell.best_hindsight ? "+" : " ", rival.score);
-    print_versus(rival.candidate_over_it);
-  }
-  if (cell.oracle) {
-    std::printf("bound, best of %zu that know run times:\n", cell.bounds.size());
-    print_score(" ", cell.bounds[*cell.oracle]);
-    std::putchar('\n');
-  }
-  std::printf("\n%s / %s (* yardstick, chosen %s): %.3f [%.3f, %.3f], %s; %s (%d blocks)\n",
+  print_players(cell);
+  std::printf("\n%s / %s (* yardstick, chosen %s): %s; %s (%d blocks)\n",
               cell.candidate_name.c_str(), cell.yardstick_score().name.c_str(),
-              cell.validated ? "on validation" : "in hindsight", cell.versus.ratio,
-              cell.versus.interval.lo, cell.versus.interval.hi, verdict(cell),
+              cell.validated ? "on validation" : "in hindsight", found(cell).c_str(),
               cell.judged ? "judged" : "not judged", cell.versus.blocks);
   if (const Rival* self = cell.untrained_self()) {
-    const Versus& versus = self->candidate_over_it;
-    std::printf("to its untrained self (u), drawn in the same way: %.3f [%.3f, %.3f], %s\n",
-                versus.ratio, versus.interval.lo, versus.interval.hi, learning_verdict(cell));
+    std::printf("to its untrained self (u), drawn in the same way: %s, %s\n",
+                ratio_text(self->candidate_over_it).c_str(), learning_verdict(cell));
   }
-  std::printf(
-      "to the best in hindsight of %zu (+): %.3f; headroom %.1f %% (hindsight %.1f %%), "
-      "captured %.2f\n",
-      cell.rivals.size(), cell.ratio_hindsight(), 100 * cell.headroom(),
-      100 * cell.headroom_hindsight(), cell.captured());
+  std::printf("to the best in hindsight of %zu (+): %s; headroom %s (hindsight %s), captured %s\n",
+              cell.rivals.size(), number_text(cell.ratio_hindsight(), 3).c_str(),
+              percent_text(cell.headroom(), 1).c_str(),
+              percent_text(cell.headroom_hindsight(), 1).c_str(),
+              number_text(cell.captured(), 2).c_str());
   const std::optional<int> largest = cell.largest_class();
   std::printf("p99 x %s, JCT of the jobs of %s GPUs x %s, longest wait x %s, preemptions x %s\n",
-              number_text(cell.over_yardstick(&Score::p99_jct_s)).c_str(),
+              number_text(cell.over_yardstick(&Score::p99_jct_s), 3).c_str(),
               largest ? size_class_name(*largest) : "(no class)",
-              number_text(cell.largest_class_jct_ratio()).c_str(),
-              number_text(cell.over_yardstick(&Score::max_wait_s)).c_str(),
-              number_text(cell.over_yardstick(&Score::preemptions)).c_str());
-  std::printf("%.2f preemptions a job, of them %.2f moves; %.0f within 10 minutes of another\n",
-              cell.per_job(&Score::preemptions), cell.per_job(&Score::moves),
-              cell.mean(&Score::soon_again));
+              number_text(cell.largest_class_jct_ratio(), 3).c_str(),
+              number_text(cell.over_yardstick(&Score::max_wait_s), 3).c_str(),
+              number_text(cell.over_yardstick(&Score::preemptions), 3).c_str());
+  std::printf("%s preemptions a job, of them %s moves; %s within 10 minutes of another\n",
+              number_text(cell.per_job(&Score::preemptions), 2).c_str(),
+              number_text(cell.per_job(&Score::moves), 2).c_str(),
+              number_text(cell.mean(&Score::soon_again), 0).c_str());
   if (const double early = cell.mean(&Score::ended_early); early > 0) {
     std::printf("%.1f jobs were ended early: the ratio counts them with the others\n", early);
   }
 }
 
 void print_cells(const std::vector<CellResult>& cells) {
-  std::printf("%-24s %-24s %6s %6s %-16s %6s %-16s %6s %6s %6s %8s  %s\n", "cell", "policy", "jobs",
-              "load", "yardstick", "ratio", "95 %", "hinds.", "untr.", "headr.", "captured", "");
+  TextTable table({"cell", "policy", "information", "speeds", "jobs", "load", "yardstick",
+                   "ratio [95 %]", "hinds.", "untr.", "headr.", "captured", "verdict"},
+                  4);
   for (const CellResult& cell : cells) {
-    char interval[32];
-    std::snprintf(interval, sizeof interval, "[%.3f, %.3f]", cell.versus.interval.lo,
-                  cell.versus.interval.hi);
-    std::printf(
-        "%-24s %-24s %6lld %6s %-16s %6.3f %-16s %6.3f %6s %5.1f%% %8.2f  %s%s\n",
-        cell.cell.c_str(), cell.candidate_name.c_str(), static_cast<long long>(cell.facts.jobs),
-        load_text(cell.facts.load).c_str(), cell.yardstick_score().name.c_str(), cell.versus.ratio,
-        interval, cell.ratio_hindsight(),
-        cell.untrained ? number_text(cell.untrained_self()->candidate_over_it.ratio).c_str() : "-",
-        100 * cell.headroom_hindsight(), cell.captured(), verdict(cell),
-        cell.judged ? "" : " (not judged)");
+    const Score& first = cell.candidates.front();
+    const Rival* self = cell.untrained_self();
+    table.row({cell.cell, cell.candidate_name, level_name(first.level),
+               speed_level_name(first.speeds), std::to_string(cell.facts.jobs),
+               load_text(cell.facts.load), cell.yardstick_score().name, ratio_text(cell.versus),
+               number_text(cell.ratio_hindsight(), 3),
+               self == nullptr ? "-" : number_text(self->candidate_over_it.ratio, 3),
+               percent_text(cell.headroom_hindsight(), 1), number_text(cell.captured(), 2),
+               std::string(verdict(cell)) + (cell.judged ? "" : " (not judged)")});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  std::string last;  // a cell says it once
+  for (const CellResult& cell : cells) {
+    if (cell.facts.no_bound.empty() || cell.cell == last) continue;
+    last = cell.cell;
+    std::printf("%s: no headroom, for knowing run times bounds nothing here: %s\n",
+                cell.cell.c_str(), cell.facts.no_bound.c_str());
   }
 }
 
 void print_summary(const std::vector<SummaryRow>& rows) {
   const auto line = [](const char* what, const Estimate& estimate) {
-    std::printf("  %-28s %7.3f [%.3f, %.3f]\n", what, estimate.value, estimate.interval.lo,
-                estimate.interval.hi);
+    std::printf("  %-28s %7s %s\n", what, number_text(estimate.value, 3).c_str(),
+                interval_text(estimate.interval.lo, estimate.interval.hi).c_str());
   };
   for (const SummaryRow& row : rows) {
     std::printf("\n%s, group %s, %d %s:\n", row.policy.c_str(), row.group.c_str(), row.cells,
@@ -148,13 +170,15 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     for (const Against& one : row.against) {
       if (one.policy == "untrained") line("ratio to its untrained self", one.ratio);
     }
-    std::printf("  %d better, %d worse, the worst cell %.3f; to the best in hindsight %.3f\n",
-                row.better, row.worse, row.ratio.worst, row.hindsight.ratio.value);
+    std::printf("  %d better, %d worse, the worst cell %s; to the best in hindsight %s\n",
+                row.better, row.worse, number_text(row.ratio.worst, 3).c_str(),
+                number_text(row.hindsight.ratio.value, 3).c_str());
     std::printf("  mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",
                 mean_and_worst(row.p99).c_str(), mean_and_worst(row.largest_class).c_str(),
                 mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
-    std::printf("  %.2f preemptions a job, %.0f in all within 10 minutes of another of the job\n",
-                row.preemptions_per_job, row.soon_again);
+    std::printf("  %s preemptions a job, %s in all within 10 minutes of another of the job\n",
+                number_text(row.preemptions_per_job, 2).c_str(),
+                number_text(row.soon_again, 0).c_str());
     if (std::isfinite(row.decisions_per_s)) {
       std::printf("  %.0f decisions a second on one core", row.decisions_per_s);
       if (row.training_core_s > 0)

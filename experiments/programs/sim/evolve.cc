@@ -17,6 +17,7 @@
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/evolve_files.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 #include "experiments/progress.h"
 #include "experiments/search/evolution.h"
 #include "policies/learned/open_policy.h"
@@ -74,7 +75,14 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& s
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
   for (size_t c = 0; c < cells.size(); ++c) {
-    add_episodes(cells[c], sources.of(cells[c].scenario), count, options, rng.split(c), out);
+    const Source& source = sources.of(cells[c].scenario);
+    const auto jobs = static_cast<int64_t>(source.trace.jobs.size());
+    if (jobs < options.episode_jobs && options.evolution.progress) {
+      options.evolution.progress("episodes have the " + std::to_string(jobs) + " jobs of " +
+                                 source.trace.source + ", not " +
+                                 std::to_string(options.episode_jobs) + " (--episode-jobs)");
+    }
+    add_episodes(cells[c], source, count, options, rng.split(c), out);
   }
   if (out.empty()) {
     throw InputError("congestion", "one that some episode reaches", "none that does");
@@ -245,8 +253,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
   options.show(out, [&] {
-    std::printf("%s: validation x %.4f of the start's (generation %d, %lld episodes played)\n",
-                options.policy.c_str(), evolved.ratio, evolved.generation,
+    std::printf("%s: validation x %s of the start's (generation %d, %lld episodes played)\n",
+                options.policy.c_str(), number_text(evolved.ratio, 4).c_str(), evolved.generation,
                 static_cast<long long>(evolved.played));
     for (const auto& [key, value] : evolved.settings) {
       std::printf("  %s: %s\n", key.c_str(), value.c_str());

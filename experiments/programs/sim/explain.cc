@@ -11,6 +11,7 @@
 #include "env/base/file.h"
 #include "env/base/text.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/text_table.h"
 #include "experiments/programs/sim/tune_cells.h"
 #include "experiments/progress.h"
 #include "policies/learned/open_policy.h"
@@ -87,8 +88,9 @@ void print(const Explained& explained) {
   for (int c = 0; c < kSizeClasses; ++c) std::printf(" %6s", size_class_name(c));
   std::printf(" GPUs\n");
   for (const Term& term : explained.terms) {
-    std::printf("%-18s %10s %10s %6.2f %28.3f", term.name.c_str(), term.value.c_str(),
-                term.usual.c_str(), term.kept, term.without);
+    std::printf("%-18s %10s %10s %6s %28s", term.name.c_str(), term.value.c_str(),
+                term.usual.c_str(), number_text(term.kept, 2).c_str(),
+                number_text(term.without, 3).c_str());
     for (const double ratio : term.without_by_class) {
       if (ratio > 0) {
         std::printf(" %6.3f", ratio);
@@ -99,9 +101,9 @@ void print(const Explained& explained) {
     std::printf("\n    %s\n", term.about.c_str());
   }
   std::printf(
-      "mean JCT over that of joint's defaults: %.3f whole, %.3f by these terms: %.0f %% of the "
-      "gain\n",
-      explained.whole, explained.formula, 100 * explained.kept);
+      "mean JCT over that of joint's defaults: %s whole, %s by these terms: %s of the gain\n",
+      number_text(explained.whole, 3).c_str(), number_text(explained.formula, 3).c_str(),
+      percent_text(explained.kept, 0).c_str());
 }
 
 int run_explain(CLI::App& app, int argc, char** argv) {

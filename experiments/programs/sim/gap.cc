@@ -8,6 +8,7 @@
 #include "experiments/best_schedule.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -75,7 +76,7 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   RunOptions how;
   how.seed = seed;
   std::vector<Contestant> contestants;
-  for (const std::string& name : list_of(policies, "--policy")) {
+  for (const std::string& name : policies_of(policies, "--policy")) {
     contestants.push_back(prepare(name, how));
   }
   std::vector<Instance> instances;
@@ -83,9 +84,8 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   Json out = {{"gpus", gpus}, {"instances", count}, {"seed", seed}, {"gaps", Json::array()}};
   if (!json) {
     std::printf("%d instances of up to 4 jobs on %d GPUs, nothing costs\n\n", count, gpus);
-    std::printf("%-28s %-13s %10s %10s %9s\n", "policy", "information", "mean gap", "worst",
-                "optimal");
   }
+  TextTable table({"policy", "information", "mean gap", "worst", "optimal"}, 2);
   for (const Contestant& who : contestants) {
     const Gap gap = gap_of(who, how, instances);
     out["gaps"].push_back({{"policy", who.name},
@@ -93,11 +93,10 @@ int run_gap(CLI::App& app, int argc, char** argv) {
                            {"mean", gap.mean},
                            {"worst", gap.worst},
                            {"optimal", gap.optimal}});
-    if (json) continue;
-    std::printf("%-28s %-13s %9.2f%% %9.2f%% %9d\n", who.name.c_str(), level_name(who.level),
-                100 * gap.mean, 100 * gap.worst, gap.optimal);
+    table.row({who.name, level_name(who.level), percent_text(gap.mean, 2),
+               percent_text(gap.worst, 2), std::to_string(gap.optimal)});
   }
-  if (json) std::printf("%s\n", out.dump(2).c_str());
+  std::fputs(json ? (out.dump(2) + "\n").c_str() : table.text().c_str(), stdout);
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// list: what is registered, one line each: name, information it uses, source, fidelity.
+// list: what is registered, one line each: name, information it uses, source, fidelity; or one of
+// them with its settings.
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include "env/base/text.h"
 #include "env/cluster/ready.h"
 #include "env/trace/reader.h"
+#include "experiments/listing.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 
@@ -17,17 +19,6 @@ namespace yard::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json settings_json(const std::vector<Field>& fields) {
-  Json settings = Json::array();
-  for (const Field& field : fields) {
-    settings.push_back({{"key", field.key},
-                        {"default", field.value},
-                        {"range", field.range},
-                        {"help", field.help}});
-  }
-  return settings;
-}
 
 Json list_policies() {
   Json out = Json::array();
@@ -103,24 +94,31 @@ Json list_clusters() {
 }
 
 int run_list(CLI::App& app, int argc, char** argv) {
-  std::string kind;
+  std::string kind, name;
   bool json = false;
   app.add_option("kind", kind,
                  "policies, agents, learners, networks, tasks, traces, clusters or rules")
       ->required()
       ->check(CLI::IsMember(
           {"policies", "agents", "learners", "networks", "tasks", "traces", "clusters", "rules"}));
+  app.add_option("name", name, "one of them: all about it, its settings among that")
+      ->default_str("");
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (kind == "agents" || kind == "learners" || kind == "networks" || kind == "tasks") {
     ask_trainer(argv);
   }
-  const Json rows = kind == "policies"   ? list_policies()
-                    : kind == "rules"    ? list_rules()
-                    : kind == "clusters" ? list_clusters()
-                                         : list_traces();
+  Json rows = kind == "policies"   ? list_policies()
+              : kind == "rules"    ? list_rules()
+              : kind == "clusters" ? list_clusters()
+                                   : list_traces();
+  if (!name.empty()) rows = Json::array({listed_row(kind, rows, name)});
   if (json) {
     std::puts(Json{{kind, rows}}.dump(2).c_str());
+    return 0;
+  }
+  if (!name.empty()) {
+    std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
   for (const Json& row : rows) {
@@ -137,7 +135,8 @@ int run_list(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kList{"list", "What is registered, one line each.", run_list};
+const Command kList{"list", "What is registered, one line each; with a NAME, all about one.",
+                    run_list};
 
 }  // namespace
 }  // namespace yard::sim

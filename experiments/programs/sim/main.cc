@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 bool is_output(const CLI::Option& option) {
   const std::string name = option.get_name();
-  return name == "--out" || name == "--timeline" || name.ends_with("-out");
+  return name == "--out" || name == "--report" || name == "--timeline" || name.ends_with("-out");
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -75,6 +75,10 @@ bool parse_arguments(CLI::App& app, int argc, char** argv) {
   }
   check_outputs(app);
   return true;
+}
+
+void set_trace_columns(const std::string& columns, Settings& settings) {
+  if (!columns.empty()) settings.set("columns", columns, "--columns");
 }
 
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings) {

@@ -5,8 +5,10 @@
 
 #include "env/sim/accuracy.h"
 #include "env/sim/fairness.h"
+#include "env/sim/speed_estimator.h"
 #include "env/sim/tenants.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -180,6 +182,7 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
               {"rules", run.rules},
               {"placement", nullptr},
               {"information", level_name(run.level)},
+              {"speeds", speed_level_name(run.speeds)},
               {"bound", is_bound(run.level)}};
   if (!run.placement.empty()) out["placement"] = run.placement;
   out.update(times_json(s.all));
@@ -217,12 +220,8 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
 
 namespace {
 
-void print_value(const Json& value, int width) {
-  if (value.is_null()) {
-    std::printf(" %*s", width, "-");
-  } else {
-    std::printf(" %*.*g", width, 5, value.get<double>());
-  }
+std::string value_text(const Json& value) {
+  return value.is_null() ? "-" : digits_text(value.get<double>(), 5);
 }
 
 // One line a run: the values of `of(run)` by `keys`. Nothing where no run has any.
@@ -234,43 +233,47 @@ void print_lines(const Json& runs, const char* title, const std::vector<const ch
                                           [&](const char* key) { return !part[key].is_null(); });
   });
   if (!any) return;
-  std::printf("\n%-24s", title);
-  for (const char* key : keys) std::printf(" %14s", key);
-  std::printf("\n");
+  std::vector<std::string> headings = {title};
+  headings.insert(headings.end(), keys.begin(), keys.end());
+  TextTable table(headings);
   for (const Json& run : runs) {
-    std::printf("%-24s", run["policy"].get<std::string>().c_str());
+    std::vector<std::string> cells = {run["policy"].get<std::string>()};
     const Json part = of(run);
-    for (const char* key : keys) print_value(part.is_null() ? Json() : part[key], 14);
-    std::printf("\n");
+    for (const char* key : keys) cells.push_back(value_text(part.is_null() ? Json() : part[key]));
+    table.row(cells);
   }
+  std::printf("\n%s", table.text().c_str());
 }
 
 void print_tenants(const Json& run) {
   if (run["tenants"].is_null()) return;
   const std::vector<const char*> keys = {"jobs",       "mean_jct_s", "p95_jct_s", "mean_wait_s",
                                          "p95_wait_s", "gpu_hours",  "mean_gpus", "quota_share"};
-  std::printf("\n%-24s", ("tenants, " + run["policy"].get<std::string>()).c_str());
-  for (const char* key : keys) std::printf(" %11s", key);
-  std::printf(" %13s\n", "deadlines met");
+  std::vector<std::string> headings = {"tenants, " + run["policy"].get<std::string>()};
+  headings.insert(headings.end(), keys.begin(), keys.end());
+  headings.emplace_back("deadlines met");
+  TextTable table(headings);
   for (const Json& tenant : run["tenants"]) {
-    std::printf("%-24s", tenant["tenant"].get<std::string>().c_str());
-    for (const char* key : keys) print_value(tenant[key], 11);
+    std::vector<std::string> cells = {tenant["tenant"].get<std::string>()};
+    for (const char* key : keys) cells.push_back(value_text(tenant[key]));
     const Json& due = tenant["deadlines"];
-    const std::string met = due.is_null() ? "-" : due["met"].dump() + " of " + due["jobs"].dump();
-    std::printf(" %13s\n", met.c_str());
+    cells.push_back(due.is_null() ? "-" : due["met"].dump() + " of " + due["jobs"].dump());
+    table.row(cells);
   }
+  std::printf("\n%s", table.text().c_str());
 }
 
 void print_waits(const Json& run) {
   if (run["waits"].empty()) return;
-  std::printf("\n%-24s %11s %11s %15s %7s\n",
-              ("waiting, " + run["policy"].get<std::string>()).c_str(), "jobs", "intervals",
-              "total_s", "share");
+  TextTable table(
+      {"waiting, " + run["policy"].get<std::string>(), "jobs", "intervals", "total_s", "share"});
   for (const Json& one : run["waits"]) {
-    std::printf("%-24s %11lld %11lld %15.1f %7.3f\n", one["reason"].get<std::string>().c_str(),
-                one["jobs"].get<long long>(), one["intervals"].get<long long>(),
-                one["total_s"].get<double>(), one["share"].get<double>());
+    const Json& share = one["share"];
+    table.row({one["reason"].get<std::string>(), one["jobs"].dump(), one["intervals"].dump(),
+               number_text(one["total_s"].get<double>(), 1),
+               share.is_null() ? "-" : number_text(share.get<double>(), 3)});
   }
+  std::printf("\n%s", table.text().c_str());
 }
 
 }  // namespace

@@ -8,8 +8,12 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
+#include "env/trace/notices.h"
 #include "experiments/congestion.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/text_table.h"
+#include "experiments/type_notes.h"
 
 namespace yard::sim {
 namespace {
@@ -39,6 +43,7 @@ std::string text_of(const nlohmann::ordered_json& document) {
 void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
   app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
+  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
   app.add_option("--cluster", scenario.cluster,
                  "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
       ->required();
@@ -92,6 +97,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--information", information,
                  "most that policies may see: blind, history, distribution, estimate, "
                  "noisy-oracle, oracle");
+  add_speeds(app);
   app.add_flag("--skip-unusable", scenario.skip_unusable,
                "count rows and jobs that cannot be used instead of refusing the trace");
   app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes")
@@ -103,9 +109,19 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
   app.add_option("--json-out", json_out, "write the same document to a file");
 }
 
+void CommonOptions::add_speeds(CLI::App& app) {
+  app.add_option("--speeds", speeds,
+                 "what policies may know of how fast jobs run: told (the tables of --profiles and "
+                 "of the cluster), noisy (with a log-normal error of 25 %), learned (what running "
+                 "jobs have shown); oracles that bound others are always told")
+      ->default_str("told");
+}
+
 void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!information.empty()) run.information = parse_level(information);
+  if (!speeds.empty()) run.speeds = parse_speed_level(speeds, "--speeds");
   if (!json_out.empty()) check_writable(json_out);
+  set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
   Variation& variation = scenario.variation;
@@ -139,7 +155,8 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   };
   offer_file("rates", scenario.measured.rates);
   offer_file("throughputs", scenario.measured.throughputs);
-  for (const std::string& policy : policies) policy_settings_.emplace_back(policy, Settings{});
+  for (const std::string& policy : policies)
+    policy_settings_.emplace_back(named_policy(policy).name, Settings{});
   for (const std::string& assignment : set) {
     Settings one;
     one.overlay(assignment, "--set " + assignment);
@@ -174,7 +191,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
 RunOptions CommonOptions::run_of(const std::string& policy) const {
   RunOptions options = run;
   for (const auto& [name, settings] : policy_settings_) {
-    if (name == policy) options.policy = settings;
+    if (name == named_policy(policy).name) options.policy = settings;
   }
   return options;
 }
@@ -207,6 +224,18 @@ std::vector<std::string> list_of(const std::string& text, const std::string& opt
   return out;
 }
 
+std::vector<std::string> policies_of(const std::string& text, const std::string& option) {
+  std::vector<std::string> out = list_of(text, option), names;
+  for (const std::string& policy : out) {
+    const std::string name = named_policy(policy).name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw InputError(option, "each name once", "'" + name + "' twice");
+    }
+    names.push_back(name);
+  }
+  return out;
+}
+
 nlohmann::ordered_json seconds_json(WideUs us) {
   constexpr int64_t kUsPerS = 1'000'000;
   if (us % kUsPerS == 0) return static_cast<int64_t>(us / kUsPerS);
@@ -231,7 +260,7 @@ nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
 
 nlohmann::ordered_json trace_json(const Scenario& scenario) {
   const Trace& trace = scenario.trace;
-  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
   int64_t left_out = 0;
   for (const Skipped& what : trace.skipped) {
     skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
@@ -252,33 +281,39 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"cost_scale", scenario.cost_scale},
                                 {"skipped", left_out},
                                 {"skipped_by_reason", skipped}};
+  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
+  if (!notices.empty()) out["notices"] = notices;
   if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
   return out;
 }
 
-std::string load_text(double load) {
-  if (std::isnan(load)) return "n/a";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", load);
-  return text;
-}
+std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
 
-void note_limits(const std::string& policy) {
-  std::fprintf(stderr, "note: %s goes by users' limits, and no job of this trace has one\n",
-               policy.c_str());
+void note_limits(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
   for (const Skipped& what : scenario.trace.skipped) {
-    std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
-                 static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
+    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
+  }
+  for (const Skipped& what : scenario.trace.notices) {
+    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
   if (scenario.congestion > 0) {
-    std::fprintf(stderr, "congestion %.3f with arrivals scaled by %.6g, load %s\n",
-                 scenario.congestion, scenario.factor, load_text(scenario.load).c_str());
+    std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
+                 number_text(scenario.congestion, 3).c_str(), scenario.factor,
+                 load_text(scenario.load).c_str());
+  }
+  for (const std::string& note : type_notes(scenario)) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
+  if (!has_limits(scenario.trace)) {
+    std::vector<const Contestant*> all;
+    for (const Contestant& who : contestants) all.push_back(&who);
+    note_limits(limits_notes(all));
   }
   for (const Contestant& who : contestants) {
-    if (lacks_limits(who, scenario.trace)) note_limits(who.name);
     if (!lacks_sizes(who, scenario.trace)) continue;
     std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
                  who.name.c_str());

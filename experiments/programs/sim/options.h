@@ -16,7 +16,7 @@ namespace yard::sim {
 struct CommonOptions {
   ScenarioOptions scenario;
   RunOptions run;
-  std::string information, allow;
+  std::string information, speeds, allow, columns;
   std::vector<std::string> set;
   std::vector<double> congestions;  // evaluate takes several
   bool json = false;
@@ -25,11 +25,14 @@ struct CommonOptions {
   // `many_congestions`: whether --congestion takes a list.
   void add_to(CLI::App& app, bool many_congestions = false);
 
+  // --speeds alone, for commands that have options of their own.
+  void add_speeds(CLI::App& app);
+
   // Checks what CLI11 cannot, and gives --set's values to the trace's generator, the rules and, by
   // policy_settings(), to the policies. Call it once after parsing.
   void finish(const std::vector<std::string>& policies);
 
-  // The settings of one policy among those that finish() was told.
+  // The settings of one of the policies that finish() was given, by its name or as it was given.
   RunOptions run_of(const std::string& policy) const;
 
   // Prints a result: as a document where --json says so, else by `table`. To be called before files
@@ -41,6 +44,9 @@ struct CommonOptions {
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;
 };
+
+// The same for policies, which may be named "NAME=POLICY"; no two may have one name.
+std::vector<std::string> policies_of(const std::string& text, const std::string& option);
 
 // "a,b" to its parts. Throws InputError, naming `option`, for an empty one or one named twice.
 std::vector<std::string> list_of(const std::string& text, const std::string& option);
@@ -54,8 +60,8 @@ nlohmann::ordered_json seconds_json(WideUs us);
 // "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
 std::string load_text(double load);
 
-// Says on stderr that the policy goes by limits that no job has.
-void note_limits(const std::string& policy);
+// Prints limits_notes() on stderr.
+void note_limits(const std::vector<std::string>& notes);
 
 // Says on stderr what was left out, how arrivals were scaled, and which of those who play go by
 // limits that no job has.

@@ -14,7 +14,8 @@ void RecordingOptions::add_to(CLI::App& app) {
                  "deadlines, tenants and why jobs waited")
       ->check(CLI::IsMember({"basic", "all"}));
   app.add_option("--jobs-out", jobs_out, "CSV with a row for every job");
-  app.add_option("--waits-out", waits_out, "CSV of who waited when and why");
+  app.add_option("--waits-out", waits_out,
+                 "CSV of which jobs waited when, why and behind which others");
   app.add_option("--series-out", series_out,
                  "the cluster and its queue over time: JSON, or CSV where the name ends in .csv");
   app.add_option("--timeline", timeline, "who held which GPU when, for ui.perfetto.dev");
@@ -46,7 +47,11 @@ std::vector<int64_t> RecordingOptions::moments_us() const {
 }
 
 Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
-    : options_(options), scenario_(scenario), rows_(kJobsHeader), series_(scenario) {
+    : options_(options),
+      scenario_(scenario),
+      rows_(kJobsHeader),
+      wait_rows_(kWaitsHeader),
+      series_(scenario) {
   if (!options.timeline.empty()) {
     timeline_file_ = &files_.add(options.timeline);
     timeline_.emplace(scenario, [this](std::string_view text) { timeline_file_->write(text); });
@@ -60,7 +65,7 @@ Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
 
 Run Recording::play(const Contestant& contestant, RunOptions how) {
   begin(contestant);
-  const bool looks = timeline_ || waits_ || meter_ || moments_ || !options_.series_out.empty();
+  const bool looks = timeline_ || waits_ || meter_ || moments_ || options_.wants_series();
   if (looks) {
     how.watch = [this](const Fixed& fixed, const ClusterState& state) { watch(fixed, state); };
   }
@@ -79,10 +84,13 @@ void Recording::begin(const Contestant& contestant) {
   if (moments_) moments_->begin();
   if (!options_.wants_waits()) return;
   std::function<void(const Wait&)> ended;
-  if (timeline_ || waits_file_) {
+  if (timeline_ || waits_file_ || options_.for_pictures) {
     ended = [this, policy = contestant.name](const Wait& wait) {
       if (timeline_) timeline_->wait(wait);
-      if (waits_file_) waits_file_->write(wait_row(scenario_, policy, wait));
+      if (!waits_file_ && !options_.for_pictures) return;
+      const std::string row = wait_row(scenario_, policy, wait);
+      if (waits_file_) waits_file_->write(row);
+      if (options_.for_pictures) wait_rows_ += row;
     };
   }
   waits_.emplace(scenario_, placement_of(contestant.placement), std::move(ended));
@@ -90,7 +98,7 @@ void Recording::begin(const Contestant& contestant) {
 
 void Recording::watch(const Fixed& fixed, const ClusterState& state) {
   shown_ = true;
-  if (!options_.series_out.empty()) series_.watch(fixed, state);
+  if (options_.wants_series()) series_.watch(fixed, state);
   if (timeline_) timeline_->watch(fixed, state);
   if (waits_) waits_->watch(fixed, state);
   if (meter_) meter_->watch(fixed, state);
@@ -110,14 +118,14 @@ void Recording::need_state(const std::string& rules) const {
 }
 
 void Recording::end(const Run& run) {
-  if (!options_.jobs_out.empty()) append_jobs(scenario_, run, rows_);
+  if (options_.wants_jobs()) append_jobs(scenario_, run, rows_);
   if (!shown_) {
     need_state(run.rules);
     waits_.reset();
     return;
   }
   const int64_t end_us = run.outcome.end_us;
-  if (!options_.series_out.empty()) series_.end(run);
+  if (options_.wants_series()) series_.end(run);
   if (waits_) waits_->end(end_us);
   if (timeline_) timeline_->end(end_us);
   if (meter_) metered_ = meter_->end(end_us);

@@ -22,12 +22,15 @@ struct RecordingOptions {
   std::string jobs_out, series_out, timeline, waits_out, dump_out;
   std::string dump_at;  // times in seconds, joined by commas
   std::string metrics = "basic";
+  bool for_pictures = false;  // jobs, waits, series and all metrics are kept, written or not
 
   void add_to(CLI::App& app);
   // Throws InputError about what contradicts itself.
   void check() const;
-  bool all_metrics() const { return metrics == "all"; }
+  bool all_metrics() const { return for_pictures || metrics == "all"; }
   bool wants_waits() const { return all_metrics() || !waits_out.empty() || !timeline.empty(); }
+  bool wants_series() const { return for_pictures || !series_out.empty(); }
+  bool wants_jobs() const { return for_pictures || !jobs_out.empty(); }
   // The times of --dump-at, rising.
   std::vector<int64_t> moments_us() const;
 };
@@ -43,6 +46,11 @@ class Recording {
   // Of the last run; null where nothing was metered.
   const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
+
+  // Of all runs so far, where pictures want them.
+  const std::string& rows() const { return rows_; }
+  const std::string& wait_rows() const { return wait_rows_; }
+  nlohmann::ordered_json series() const { return series_.json(); }
 
   // Throws InputError where a moment that was asked for never came.
   void check() const;
@@ -60,7 +68,7 @@ class Recording {
   const RecordingOptions& options_;
   const Scenario& scenario_;
   bool shown_ = false;  // a state, by the present policy
-  std::string rows_;
+  std::string rows_, wait_rows_;
   Series series_;
   AtomicFiles files_;
   AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // of them

@@ -1,4 +1,4 @@
-// report: a static page about one run folder, or several side by side.
+// report: a static page about run folders, or about files that simulate, evaluate and whatif wrote.
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,20 +13,21 @@ namespace yard::sim {
 namespace {
 
 int run_report(CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> folders;
+  std::vector<std::string> paths;
   std::string out;
   bool json = false;
-  app.add_option("run", folders, "run folders")->required();
-  app.add_option("--out", out,
-                 "the page; by default report.html in the run's folder, for several runs here");
+  app.add_option("path", paths,
+                 "run folders, and files of --json-out, --jobs-out and --series-out (JSON)")
+      ->required();
+  app.add_option(
+      "--out", out,
+      "the page; by default report.html in the run's folder, for several paths or files here");
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
-  std::vector<report::RunRecord> runs;
-  runs.reserve(folders.size());
-  for (const std::string& folder : folders) runs.push_back(report::read_run(folder));
+  const std::vector<report::RunRecord> runs = report::read_all(paths);
   if (out.empty()) {
-    const std::filesystem::path beside = runs.size() == 1 ? folders[0] : "";
-    out = (beside / "report.html").string();
+    const std::filesystem::path folder = runs.size() == 1 && runs[0].is_run() ? paths[0] : "";
+    out = (folder / "report.html").string();
   }
   const std::string page = report::render_page(runs);
   write_file_atomic(out, page);
@@ -38,7 +39,9 @@ int run_report(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kReport{"report", "Writes a static page about one run or several.", run_report};
+const Command kReport{"report",
+                      "Writes a static page about runs, or about what simulate and evaluate wrote.",
+                      run_report};
 
 }  // namespace
 }  // namespace yard::sim

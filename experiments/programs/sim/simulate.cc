@@ -1,27 +1,32 @@
 // simulate: replays a workload under one or more policies and prints a table.
+#include <algorithm>
 #include <cstdio>
 
+#include "env/sim/speed_estimator.h"
+#include "experiments/bound.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/metrics_json.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/programs/sim/recording.h"
+#include "experiments/programs/sim/replay_folder.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_rows(const std::vector<Run>& runs, bool bounds) {
+void add_rows(const std::vector<Run>& runs, bool knowing, TextTable& table) {
   for (const Run& run : runs) {
-    if (is_bound(run.level) != bounds) continue;
+    if (is_bound(run.level) != knowing) continue;
     const JctSummary& all = run.summary.all;
-    std::printf(
-        "%-24s %-12s %-12s %7lld %10lld %12.1f %11.1f %11.1f %11.1f %12.1f %5.3f %7lld %8.3f\n",
-        run.policy.c_str(), run.placement.empty() ? "-" : run.placement.c_str(),
-        level_name(run.level), static_cast<long long>(all.finished),
-        static_cast<long long>(all.jobs - all.finished), all.mean_jct_s, all.p50_jct_s,
-        all.p99_jct_s, all.mean_wait_s, run.summary.makespan_s, run.summary.utilisation,
-        static_cast<long long>(run.summary.preemptions), run.wall_s);
+    table.row({run.policy, run.placement.empty() ? "-" : run.placement, level_name(run.level),
+               speed_level_name(run.speeds), std::to_string(all.finished),
+               std::to_string(all.jobs - all.finished), number_text(all.mean_jct_s, 1),
+               number_text(all.p50_jct_s, 1), number_text(all.p99_jct_s, 1),
+               number_text(all.mean_wait_s, 1), number_text(all.max_wait_s, 1),
+               number_text(run.summary.makespan_s, 1), number_text(run.summary.utilisation, 3),
+               std::to_string(run.summary.preemptions), number_text(run.wall_s, 3)});
   }
 }
 
@@ -29,9 +34,11 @@ void print_rows(const std::vector<Run>& runs, bool bounds) {
 void print_early(const Run& run) {
   const std::optional<EarlySummary>& early = run.summary.early;
   if (!early) return;
-  std::printf("%s ended %lld jobs early: mean JCT %.1f s, of the others %.1f s; %.1f %% undone\n",
-              run.policy.c_str(), static_cast<long long>(early->jobs), early->mean_jct_s,
-              early->others_mean_jct_s, 100 * early->undone_share);
+  std::printf("%s ended %lld jobs early: mean JCT %s s, of the others %s s; %s undone\n",
+              run.policy.c_str(), static_cast<long long>(early->jobs),
+              number_text(early->mean_jct_s, 1).c_str(),
+              number_text(early->others_mean_jct_s, 1).c_str(),
+              percent_text(early->undone_share, 1).c_str());
 }
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
@@ -40,14 +47,18 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
               scenario.cluster.total_gpus(), runs.front().rules.c_str(),
               load_text(scenario.load).c_str());
-  std::printf("%-24s %-12s %-12s %7s %10s %12s %11s %11s %11s %12s %5s %7s %8s\n", "policy",
-              "placement", "information", "jobs", "unfinished", "mean JCT s", "p50 s", "p99 s",
-              "wait s", "makespan s", "util", "preempt", "wall s");
-  print_rows(runs, false);
-  bool any = false;
-  for (const Run& run : runs) any = any || is_bound(run.level);
-  if (any) std::printf("bounds, which know run times:\n");
-  print_rows(runs, true);
+  TextTable table(
+      {"policy", "placement", "information", "speeds", "jobs", "unfinished", "mean JCT s", "p50 s",
+       "p99 s", "wait s", "max wait s", "makespan s", "util", "preempt", "wall s"},
+      4);
+  add_rows(runs, false, table);
+  if (std::ranges::any_of(runs, [](const Run& run) { return is_bound(run.level); })) {
+    const std::string no_bound = why_no_bound(scenario, runs.front().rules);
+    table.line(no_bound.empty() ? "bounds, which know run times:"
+                                : "know run times, which bounds nothing here: " + no_bound + ":");
+  }
+  add_rows(runs, true, table);
+  std::fputs(table.text().c_str(), stdout);
   for (const Run& run : runs) print_early(run);
 }
 
@@ -56,12 +67,19 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   RecordingOptions recorded;
   std::string policy_list;
   options.add_to(app);
-  app.add_option("--policy", policy_list, "a policy, or several separated by commas")->required();
+  app.add_option("--policy", policy_list,
+                 "a policy, or several separated by commas; NAME=POLICY names one in tables")
+      ->required();
   recorded.add_to(app);
+  std::string out_folder, page;
+  app.add_option("--out", out_folder, "a new folder for report.html and all figures as tables");
+  app.add_option("--report", page, "the page alone");
   if (!parse_arguments(app, argc, argv)) return 0;
-  const std::vector<std::string> policies = list_of(policy_list, "--policy");
+  const std::vector<std::string> policies = policies_of(policy_list, "--policy");
   options.finish(policies);
   recorded.check();
+  ReplayFolder folder(out_folder, page);
+  recorded.for_pictures = folder.wanted();
 
   // Everything is looked at before anything is played.
   std::vector<Contestant> contestants;
@@ -71,6 +89,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   const Scenario scenario = load_scenario(options.scenario);
   note_scenario(scenario, contestants);
 
+  folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;
   Recording recording(recorded, scenario);
   Json out;
@@ -83,12 +102,19 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   }
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
+  const std::string no_bound = why_no_bound(scenario, runs.front().rules);
+  out["no_bound"] = no_bound.empty() ? Json(nullptr) : Json(no_bound);
+  for (Json& run : out["runs"]) run["bound"] = run["bound"].get<bool>() && no_bound.empty();
   recording.check();
   options.show(out, [&] {
     print_table(scenario, runs);
-    if (recorded.all_metrics()) print_more(out["runs"]);
+    if (recorded.metrics == "all") print_more(out["runs"]);
   });
+  folder.finish(out, recording);
   options.keep(out, recording.finish());
+  for (const std::string& file : {page, out_folder.empty() ? "" : out_folder + "/report.html"}) {
+    if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
+  }
   return 0;
 }
 

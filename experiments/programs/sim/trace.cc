@@ -5,6 +5,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/trace/measured.h"
+#include "env/trace/notices.h"
 #include "env/trace/own.h"
 #include "env/trace/reader.h"
 #include "experiments/programs/sim/command.h"
@@ -17,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string trace, format, out;
+  std::string trace, format, columns, out;
   std::vector<std::string> set;
   LoadOptions load;
   Measurements measured;
@@ -26,6 +27,10 @@ struct Options {
 
 Trace load(Options& options) {
   set_trace_keys(options.set, options.load.settings);
+  set_trace_columns(options.columns, options.load.settings);
+  if (options.load.jobs > 0 && !is_synthetic(options.trace)) {
+    throw InputError("--jobs", "synthetic:NAME, whose jobs it counts", "'" + options.trace + "'");
+  }
   options.load.format = options.format;
   Trace trace = load_trace(options.trace, options.load);
   const bool measured = !options.measured.throughputs.empty() || !options.measured.rates.empty();
@@ -47,8 +52,10 @@ int write_trace(Options& options) {
   const Trace trace = load(options);
   write_file_atomic(options.out, to_own_text(trace, options.out));
   for (const Skipped& what : trace.skipped) {
-    std::fprintf(stderr, "left out: %lld x %s, the first at %s\n",
-                 static_cast<long long>(what.count), what.reason.c_str(), what.first.c_str());
+    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
+  }
+  for (const Skipped& what : trace.notices) {
+    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
   std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
   return 0;
@@ -66,6 +73,7 @@ int run_trace(CLI::App& app, int argc, char** argv) {
   for (CLI::App* command : {describe, convert}) {
     command->add_option("trace", options.trace, "file (.gz too), or synthetic:NAME")->required();
     command->add_option("--format", options.format, "recognised where it is not named");
+    command->add_option("--columns", options.columns, kColumnsHelp)->default_str("");
     command
         ->add_option("--throughputs", options.measured.throughputs,
                      "measured steps a second, for run times that a trace lacks")

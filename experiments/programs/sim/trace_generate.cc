@@ -15,6 +15,7 @@
 #include "experiments/like_check.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -154,17 +155,21 @@ void print_model(const Json& model) {
 }
 
 void print_fidelity(const Fidelity& fidelity, bool later, int samples) {
-  std::printf("\n%-44s %10s %10s\n", "distance of", "generated", later ? "fitted" : "halves");
+  TextTable distances({"distance of", "", "generated", later ? "fitted" : "halves"}, 2);
   for (const Fidelity::Distance& d : fidelity.distances) {
-    std::printf("%-41s %s %10.3f %10.3f\n", d.name.c_str(), d.kind, d.generated, d.parts);
+    distances.row({d.name, d.kind, number_text(d.generated, 3), number_text(d.parts, 3)});
   }
-  std::printf("\n%-44s %10s %10s %10s %10s\n", "", later ? "later" : "recorded", "generated",
-              later ? "fitted" : "1st half", later ? "" : "2nd half");
+  std::vector<std::string> headings = {"", later ? "later" : "recorded", "generated",
+                                       later ? "fitted" : "1st half"};
+  if (!later) headings.emplace_back("2nd half");
+  TextTable figures(headings);
   for (const Fidelity::Figure& f : fidelity.figures) {
-    std::printf("%-44s %10.4g %10.4g %10.4g", f.name.c_str(), f.real, f.generated, f.first_part);
-    if (!later) std::printf(" %10.4g", f.second_part);
-    std::printf("\n");
+    std::vector<std::string> cells = {f.name, digits_text(f.real, 4), digits_text(f.generated, 4),
+                                      digits_text(f.first_part, 4)};
+    if (!later) cells.push_back(digits_text(f.second_part, 4));
+    figures.row(cells);
   }
+  std::printf("\n%s\n%s", distances.text().c_str(), figures.text().c_str());
   std::printf("\ngenerated: from the %s, the mean over %d seeds; %s\n",
               later ? "later part" : "record", samples,
               later ? "fitted: the fitted part from the later one"
@@ -191,8 +196,8 @@ QueueFigures mean_of(const std::vector<QueueFigures>& all) {
 void print_check(const QueueCheck& check, const std::string& cluster) {
   std::printf("\nqueues on %s, the record at load %.3f and congestion %.2f\n", cluster.c_str(),
               check.load, check.congestion);
-  std::printf("%-14s %12s %12s %10s %10s %10s %10s   %s\n", "policy", "wait s", "JCT s", "gen/rec",
-              "lowest", "highest", "JCT", "halves' wait, JCT over the record's");
+  TextTable waits({"policy", "wait s", "JCT s", "gen/rec", "lowest", "highest", "JCT",
+                   "halves' wait", "and JCT over the record's"});
   for (const QueueRow& row : check.rows) {
     double wait = 0, jct = 0, low = INFINITY, high = 0;
     for (const QueueFigures& f : row.generated) {
@@ -202,26 +207,31 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
       high = std::max(high, f.mean_wait_s);
     }
     const QueueFigures& r = row.real;
-    std::printf(
-        "%-14s %12.1f %12.1f %10.2f %10.2f %10.2f %10.2f   %.2f %.2f, %.2f %.2f\n",
-        row.policy.c_str(), r.mean_wait_s, r.mean_jct_s, wait / r.mean_wait_s, low / r.mean_wait_s,
-        high / r.mean_wait_s, jct / r.mean_jct_s, row.first_half.mean_wait_s / r.mean_wait_s,
-        row.second_half.mean_wait_s / r.mean_wait_s, row.first_half.mean_jct_s / r.mean_jct_s,
-        row.second_half.mean_jct_s / r.mean_jct_s);
+    const auto over = [](double part, double whole) { return number_text(part / whole, 2); };
+    const auto halves = [&](double QueueFigures::*figure) {
+      return over(row.first_half.*figure, r.*figure) + " " +
+             over(row.second_half.*figure, r.*figure);
+    };
+    waits.row({row.policy, number_text(r.mean_wait_s, 1), number_text(r.mean_jct_s, 1),
+               over(wait, r.mean_wait_s), over(low, r.mean_wait_s), over(high, r.mean_wait_s),
+               over(jct, r.mean_jct_s), halves(&QueueFigures::mean_wait_s),
+               halves(&QueueFigures::mean_jct_s)});
   }
-  std::printf("\n%-24s %10s %10s %10s %10s %10s %10s %10s\n", "cluster over time", "GPUs held",
-              "hourly sd", "r, 1 h", "r, 24 h", "waiting", "queued", "wait s");
-  const auto print = [](const std::string& name, const QueueFigures& f) {
+  TextTable over_time({"cluster over time", "GPUs held", "hourly sd", "r, 1 h", "r, 24 h",
+                       "waiting", "queued", "wait s"});
+  const auto print = [&](const std::string& name, const QueueFigures& f) {
     const OccupancyFigures& o = f.occupancy;
-    std::printf("%-24s %9.1f%% %9.1f%% %10.2f %10.2f %10.2f %9.1f%% %10.1f\n", name.c_str(),
-                100 * o.held, 100 * o.held_sd, o.after_hour, o.after_day, o.waiting, 100 * o.queued,
-                f.mean_wait_s);
+    over_time.row({name, percent_text(o.held, 1), percent_text(o.held_sd, 1),
+                   number_text(o.after_hour, 2), number_text(o.after_day, 2),
+                   number_text(o.waiting, 2), percent_text(o.queued, 1),
+                   number_text(f.mean_wait_s, 1)});
   };
   if (check.logged) print("logged", *check.logged);
   for (const QueueRow& row : check.rows) {
     print(row.policy + ", recorded", row.real);
     print(row.policy + ", generated", mean_of(row.generated));
   }
+  std::printf("%s\n%s", waits.text().c_str(), over_time.text().c_str());
 }
 
 }  // namespace
@@ -232,6 +242,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--format", load.format, "of that trace; recognised where it is not named");
   command.add_flag("--skip-unusable", load.skip_unusable,
                    "count rows that cannot be used instead of refusing the file");
+  command.add_option("--columns", columns, kColumnsHelp)->default_str("");
   command.add_option("--from", part.from, "start of the part to fit: seconds, date or NN%");
   command.add_option("--to", part.to, "its end (default 60%, the training part)");
   command.add_option("--against-from", later.from,
@@ -302,6 +313,7 @@ void check_options(const GenerateOptionsOfCli& o) {
 int GenerateOptionsOfCli::run() {
   check_options(*this);
   set_trace_keys(set, load.settings);
+  set_trace_columns(columns, load.settings);
   std::optional<ClusterSpec> where;
   if (!cluster.empty()) {
     where = load_cluster(cluster);

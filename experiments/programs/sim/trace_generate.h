@@ -15,6 +15,7 @@ namespace yard::sim {
 struct GenerateOptionsOfCli {
   std::string generator, like, cluster, out, model_out, report_out, thin_by = "batch";
   std::vector<std::string> set;
+  std::string columns;
   LoadOptions load;  // of the generator or of the trace to be like
   WindowOptions part;
   WindowOptions later;  // what the report compares with; nothing set: the fitted part

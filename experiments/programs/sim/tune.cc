@@ -10,7 +10,9 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/text.h"
+#include "env/sim/speed_estimator.h"
 #include "experiments/programs/sim/command.h"
+#include "experiments/programs/sim/text_table.h"
 #include "experiments/programs/sim/tune_cells.h"
 #include "experiments/progress.h"
 
@@ -55,6 +57,7 @@ Json tuned_json(const Tuned& tuned, const std::string& file) {
   }
   return {{"policy", tuned.policy},
           {"information", level_name(tuned.level)},
+          {"speeds", speed_level_name(tuned.speeds)},
           {"settings", settings},
           {"evaluated", tuned.evaluated},
           {"refused", tuned.refused},
@@ -66,8 +69,10 @@ Json tuned_json(const Tuned& tuned, const std::string& file) {
 }
 
 void print_tuned(const Tuned& tuned) {
-  std::printf("%-16s %-13s %12.1f -> %12.1f s (x %.3f)", tuned.policy.c_str(),
-              level_name(tuned.level), mean(tuned.default_jct_s), mean(tuned.jct_s), tuned.ratio);
+  std::printf("%-16s %-13s speeds %-7s %12s -> %12s s (x %s)", tuned.policy.c_str(),
+              level_name(tuned.level), speed_level_name(tuned.speeds),
+              number_text(mean(tuned.default_jct_s), 1).c_str(),
+              number_text(mean(tuned.jct_s), 1).c_str(), number_text(tuned.ratio, 3).c_str());
   for (const auto& [key, value] : tuned.settings) {
     std::printf("  %s=%s", key.c_str(), value.c_str());
   }

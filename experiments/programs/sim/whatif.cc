@@ -1,16 +1,22 @@
-// whatif: reads a site's own log, says how well the simulator reproduces the waits in it, and what
-// other policies would have done with the same jobs.
+// whatif: reads a site's own log, says how well the simulator reproduces the waits in it, what the
+// log lacks, and what other policies would have done with the same jobs, and to whom.
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "env/base/error.h"
-#include "env/base/nearest_rank.h"
+#include "env/base/version.h"
+#include "experiments/jobs_csv.h"
 #include "experiments/least_cluster.h"
-#include "experiments/moments.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/run/machine.h"
+#include "experiments/whatif/json.h"
+#include "experiments/whatif/lacks.h"
+#include "experiments/whatif/page.h"
+#include "experiments/whatif/text.h"
 
 namespace yard::sim {
 namespace {
@@ -19,155 +25,193 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string policies = "easy,fifo,greedy,las,srtf-history";
-  ScenarioOptions scenario;
-  std::vector<std::string> set;
-  bool json = false;
+  std::string report, jobs_out;
+  CommonOptions common;
+
+  void add_to(CLI::App& app) {
+    ScenarioOptions& scenario = common.scenario;
+    app.add_option("--sacct,--trace", scenario.trace,
+                   "what sacct --parsable2 printed, or any log that says when jobs started")
+        ->required();
+    app.add_option("--format", scenario.format, "of the log; recognised where it is not named");
+    app.add_option("--columns", common.columns, kColumnsHelp)->default_str("");
+    app.add_option("--cluster", scenario.cluster,
+                   "as for simulate; without it, the least that can have run the logged jobs");
+    app.add_option("--policy", policies,
+                   "the site's own first, then candidates: registered names, checkpoint:DIR, files "
+                   "of tuned ones; name=POLICY gives a short name");
+    app.add_option("--set", common.set, "trace.key=value for the log, P.key=value for a policy P");
+    app.add_option("--allow", common.allow,
+                   "what policies may do, of start, preempt and move (default: all three)")
+        ->default_str("");
+    common.add_speeds(app);
+    app.add_option("--from", scenario.window.from, "start of the time that counts");
+    app.add_option("--to", scenario.window.to, "its end");
+    app.add_flag("--skip-unusable", scenario.skip_unusable,
+                 "count rows and jobs that cannot be used instead of refusing the log");
+    app.add_option("--report", report, "HTML page with the verdict, tables and pictures");
+    app.add_option("--jobs-out", jobs_out, "CSV with a row for every job and policy");
+    app.add_flag("--json", common.json, "print one JSON document");
+    app.add_option("--json-out", common.json_out, "write the same document to a file");
+  }
 };
 
-struct Times {
-  std::vector<double> wait_s, jct_s;
-
-  void add(int64_t wait_us, int64_t jct_us) {
-    wait_s.push_back(1e-6 * static_cast<double>(wait_us));
-    jct_s.push_back(1e-6 * static_cast<double>(jct_us));
+// All of them are looked at before anything is played.
+std::vector<Contestant> contestants_of(Options& options) {
+  const std::vector<std::string> policies = policies_of(options.policies, "--policy");
+  options.common.finish(policies);
+  std::vector<Contestant> out;
+  for (const std::string& policy : policies) {
+    out.push_back(prepare(policy, options.common.run_of(policy)));
   }
-  double mean_wait() const { return yard::mean(wait_s); }
-  double mean_jct() const { return yard::mean(jct_s); }
-  double wait(double share) const {
-    std::vector<double> by_size = wait_s;
-    return wait_s.empty() ? 0 : nearest_rank(by_size, share);
+  if (is_bound(out[0].level)) {
+    throw InputError("--policy", "the site's own policy first (easy, fifo, greedy, ...)",
+                     "'" + out[0].name + "', which knows run times that no scheduler knows");
   }
-  Json json() const {
-    return {{"jobs", wait_s.size()},   {"mean_wait_s", mean_wait()}, {"p50_wait_s", wait(0.5)},
-            {"p90_wait_s", wait(0.9)}, {"p99_wait_s", wait(0.99)},   {"mean_jct_s", mean_jct()}};
-  }
-};
-
-// Of jobs whose real start the log has. What they did not run of the time to their end they waited:
-// a suspended job does. Where no end is logged, they ran from their start on.
-Times logged_times(const Trace& trace) {
-  Times times;
-  for (const Job& job : trace.jobs) {
-    if (!job.scored || job.logged_start_us < 0) continue;
-    int64_t jct_us = job.logged_start_us - job.submit_us + job.run_us;
-    if (job.logged_end_us >= 0) jct_us = job.logged_end_us - job.submit_us;
-    times.add(std::max<int64_t>(0, jct_us - job.run_us), jct_us);
-  }
-  return times;
+  return out;
 }
 
-// Of the same jobs. A preempted job waits again, and saves and restores: all of it counts, or
-// policies that preempt would seem to make nobody wait.
-Times simulated_times(const Scenario& scenario, const Run& run) {
-  Times times;
+whatif::JobTimes logged_times(const Job& job) {
+  // What a job did not run of the time to its end it waited: a suspended job does. Where no end is
+  // logged, it ran from its start on.
+  int64_t jct_us = job.logged_start_us - job.submit_us + job.run_us;
+  if (job.logged_end_us >= 0) jct_us = job.logged_end_us - job.submit_us;
+  return {std::max<int64_t>(0, jct_us - job.run_us), std::max<int64_t>(0, jct_us)};
+}
+
+// Scored jobs whose start the log has.
+std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
+                                               const std::vector<Run>& runs) {
+  std::vector<whatif::ComparedJob> out;
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     const Job& job = scenario.trace.jobs[j];
-    const JobOutcome& what = run.outcome.jobs[j];
-    if (!job.scored || job.logged_start_us < 0 || what.end_us == kNone) continue;
-    times.add(wait_us(job, what, scenario.alone_us[j]), what.end_us - job.submit_us);
+    if (!job.scored || job.logged_start_us < 0) continue;
+    whatif::ComparedJob one{job.gpus, job.user, job.tenant, logged_times(job), {}};
+    for (const Run& run : runs) {
+      const JobOutcome& what = run.outcome.jobs[j];
+      // A preempted job waits again, and saves and restores: all of it counts, or policies that
+      // preempt would seem to let nothing wait.
+      if (what.end_us == kNone) {
+        one.by.emplace_back();
+      } else {
+        one.by.push_back({wait_us(job, what, scenario.alone_us[j]), what.end_us - job.submit_us});
+      }
+    }
+    out.push_back(std::move(one));
   }
-  return times;
+  return out;
 }
 
-void print_row(const std::string& name, const Times& times) {
-  std::printf("%-20s %12.0f %10.0f %12.0f %12.0f %14.0f", name.c_str(), times.mean_wait(),
-              times.wait(0.5), times.wait(0.9), times.wait(0.99), times.mean_jct());
+whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& contestant,
+                               const Run& run) {
+  whatif::Candidate out;
+  out.name = contestant.name;
+  out.level = run.level;
+  out.speeds = run.speeds;
+  out.bound = is_bound(run.level);
+  out.preemptions = run.summary.preemptions;
+  for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
+    if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
+  }
+  const bool may = contestant.preempts && scenario.fixed.allows.preempt;
+  out.needs_checkpointing = may || out.preemptions > 0;
+  out.utilisation = run.summary.utilisation;
+  return out;
 }
 
-void need_starts(const Trace& log) {
-  const auto starts = [](const Job& job) { return job.scored && job.logged_start_us >= 0; };
-  if (std::ranges::any_of(log.jobs, starts)) return;
-  throw InputError(log.source, "jobs whose start is logged (columns Start and End)", "none");
+// Returns whether the cluster is a guess.
+bool find_cluster(ScenarioOptions& scenario) {
+  if (!scenario.cluster.empty()) return false;
+  const Trace log = load_trace(scenario.trace, {.format = scenario.format,
+                                                .skip_unusable = scenario.skip_unusable,
+                                                .settings = scenario.trace_settings});
+  whatif::need_times(log, true);
+  scenario.cluster = least_cluster(log);
+  return true;
+}
+
+std::vector<std::string> lacks_of(const Scenario& scenario,
+                                  const std::vector<Contestant>& contestants, bool guessed) {
+  whatif::LogFacts facts;
+  facts.cluster_guessed = guessed;
+  facts.cluster = scenario.cluster.text;
+  facts.has_eligible = whatif::names_eligible(scenario.trace.source);
+  if (!has_limits(scenario.trace)) {
+    std::vector<const Contestant*> all;
+    for (const Contestant& who : contestants) all.push_back(&who);
+    facts.notes = limits_notes(all);
+  }
+  return whatif::lacks_of(scenario.trace, facts);
+}
+
+std::vector<std::pair<std::string, std::string>> provenance_of(const Options& options,
+                                                               const Scenario& scenario) {
+  const Trace& trace = scenario.trace;
+  const ScenarioOptions& of = options.common.scenario;
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"log", trace.source},
+      {"format", trace.format},
+      {"sha256", trace.sha256},
+      {"cluster",
+       scenario.cluster.text + ", " + std::to_string(scenario.cluster.total_gpus()) + " GPUs"},
+      {"policies", options.policies},
+      {"from", of.window.from},
+      {"to", of.window.to},
+      {"settings", join(options.common.set)},
+      {"allowed", options.common.allow},
+      {"load", load_text(scenario.load)},
+      {"written", utc_now()},
+      {"yardmaster", std::string(release()) + ", commit " + std::string(commit())}};
+  return out;
 }
 
 int run_whatif(CLI::App& app, int argc, char** argv) {
   Options options;
-  app.add_option("--sacct", options.scenario.trace,
-                 "what sacct --parsable2 printed, or any log that says when jobs started")
-      ->required();
-  app.add_option("--cluster", options.scenario.cluster,
-                 "as for simulate; without it, the least that can have run the logged jobs");
-  app.add_option("--policy", options.policies, "the first is taken for the site's own");
-  app.add_option("--set", options.set, "trace.key=value for the log, P.key=value for a policy P");
-  app.add_option("--from", options.scenario.window.from, "start of the time that counts");
-  app.add_option("--to", options.scenario.window.to, "its end");
-  app.add_flag("--skip-unusable", options.scenario.skip_unusable,
-               "count rows and jobs that cannot be used instead of refusing the log");
-  app.add_flag("--json", options.json, "print one JSON document");
+  options.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  const std::vector<std::string> policies = list_of(options.policies, "--policy");
-  CommonOptions common;
-  common.set = options.set;
-  common.scenario = options.scenario;
-  common.finish(policies);
-  std::vector<Contestant> contestants;
-  for (const std::string& policy : policies) {
-    contestants.push_back(prepare(policy, common.run_of(policy)));
+  for (const std::string& file : {options.report, options.jobs_out}) {
+    if (!file.empty()) check_writable(file);
   }
-
-  bool inferred = false;
-  if (common.scenario.cluster.empty()) {
-    const Trace log =
-        load_trace(common.scenario.trace, {.skip_unusable = common.scenario.skip_unusable,
-                                           .settings = common.scenario.trace_settings});
-    need_starts(log);
-    common.scenario.cluster = least_cluster(log);
-    inferred = true;
-  }
-  const Scenario scenario = load_scenario(common.scenario);
+  const std::vector<Contestant> contestants = contestants_of(options);
+  const bool guessed = find_cluster(options.common.scenario);
+  const Scenario scenario = load_scenario(options.common.scenario);
   note_scenario(scenario, contestants);
-  const Times logged = logged_times(scenario.trace);
-  need_starts(scenario.trace);
+  whatif::need_times(scenario.trace, false);
+  need_gpus(scenario.trace);
+
+  std::vector<Run> runs;
+  std::vector<whatif::Candidate> candidates;
+  std::string rows = kJobsHeader;
+  for (const Contestant& contestant : contestants) {
+    runs.push_back(run_prepared(scenario, contestant, options.common.run_of(contestant.name)));
+    candidates.push_back(candidate_of(scenario, contestant, runs.back()));
+    if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
+  }
+  const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
+  const whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
+  const std::vector<std::string> lacks = lacks_of(scenario, contestants, guessed);
+  const std::string cluster =
+      scenario.cluster.text + (guessed ? " (inferred: the most that was held at once)" : "");
 
   Json out = {{"trace", trace_json(scenario)},
               {"cluster", cluster_json(scenario.cluster)},
-              {"cluster_inferred", inferred},
-              {"logged", logged.json()},
-              {"runs", Json::array()}};
-  std::vector<Run> runs;
-  for (const Contestant& contestant : contestants) {
-    runs.push_back(run_prepared(scenario, contestant, common.run_of(contestant.name)));
+              {"cluster_inferred", guessed}};
+  whatif::add_json(comparison, verdicts, lacks, out);
+  options.common.show(out, [&] {
+    const std::string text =
+        whatif::text_of(comparison, verdicts, {scenario.trace.source, cluster, lacks});
+    std::fputs(text.c_str(), stdout);
+    if (!options.report.empty()) std::printf("\n%s\n", options.report.c_str());
+  });
+  AtomicFiles files;
+  if (!options.report.empty()) {
+    files.add(options.report, whatif::page_of(comparison, verdicts, jobs,
+                                              {scenario.trace.source, cluster, lacks,
+                                               provenance_of(options, scenario)}));
   }
-  for (const Run& run : runs) {
-    const Times times = simulated_times(scenario, run);
-    Json one = {{"policy", run.policy}, {"information", level_name(run.level)}};
-    one.update(times.json());
-    one["utilisation"] = run.summary.utilisation;
-    one["preemptions"] = run.summary.preemptions;
-    one["wait_ratio_to_logged"] =
-        logged.mean_wait() > 0 ? Json(times.mean_wait() / logged.mean_wait()) : Json(nullptr);
-    out["runs"].push_back(one);
-  }
-  if (options.json) {
-    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-    return 0;
-  }
-  std::printf("%s: %zu jobs with a logged start, on %s%s\n\n", scenario.trace.source.c_str(),
-              logged.wait_s.size(), scenario.cluster.text.c_str(),
-              inferred ? " (inferred: the most that was held at once)" : "");
-  std::printf("%-20s %12s %10s %12s %12s %14s %6s %8s\n", "", "mean wait s", "p50 s", "p90 s",
-              "p99 s", "mean JCT s", "util", "preempt");
-  print_row("logged", logged);
-  std::printf(" %6s %8s\n", "-", "-");
-  for (const Run& run : runs) {
-    print_row(run.policy, simulated_times(scenario, run));
-    std::printf(" %6.3f %8lld%s\n", run.summary.utilisation,
-                static_cast<long long>(run.summary.preemptions),
-                is_bound(run.level) ? "  (bound: knows run times)" : "");
-  }
-  const double met = simulated_times(scenario, runs.front()).mean_wait();
-  char ratio[32] = "n/a";  // where nobody waited
-  if (logged.mean_wait() > 0) {
-    std::snprintf(ratio, sizeof ratio, "%.2f", met / logged.mean_wait());
-  }
-  std::printf("\n%s in place of the site's own scheduler: mean wait %s times the logged one.\n",
-              runs.front().policy.c_str(), ratio);
-  std::printf(
-      "A wait is the time to a job's end less its run time: also what a preempted or suspended one "
-      "waits\nagain, saves and restores, and what it loses on GPUs slower than the fastest.\n"
-      "Where the ratio is far from 1, jobs waited for what the log does not say (limits, holds, "
-      "nodes out of\norder): compare policies with %s, not with the log.\n",
-      runs.front().policy.c_str());
+  if (!options.jobs_out.empty()) files.add(options.jobs_out, rows);
+  options.common.keep(out, files);
   return 0;
 }
 

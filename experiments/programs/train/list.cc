@@ -10,6 +10,7 @@
 #include "agents/agent.h"
 #include "agents/listed.h"
 #include "env/base/error.h"
+#include "experiments/listing.h"
 #include "experiments/programs/train/commands.h"
 
 namespace yard {
@@ -25,7 +26,8 @@ Json agents() {
                     {"information", info.information},
                     {"source", info.source},
                     {"fidelity", info.fidelity},
-                    {"about", info.about}});
+                    {"about", info.about},
+                    {"settings", settings_json(info.settings())}});
   }
   return rows;
 }
@@ -37,7 +39,8 @@ Json parts(const std::vector<Listed>& all) {
                     {"information", "-"},
                     {"source", one.source},
                     {"fidelity", "ours"},
-                    {"about", one.about}});
+                    {"about", one.about},
+                    {"settings", settings_json(one.settings)}});
   }
   return rows;
 }
@@ -58,8 +61,18 @@ Json tasks() {
 }  // namespace
 
 int run_list(int argc, char** argv) {
-  const std::string kind = argc > 1 ? argv[1] : "";
-  const bool json = argc > 2 && std::string(argv[2]) == "--json";
+  std::string kind, name;
+  bool json = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string given = argv[i];
+    if (given == "--json") {
+      json = true;
+    } else if (kind.empty()) {
+      kind = given;
+    } else {
+      name = given;
+    }
+  }
   Json rows;
   if (kind == "agents") {
     rows = agents();
@@ -72,8 +85,13 @@ int run_list(int argc, char** argv) {
   } else {
     throw InputError("list", "agents, learners, networks or tasks", "'" + kind + "'");
   }
+  if (!name.empty()) rows = Json::array({listed_row(kind, rows, name)});
   if (json) {
     std::puts(Json{{kind, rows}}.dump(2).c_str());
+    return 0;
+  }
+  if (!name.empty()) {
+    std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
   for (const auto& row : rows) {

@@ -52,9 +52,10 @@ struct Parts {
 };
 
 // What cells say each for itself.
-constexpr const char* kOfOneTrace[] = {"trace",      "format",     "cluster",       "from",
-                                       "to",         "congestion", "generator",     "trace_jobs",
-                                       "trace_seed", "cost_scale", "skip_unusable", "profiles"};
+constexpr const char* kOfOneTrace[] = {"trace",   "format",     "cluster",    "from",
+                                       "to",      "congestion", "generator",  "trace_jobs",
+                                       "columns", "trace_seed", "cost_scale", "skip_unusable",
+                                       "profiles"};
 
 Settings of(const std::vector<Field>& fields, const Settings& settings) {
   Settings out;

@@ -20,7 +20,7 @@ namespace yard {
 namespace {
 
 struct Arguments {
-  std::string config, from_log;
+  std::string config, from_log, columns;
   std::vector<std::string> set;
   bool settings = false;
   int ranks = 1;  // to start here
@@ -36,6 +36,7 @@ Settings read_settings(const Arguments& args) {
     settings = Settings::from_yaml(args.config);
   }
   for (const std::string& assignment : args.set) settings.overlay(assignment);
+  if (!args.columns.empty()) settings.set("columns", args.columns, "--columns");
   if (!args.session.resume.empty()) return settings;  // they were complete when it began
   if (!args.from_log.empty()) settings.set("from_log", args.from_log, "--from-log");
   complete(settings);
@@ -72,6 +73,8 @@ int run_train(int argc, char** argv) {
   app.add_option("--from-log", args.from_log,
                  "decision log of a server to learn from, in the place of a trace and a cluster");
   app.add_option("--set", args.set, "key=value over the file's; may be repeated");
+  app.add_option("--columns", args.columns,
+                 "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...");
   app.add_option("--out", session.out, "run folder to make")->default_str("runs/pilot");
   app.add_option("--resume", session.resume, "run folder to go on with");
   app.add_option("--until", session.until, "stop after this update, to be resumed later")

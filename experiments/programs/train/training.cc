@@ -10,6 +10,8 @@
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/sim/pacing.h"
+#include "env/sim/speed_estimator.h"
+#include "env/trace/notices.h"
 #include "env/trace/reader.h"
 #include "experiments/cells.h"
 #include "experiments/congestion.h"
@@ -37,6 +39,7 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   o.generate_jobs = jobs;
   for (const std::string& assignment : c.generator)
     o.trace_settings.overlay(assignment, "generator");
+  if (!c.columns.empty()) o.trace_settings.set("columns", c.columns, "columns");
   return o;
 }
 
@@ -70,12 +73,16 @@ void TrainingConfig::fields(FieldList& f) {
   f("agent", agent, "what is trained; see list agents");
   f("trace", trace, "file to learn from, or synthetic:NAME");
   f("format", format, "of the file; empty: recognised");
+  f("columns", columns, "what the file calls its columns: job_id=JobName,...; empty: as it is");
   f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
   f("from", from, "where the part to learn from begins: seconds, NN% or a date");
   f("to", to, "where it ends");
   f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");
   f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
   f("profiles", profiles, "files or folders of measured speeds, joined by commas");
+  f("speeds", speeds,
+    "what policies may know of speeds as they validate: told, noisy or learned; the worlds that "
+    "they learn in tell them");
   f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
   f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
   f("cells", cells, "a file of cells in the place of one trace and cluster");
@@ -99,20 +106,23 @@ void TrainingConfig::fields(FieldList& f) {
 }
 
 TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
-    : config_(config) {
+    : config_(config), speeds_(parse_speed_level(config.speeds, "speeds")) {
   if (config.cells.empty()) {
     read_trace();
   } else {
     read_cells();
   }
+  episode_jobs_ = episode_jobs;
   for (const auto* grounds : {&grounds_, &to_adapt_to_}) {
     for (const Ground& ground : *grounds) {
-      if (ground->workload.size() >= episode_jobs) continue;
-      throw InputError(
-          "episode_jobs",
-          "at most the " + std::to_string(ground->workload.size()) + " jobs to learn from",
-          std::to_string(episode_jobs));
+      if (ground->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
+      episode_jobs_ = std::min(episode_jobs_, ground->workload.size());
     }
+  }
+  if (episode_jobs_ < episode_jobs) {
+    notes_.push_back("note: episodes have the " + std::to_string(episode_jobs_) +
+                     " jobs that there are to learn from, not " + std::to_string(episode_jobs) +
+                     " (episode_jobs)");
   }
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const int32_t jobs = held_out_[g]->workload.size();
@@ -149,6 +159,8 @@ void TrainingData::hold_out(Trace jobs, const Scenario& like) {
 
 void TrainingData::read_trace() {
   const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
+  for (const Skipped& what : whole.trace.skipped) notes_.push_back(left_out_text(what));
+  for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
   Trace part = scored_part(whole.trace);
   if (is_synthetic(config_.trace)) {
     // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
@@ -224,6 +236,7 @@ double TrainingData::mean_jct_s(const Policy& policy, const Window& window) cons
                 .placement = "",
                 .settings = {},
                 .decider = &decider,
+                .speeds = speeds_,
                 .watch = {}};
   const Outcome out = PacingRegistry::make("default", {})->replay(replay);
   double sum_s = 0;
@@ -250,7 +263,7 @@ Lessons::Judgement TrainingData::judge_adapted(const Agent& agent, const Adapt& 
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const Scenario& jobs = *to_adapt_to_[g];
     const Checkpoint adapted = adapt([&](const WorldsOptions& options) {
-      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, options);
+      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, within(options, episode_jobs_));
     });
     const auto own =
         log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));
@@ -277,12 +290,18 @@ std::string TrainingData::sha256() const {
 }
 
 std::vector<std::string> TrainingData::notes() const {
-  std::vector<std::string> out;
+  std::vector<std::string> out = notes_;
   for (const std::string& why : left_out_) out.push_back(why + ": left out");
   return out;
 }
 
 nlohmann::ordered_json TrainingData::provenance() const {
+  nlohmann::ordered_json out = provenance_of_jobs();
+  if (speeds_ != SpeedLevel::kTold) out["speeds"] = config_.speeds;
+  return out;
+}
+
+nlohmann::ordered_json TrainingData::provenance_of_jobs() const {
   if (!config_.cells.empty()) {
     nlohmann::ordered_json out = {{"cells", config_.only},
                                   {"validate_on", config_.validate_on},

@@ -1,6 +1,7 @@
 // What a training learns from: jobs, and windows of other jobs to validate on.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "env/base/settings.h"
 #include "env/batch/batch_env.h"
+#include "env/sim/pacing.h"
 #include "experiments/programs/train/lessons.h"
 #include "experiments/scenario.h"
 #include "policies/policy.h"
@@ -19,12 +21,14 @@ struct TrainingConfig {
   std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
+  std::string columns;  // NAME=COLUMN,...: what the file calls them
   std::string cluster = "8x8";
   std::string from;  // of the trace's time; empty: all
   std::string to;
   int trace_jobs = 20'000;  // how many a generator makes
   uint64_t trace_seed = 1001;
-  std::string profiles;  // files or folders of measured speeds, joined by commas
+  std::string profiles;         // files or folders of measured speeds, joined by commas
+  std::string speeds = "told";  // what policies may know of them as they validate
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
@@ -47,14 +51,15 @@ struct TrainingConfig {
 // Jobs to learn from and windows to validate on, none of them in both.
 class TrainingData final : public Lessons {
  public:
-  // `reference`: what validation compares with. Throws InputError.
+  // `reference`: what validation compares with. Where there are fewer jobs than an episode is to
+  // have, episodes have as many as there are, which notes() say. Throws InputError.
   TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
   // Point into this.
   std::vector<Course> courses() const;
 
   std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override {
-    return agent.worlds(courses(), options);
+    return agent.worlds(courses(), within(options, episode_jobs_));
   }
 
   // Of validation windows: mean JCT over the reference's, and its geometric mean as the score.
@@ -74,6 +79,11 @@ class TrainingData final : public Lessons {
     int32_t first, end;
     double reference_s;
   };
+  static WorldsOptions within(WorldsOptions options, int most) {
+    options.episode_jobs = std::min(options.episode_jobs, most);
+    return options;
+  }
+  nlohmann::ordered_json provenance_of_jobs() const;
   void read_trace();
   void read_cells();
   static Ground ground_of(Trace jobs, const Scenario& like);
@@ -82,10 +92,13 @@ class TrainingData final : public Lessons {
   std::vector<double> log_ratios(const Policy& policy, std::span<const Window> windows) const;
 
   TrainingConfig config_;
+  SpeedLevel speeds_;
   std::vector<Ground> grounds_, held_out_;
   std::vector<Ground> to_adapt_to_;  // of each held out, others; empty: nobody adapts
   std::vector<Window> windows_;
   std::vector<std::string> left_out_;  // cells, with why
+  std::vector<std::string> notes_;     // on traces and episodes
+  int episode_jobs_ = 0;               // at most
 };
 
 }  // namespace yard

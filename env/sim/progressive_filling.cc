@@ -1,0 +1,72 @@
+#include "env/sim/progressive_filling.h"
+
+#include <algorithm>
+
+namespace yard {
+
+double ProgressiveFilling::Owner::share() const {
+  return std::max({used.gpus, used.cpus, used.mem}) / weight;
+}
+
+int32_t ProgressiveFilling::tenant_of(int32_t slot) const {
+  return owners_ == Owners::kUser || view_.num_tenants() == 0 ? kNone : view_.tenant(slot);
+}
+
+int32_t ProgressiveFilling::user_of(int32_t slot) const {
+  if (owners_ == Owners::kTenant && view_.tenant(slot) != kNone) return 0;
+  if (owners_ == Owners::kTenant || view_.user(slot) == kNone) return -2 - view_.serial(slot);
+  return view_.user(slot);
+}
+
+ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
+  const auto [it, fresh] = tenants_.try_emplace(t);
+  if (fresh && t != kNone) it->second.weight = view_.tenant_weight(t);
+  return it->second;
+}
+
+std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const User& user,
+                                                                  int32_t key) const {
+  return {user.share(), view_.serial(user.queue.front()), key};
+}
+
+std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const Tenant& tenant,
+                                                                  int32_t key) const {
+  return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
+}
+
+// Takes the job's owners out of the orders, changes them, and puts them where they belong.
+template <class Change>
+void ProgressiveFilling::change(int32_t slot, Change does) {
+  const int32_t t = tenant_of(slot), u = user_of(slot);
+  Tenant& tenant = this->tenant(t);
+  User& user = tenant.users[u];
+  if (!tenant.order.empty()) order_.erase(place_of(tenant, t));
+  if (!user.queue.empty()) tenant.order.erase(place_of(user, u));
+  does(tenant, user);
+  if (!user.queue.empty()) tenant.order.insert(place_of(user, u));
+  if (!tenant.order.empty()) order_.insert(place_of(tenant, t));
+}
+
+void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {
+  change(slot, [&](Tenant& tenant, User& user) {
+    for (Owner* owner : {static_cast<Owner*>(&tenant), static_cast<Owner*>(&user)}) {
+      owner->used.gpus += shares.gpus;
+      owner->used.cpus += shares.cpus;
+      owner->used.mem += shares.mem;
+    }
+  });
+}
+
+void ProgressiveFilling::add(int32_t slot) {
+  change(slot, [&](Tenant&, User& user) { user.queue.push_back(slot); });
+}
+
+int32_t ProgressiveFilling::next() {
+  if (order_.empty()) return kNone;
+  const Tenant& first = tenants_.at(std::get<2>(*order_.begin()));
+  const int32_t slot = first.users.at(std::get<2>(*first.order.begin())).queue.front();
+  change(slot, [](Tenant&, User& user) { user.queue.pop_front(); });
+  return slot;
+}
+
+}  // namespace yard

@@ -1,0 +1,64 @@
+// Who is next by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the next job
+// is one of the tenant with the least dominant share per weight, of it the user with the least
+// dominant share, of hers the first in the queue. A dominant share is what one holds of the
+// resource of which one holds most.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "env/sim/task_placer.h"
+
+namespace yard {
+
+class ProgressiveFilling {
+ public:
+  enum class Owners { kTree, kUser, kTenant };
+
+  // Tree: tenants where the cluster names them, and users within each; a job without a name is its
+  // own user. Requires: the view outlives this.
+  ProgressiveFilling(const View& view, Owners owners) : view_(view), owners_(owners) {}
+
+  // Counts what a job has, or is to have, against its owners.
+  void count(int32_t slot, const TaskPlacer::Shares& shares);
+  // Puts a job at the end of its user's queue.
+  void add(int32_t slot);
+  // Takes the next job out of its queue; kNone where none is left.
+  int32_t next();
+
+ private:
+  struct Owner {
+    TaskPlacer::Shares used;
+    double weight = 1;
+    double share() const;
+  };
+  struct User : Owner {
+    std::deque<int32_t> queue;
+  };
+  // Share, serial of the first job in the queue, key: equal shares in the order of submission.
+  using Order = std::set<std::tuple<double, int32_t, int32_t>>;
+  struct Tenant : Owner {
+    std::map<int32_t, User> users;
+    Order order;  // users with a queue
+  };
+
+  int32_t tenant_of(int32_t slot) const;
+  int32_t user_of(int32_t slot) const;
+  Tenant& tenant(int32_t t);
+  std::tuple<double, int32_t, int32_t> place_of(const User& user, int32_t key) const;
+  std::tuple<double, int32_t, int32_t> place_of(const Tenant& tenant, int32_t key) const;
+  template <class Change>
+  void change(int32_t slot, Change does);
+
+  const View& view_;
+  Owners owners_;
+  std::map<int32_t, Tenant> tenants_;
+  Order order_;  // tenants with a queue
+};
+
+}  // namespace yard

@@ -1,0 +1,438 @@
+#include "env/sim/speed_estimator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "env/base/error.h"
+#include "env/base/text.h"
+#include "env/sim/rates.h"
+
+namespace yard {
+namespace {
+
+constexpr std::array<const char*, 3> kNames = {"told", "noisy", "learned"};
+constexpr uint64_t kStream = 0x73706565647321;
+// Streams of the errors: of a model's own speeds, of pairs, of what a cluster says of models.
+enum Errors : uint64_t { kOwn, kPairs, kModels };
+constexpr int64_t kLeastUs = 1000;  // of running, to count: less is rounding
+constexpr double kSame = 1e-6;      // of a rate: no news
+constexpr double kPairStep = 0.5;   // of an error of what neighbours take, that is made up for
+
+template <class T>
+std::vector<T> copied(const T* from, size_t count) {
+  return from == nullptr ? std::vector<T>{} : std::vector<T>(from, from + count);
+}
+
+// The spread over nodes that a span is of.
+size_t spread_of_span(int32_t span) {
+  return span < 2 ? 0 : static_cast<size_t>((span - 2) % (kSpreads - 1) + 1);
+}
+
+void add(double value, auto& mean) {
+  mean.sum += value;
+  ++mean.count;
+}
+
+}  // namespace
+
+const char* speed_level_name(SpeedLevel level) { return kNames[static_cast<size_t>(level)]; }
+
+SpeedLevel parse_speed_level(const std::string& name, const std::string& where) {
+  const auto it = std::ranges::find(kNames, name);
+  if (it == kNames.end()) {
+    throw InputError(where, "one of: " + join({kNames.begin(), kNames.end()}), "'" + name + "'");
+  }
+  return static_cast<SpeedLevel>(it - kNames.begin());
+}
+
+SpeedEstimator::SpeedEstimator(const Fixed& fixed, SpeedLevel level, double noise, uint64_t seed)
+    : fixed_(fixed), level_(level), told_(fixed.speed) {
+  if (level == SpeedLevel::kTold) return;
+  copy_tables();
+  find_bases();
+  if (level == SpeedLevel::kNoisy) {
+    add_noise(noise, seed);
+  } else {
+    forget_tables();
+  }
+}
+
+void SpeedEstimator::copy_tables() {
+  const auto kinds = static_cast<size_t>(told_.num_kinds);
+  const auto types = static_cast<size_t>(told_.num_types);
+  const size_t cells = kinds * types * static_cast<size_t>(told_.max_gpus + 1) * kSpans;
+  steps_ = copied(told_.steps_per_s, cells);
+  exchange_share_ = copied(told_.exchange_share, cells);
+  pair_ = copied(told_.pair_rate, types * kinds * kinds);
+  reference_ = copied(told_.class_reference, static_cast<size_t>(told_.num_classes));
+  gradients_ = copied(told_.gradient_bytes, kinds);
+  shown_.table = told_;
+  shown_.table.steps_per_s = steps_.data();
+  shown_.table.exchange_share = exchange_share_.data();
+  shown_.table.pair_rate = pair_.data();
+  shown_.table.class_reference = reference_.data();
+  shown_.table.gradient_bytes = gradients_.data();
+
+  const JobColumns& jobs = fixed_.jobs;
+  const SpecColumns& spec = fixed_.spec;
+  type_speed_.assign(static_cast<size_t>(spec.num_types), 1);
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    type_speed_[static_cast<size_t>(spec.node_type[m])] = spec.node_speed[m];
+  }
+  int32_t rows = 0;
+  for (int32_t j = 0; jobs.model_row != nullptr && j < jobs.num_jobs; ++j) {
+    rows = std::max(rows, jobs.model_row[j] + 1);
+  }
+  model_speed_ = copied(jobs.model_speed, static_cast<size_t>(rows * jobs.num_types));
+  shown_.model_speed = model_speed_.data();
+}
+
+void SpeedEstimator::find_bases() {
+  for (int32_t k = 0; k < told_.num_kinds; ++k) base_.push_back(k);
+  const auto unite = [&](int32_t job_class, const int32_t* variants, int32_t count) {
+    const int32_t own = told_.class_kind[job_class];
+    for (int32_t i = 0; own >= 0 && i < count; ++i) {
+      if (variants[i] >= 0)
+        base_[static_cast<size_t>(variants[i])] = base_[static_cast<size_t>(own)];
+    }
+  };
+  for (int32_t c = 0; c < told_.num_classes; ++c) {
+    if (told_.kind_by != nullptr) unite(c, told_.kind_by + c * kAllReduces, kAllReduces);
+    const int32_t servers = told_.max_servers + 1;
+    if (told_.kind_with != nullptr) unite(c, told_.kind_with + c * servers, servers);
+  }
+}
+
+// Variants of one model share its errors: a policy that chooses among them is not misled.
+void SpeedEstimator::add_noise(double noise, uint64_t seed) {
+  const Rng rng = Rng{seed}.split(kStream);
+  const auto factor = [&](Errors what, uint64_t a, uint64_t b, uint64_t c) {
+    Rng one = rng.split(what).split(a).split(b).split(c);
+    return std::exp(noise * one.normal());
+  };
+  const auto id = [](int32_t i) { return static_cast<uint64_t>(i); };
+  for (int32_t k = 0; k < told_.num_kinds; ++k) {
+    const uint64_t base = id(base_[static_cast<size_t>(k)]);
+    for (int32_t t = 0; t < told_.num_types; ++t) {
+      std::array<double, kSpreads> off;
+      for (size_t b = 0; b < off.size(); ++b) off[b] = factor(kOwn, base, id(t), b);
+      for (int32_t n = 0; n <= told_.max_gpus; ++n) {
+        for (int32_t s = 0; s < kSpans; ++s) steps_[cell(k, t, n, s)] *= off[spread_of_span(s)];
+      }
+      for (int32_t other = 0; other < told_.num_kinds; ++other) {
+        double& rate = pair_[pair(t, k, other)];
+        const uint64_t its = id(base_[static_cast<size_t>(other)]);
+        if (rate > 0) rate = std::min(1.0, rate * factor(kPairs, base, id(t), its));
+      }
+    }
+  }
+  const auto types = static_cast<size_t>(std::max(1, fixed_.jobs.num_types));
+  for (size_t i = 0; i < model_speed_.size(); ++i) {
+    model_speed_[i] *= factor(kModels, i / types, i % types, 0);
+  }
+}
+
+// What a class's speeds are measured by: so many GPUs, on one type.
+void SpeedEstimator::find_references() {
+  const auto classes = static_cast<size_t>(told_.num_classes);
+  reference_gpus_.assign(classes, 1);
+  reference_type_.assign(classes, kNone);
+  reference_seen_.assign(classes, 0);
+  reference_span_.assign(classes, 0);
+  const JobColumns& jobs = fixed_.jobs;
+  std::vector<char> known(classes, 0);
+  for (int32_t j = 0; jobs.speed_class != nullptr && j < jobs.num_jobs; ++j) {
+    const auto c = static_cast<size_t>(jobs.speed_class[j]);
+    if (known[c] != 0) continue;
+    known[c] = 1;
+    reference_gpus_[c] = std::clamp(jobs.gpus[j], 1, std::max(1, told_.max_gpus));
+  }
+  const SpecColumns& spec = fixed_.spec;
+  for (size_t c = 0; c < classes; ++c) {
+    const int32_t kind = told_.class_kind[c], gpus = reference_gpus_[c];
+    const int32_t nodes = (gpus + spec.max_node_gpus - 1) / std::max(1, spec.max_node_gpus);
+    for (int32_t m = spec.num_nodes; kind >= 0 && m-- > 0;) {
+      const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(spec, m, gpus);
+      const int32_t span = span_of(tier, nodes), type = spec.node_type[m];
+      if (told_.steps_per_s[cell(kind, type, gpus, span)] != told_.class_reference[c]) continue;
+      reference_type_[c] = type;
+      reference_span_[c] = span;
+    }
+  }
+}
+
+void SpeedEstimator::forget_tables() {
+  const auto kinds = static_cast<size_t>(told_.num_kinds);
+  of_cell_.resize(steps_.size());
+  of_type_.resize(kinds * static_cast<size_t>(told_.num_types));
+  crowded_.resize(of_type_.size());
+  of_spread_.resize(of_type_.size() * kSpreads);
+  of_base_.resize(kinds);
+  loss_.assign(pair_.size(), 0);
+  of_model_.resize(model_speed_.size());
+  stale_.assign(kinds, 0);
+  stands_.clear();
+  std::ranges::fill(exchange_share_, 0);
+  std::ranges::fill(gradients_, 0);
+  for (double& rate : pair_) rate = rate > 0 ? 1 : 0;
+  const auto types = static_cast<size_t>(std::max(1, fixed_.jobs.num_types));
+  for (size_t i = 0; i < model_speed_.size(); ++i) model_speed_[i] = type_speed_[i % types];
+  find_references();
+  for (int32_t k = 0; k < told_.num_kinds; ++k) {
+    if (base_[static_cast<size_t>(k)] == k) fill(k);
+  }
+  fill_references();
+}
+
+double SpeedEstimator::coarse_efficiency(int32_t kind, int32_t type, size_t spread) const {
+  const size_t at = of_type(kind, type);
+  const auto base = static_cast<size_t>(base_[static_cast<size_t>(kind)]);
+  for (const Mean* seen :
+       {&of_spread_[at * kSpreads + spread], &of_type_[at], &of_base_[base], &crowded_[at]}) {
+    if (seen->count > 0) return std::exp(seen->value());
+  }
+  return 1;
+}
+
+double SpeedEstimator::efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
+  const Mean& seen = of_cell_[cell(kind, type, gpus, span)];
+  return seen.count > 0 ? std::exp(seen.value())
+                        : coarse_efficiency(kind, type, spread_of_span(span));
+}
+
+// Estimates of all variants of a model.
+void SpeedEstimator::fill(int32_t base) {
+  for (int32_t k = 0; k < told_.num_kinds; ++k) {
+    if (base_[static_cast<size_t>(k)] != base) continue;
+    if (of_base_[static_cast<size_t>(base)].count > 0) {
+      gradients_[static_cast<size_t>(k)] = told_.gradient_bytes[k];
+    }
+    for (int32_t t = 0; t < told_.num_types; ++t) {
+      std::array<double, kSpreads> coarse;
+      for (size_t b = 0; b < coarse.size(); ++b) coarse[b] = coarse_efficiency(k, t, b);
+      for (int32_t n = 0; n <= told_.max_gpus; ++n) {
+        for (int32_t s = 0; s < kSpans; ++s) {
+          const size_t at = cell(k, t, n, s);
+          if (!(told_.steps_per_s[at] > 0)) continue;
+          const Mean& seen = of_cell_[at];
+          const double own = seen.count > 0 ? std::exp(seen.value()) : coarse[spread_of_span(s)];
+          steps_[at] = n * told_.type_speed[t] * own;
+        }
+      }
+    }
+  }
+}
+
+void SpeedEstimator::fill_references() {
+  for (size_t c = 0; c < reference_.size(); ++c) {
+    const int32_t kind = told_.class_kind[c], gpus = reference_gpus_[c], type = reference_type_[c];
+    if (kind < 0) continue;
+    if (reference_seen_[c] != 0) {
+      reference_[c] = told_.class_reference[c];
+    } else if (type != kNone) {
+      reference_[c] =
+          gpus * told_.type_speed[type] * efficiency(kind, type, gpus, reference_span_[c]);
+    } else {
+      const Mean& seen = of_base_[static_cast<size_t>(base_[static_cast<size_t>(kind)])];
+      reference_[c] = gpus * (seen.count > 0 ? std::exp(seen.value()) : 1);
+    }
+  }
+}
+
+// --- what running jobs show
+
+int32_t SpeedEstimator::slowest_type(const ClusterState& s, int32_t slot, const Stand& at) const {
+  int32_t out = kNone;
+  double least = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;
+    const int32_t type = fixed_.spec.node_type[s.part_node[p]];
+    double speed = type_speed_[static_cast<size_t>(type)];
+    if (at.kind >= 0) {
+      speed = steps_[cell(at.kind, type, at.gpus, span_of(at.tier, at.nodes))];
+    } else if (const int32_t row = fixed_.jobs.model_row[at.job]; row != kNone) {
+      speed = model_speed_[static_cast<size_t>(row * fixed_.jobs.num_types + type)];
+    }
+    if (out == kNone || speed < least || (speed == least && type < out)) least = speed, out = type;
+  }
+  return out;
+}
+
+void SpeedEstimator::find_holders(const ClusterState& s) {
+  if (fixed_.spec.neighbour_weight <= 0 || told_.num_kinds == 0) return;
+  holders_.resize(static_cast<size_t>(fixed_.spec.num_nodes));
+  for (std::vector<Holder>& on : holders_) on.clear();
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    const int32_t kind = told_.class_kind[fixed_.jobs.speed_class[s.job[slot]]];
+    if (s.phase[slot] != Phase::kRunning || kind < 0) continue;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      if (s.part_mask[p] == 0) continue;
+      std::vector<Holder>& on = holders_[static_cast<size_t>(s.part_node[p])];
+      if (on.empty() || on.back().slot != slot) on.push_back({kind, slot, 0});
+      on.back().gpus += count_bits(s.part_mask[p]);
+    }
+  }
+}
+
+void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Stand& out) const {
+  double most = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone && !holders_.empty(); p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;
+    const int32_t node = s.part_node[p];
+    int32_t gpus = 0;
+    for (const Holder& other : holders_[static_cast<size_t>(node)]) {
+      if (other.slot != slot) gpus += other.gpus;
+    }
+    const double share = static_cast<double>(gpus) / fixed_.spec.node_gpus[node];
+    if (share <= most) continue;
+    most = share;
+    out.beside.clear();
+    for (const Holder& other : holders_[static_cast<size_t>(node)]) {
+      if (other.slot == slot) continue;
+      out.beside.emplace_back(other.kind,
+                              static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
+    }
+  }
+  // The list of holders remembers history, and sums of doubles hang on their order.
+  std::ranges::sort(out.beside);
+}
+
+// Of jobs of which the tables, or the cluster, say a speed of their own, and that hold whole GPUs.
+SpeedEstimator::Stand SpeedEstimator::stand(const ClusterState& s, int32_t slot) const {
+  Stand out;
+  const JobColumns& jobs = fixed_.jobs;
+  out.job = s.job[slot];
+  const Footing at = footing_of(fixed_, s, slot);
+  const int32_t job_class = jobs.speed_class == nullptr ? 0 : jobs.speed_class[out.job];
+  const bool modelled = told_.num_classes > 0 && told_.class_kind[job_class] >= 0;
+  if (at.gpus == 0) return out;
+  if (modelled) {
+    if (at.gpus > told_.max_gpus) return out;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      const bool shared =
+          s.part_mask[p] != 0 && s.shape[slot] != kNone && is_share(fixed_, s, slot, p);
+      if (shared) return out;
+    }
+    out.kind = kind_of(told_, job_class, at.servers, at.by);
+  } else if (jobs.model_row == nullptr || jobs.model_row[out.job] == kNone) {
+    return out;
+  } else if (s.shape[slot] != kNone) {
+    out.share_of_asked = yard::share_of_asked(jobs.shapes, s, slot);
+  }
+  out.runs = true;
+  out.generation = s.generation[slot];
+  out.started = s.started[slot];
+  out.attained_us = s.attained_us[slot] + s.head->now_us - s.since_us[slot];
+  out.done_us =
+      s.done_us[slot] + static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
+  out.gpus = at.gpus, out.nodes = at.nodes, out.tier = at.tier;
+  out.type = slowest_type(s, slot, out);
+  if (modelled) find_neighbours(s, slot, out);
+  return out;
+}
+
+void SpeedEstimator::note(const ClusterState& s) {
+  if (level_ != SpeedLevel::kLearned) return;
+  if (told_.num_kinds == 0 && model_speed_.empty()) return;
+  if (stands_.size() < static_cast<size_t>(s.head->high_water)) {
+    stands_.resize(static_cast<size_t>(s.head->high_water));
+  }
+  find_holders(s);
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    Stand& before = stands_[static_cast<size_t>(slot)];
+    if (s.phase[slot] != Phase::kRunning) {
+      before.runs = false;
+      continue;
+    }
+    Stand now = stand(s, slot);
+    const bool same = before.runs && now.runs && before.generation == now.generation &&
+                      before.started == now.started && before.kind == now.kind &&
+                      before.type == now.type && before.gpus == now.gpus &&
+                      before.nodes == now.nodes && before.tier == now.tier &&
+                      before.beside == now.beside;
+    if (same) now.learned_rate = before.learned_rate;
+    before = std::move(now);
+  }
+}
+
+void SpeedEstimator::observe(const ClusterState& s) {
+  if (level_ != SpeedLevel::kLearned) return;
+  for (size_t i = 0; i < stands_.size(); ++i) {
+    const auto slot = static_cast<int32_t>(i);
+    Stand& before = stands_[i];
+    // One that was stopped by a failure lost work: that tells nothing of its speed.
+    const bool runs = s.phase[slot] == Phase::kRunning, done = s.phase[slot] == Phase::kDone;
+    if (!before.runs || before.generation != s.generation[slot] || !(runs || done)) continue;
+    const int64_t since_us = runs ? s.head->now_us - s.since_us[slot] : 0;
+    const int64_t ran_us = s.attained_us[slot] + since_us - before.attained_us;
+    const double worked_us =
+        s.done_us[slot] + static_cast<double>(since_us) * s.rate[slot] - before.done_us;
+    if (ran_us < kLeastUs || !(worked_us > 0)) continue;
+    const double rate = worked_us / static_cast<double>(ran_us);
+    if (std::abs(rate - before.learned_rate) <= kSame * rate) continue;
+    before.learned_rate = rate;
+    learn(before, rate);
+  }
+  bool any = false;
+  for (int32_t k = 0; k < told_.num_kinds; ++k) {
+    if (stale_[static_cast<size_t>(k)] == 0) continue;
+    stale_[static_cast<size_t>(k)] = 0;
+    fill(k);
+    any = true;
+  }
+  if (any) fill_references();
+}
+
+void SpeedEstimator::learn(const Stand& at, double rate) {
+  if (at.kind < 0) {
+    const int32_t row = fixed_.jobs.model_row[at.job];
+    const auto i = static_cast<size_t>(row * fixed_.jobs.num_types + at.type);
+    add(std::log(rate / at.share_of_asked), of_model_[i]);
+    model_speed_[i] = std::exp(of_model_[i].value());
+    return;
+  }
+  // Jobs report their steps and how far they came, so that what their work is counted by is known.
+  reference_seen_[static_cast<size_t>(fixed_.jobs.speed_class[at.job])] = 1;
+  const double steps = rate * told_.class_reference[fixed_.jobs.speed_class[at.job]];
+  const int32_t span = span_of(at.tier, at.nodes);
+  if (told_.steps_per_s[cell(at.kind, at.type, at.gpus, span)] <= 0) return;  // it crawls
+  const double linear = at.gpus * told_.type_speed[at.type];
+  if (!at.beside.empty() && of_type_[of_type(at.kind, at.type)].count > 0) {
+    learn_pairs(at, linear * efficiency(at.kind, at.type, at.gpus, span) / steps);
+    return;
+  }
+  const double seen = std::log(steps / linear);
+  const size_t type = of_type(at.kind, at.type);
+  const int32_t base = base_[static_cast<size_t>(at.kind)];
+  stale_[static_cast<size_t>(base)] = 1;
+  if (!at.beside.empty()) {
+    add(seen, crowded_[type]);
+    return;
+  }
+  add(seen, of_cell_[cell(at.kind, at.type, at.gpus, span)]);
+  add(seen, of_spread_[type * kSpreads + spread_of_span(span)]);
+  add(seen, of_type_[type]);
+  add(seen, of_base_[static_cast<size_t>(base)]);
+}
+
+// `time`: of its work beside those neighbours, over that alone. What is lost is made up for in
+// proportion to the GPUs that each of them holds.
+void SpeedEstimator::learn_pairs(const Stand& at, double time) {
+  const double weight = fixed_.spec.neighbour_weight;
+  const int32_t one = told_.class_kind[fixed_.jobs.speed_class[at.job]];
+  double foretold = 1, squares = 0;
+  for (const auto& [kind, share] : at.beside) {
+    foretold += weight * share * loss_[pair(at.type, one, kind)];
+    squares += weight * weight * share * share;
+  }
+  for (const auto& [kind, share] : at.beside) {
+    const size_t i = pair(at.type, one, kind);
+    if (pair_[i] <= 0) continue;
+    loss_[i] = std::max(0.0, loss_[i] + kPairStep * weight * share * (time - foretold) / squares);
+    pair_[i] = 1 / (1 + loss_[i]);
+  }
+}
+
+}  // namespace yard

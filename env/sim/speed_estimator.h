@@ -1,0 +1,131 @@
+// What a policy is shown of speeds where it is not given the tables themselves (`--speeds`):
+//   told     the tables
+//   noisy    the tables with a log-normal error, drawn once from the seed: one for each model, GPU
+//            type and spread over nodes, one for each model, GPU type and neighbouring model
+//   learned  a prior, by which a job runs at the speed of its GPU type and loses nothing to
+//            neighbours or spread, corrected by the progress that running jobs have shown
+// What is no speed stays as it is at every level: the speeds of GPU types in general, sizes of
+// models, and where a model does not fit.
+//
+//   SpeedEstimator speeds(fixed, SpeedLevel::kLearned, 0.25, seed);
+//   const View view(fixed, state, level, nullptr, speeds.shown());
+//   ... advance ...; speeds.observe(state); decide(view); speeds.note(state);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/base/rng.h"
+#include "env/sim/pacing.h"
+#include "env/sim/state.h"
+
+namespace yard {
+
+const char* speed_level_name(SpeedLevel level);
+// Throws InputError, naming `where`.
+SpeedLevel parse_speed_level(const std::string& name, const std::string& where);
+
+// Dims: K kinds, T types, N GPUs, S spans, as in speed.h; B = kSpreads.
+class SpeedEstimator {
+ public:
+  // `noise`: standard deviation of the error's logarithm. Requires: `fixed` outlives this.
+  SpeedEstimator(const Fixed& fixed, SpeedLevel level, double noise, uint64_t seed);
+  SpeedEstimator(const SpeedEstimator&) = delete;
+
+  // What views show; null for kTold.
+  const SpeedEstimates* shown() const { return level_ == SpeedLevel::kTold ? nullptr : &shown_; }
+
+  // Learns from how far running jobs came since note(). Call it after every event, before the
+  // scheduler is asked. Does nothing at other levels, as note() does.
+  void observe(const ClusterState& state);
+  // Notes where jobs run. Call it after every decision.
+  void note(const ClusterState& state);
+
+ private:
+  // What was seen of one thing.
+  struct Mean {
+    double sum = 0;
+    int32_t count = 0;
+    double value() const { return sum / count; }
+  };
+  // How a running job stood after the last decision.
+  struct Stand {
+    bool runs = false;
+    uint32_t generation = 0;
+    int32_t started = 0;
+    int64_t attained_us = 0;
+    double done_us = 0;
+    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
+    Tier tier = Tier::kIsland;
+    double share_of_asked = 1;  // without tables: of its workers
+    // Kinds of the jobs beside it on the node where others hold most, with the share of that node's
+    // GPUs that they hold.
+    std::vector<std::pair<int32_t, double>> beside;
+    double learned_rate = -1;  // the rate of this run that was learned from last
+  };
+
+  void copy_tables();
+  void add_noise(double noise, uint64_t seed);
+  void forget_tables();
+  void find_bases();
+  void find_references();
+  void find_holders(const ClusterState& state);
+  Stand stand(const ClusterState& state, int32_t slot) const;
+  int32_t slowest_type(const ClusterState& state, int32_t slot, const Stand& at) const;
+  void find_neighbours(const ClusterState& state, int32_t slot, Stand& out) const;
+  void learn(const Stand& stand, double rate);
+  void learn_pairs(const Stand& stand, double time);
+  double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
+  double coarse_efficiency(int32_t kind, int32_t type, size_t spread) const;
+  void fill(int32_t base);
+  void fill_references();
+
+  size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
+    const auto row = (static_cast<size_t>(kind) * static_cast<size_t>(told_.num_types) +
+                      static_cast<size_t>(type)) *
+                     static_cast<size_t>(told_.max_gpus + 1);
+    return (row + static_cast<size_t>(gpus)) * kSpans + static_cast<size_t>(span);
+  }
+  size_t of_type(int32_t kind, int32_t type) const {
+    return static_cast<size_t>(kind) * static_cast<size_t>(told_.num_types) +
+           static_cast<size_t>(type);
+  }
+  size_t pair(int32_t type, int32_t one, int32_t other) const {
+    const auto kinds = static_cast<size_t>(told_.num_kinds);
+    return (static_cast<size_t>(type) * kinds + static_cast<size_t>(one)) * kinds +
+           static_cast<size_t>(other);
+  }
+
+  const Fixed& fixed_;
+  const SpeedLevel level_;
+  const SpeedColumns told_;
+  SpeedEstimates shown_;
+  std::vector<double> steps_, exchange_share_;        // (K, T, N, S)
+  std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)
+  std::vector<double> model_speed_;                   // (rows, types of the cluster)
+  std::vector<double> type_speed_;                    // (types of the cluster)
+  // (K) What several kinds are variants of: of one model by other all-reduces, or with other
+  // numbers of parameter servers.
+  std::vector<int32_t> base_;
+  // Learned. Logarithms of steps a second over GPUs times the type's speed, from the finest that
+  // was seen to the coarsest.
+  std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
+  std::vector<Mean> crowded_;   // (K, T) of jobs beside others, not seen alone
+  std::vector<double> loss_;    // (T, K, K) time lost, as burden() weighs it
+  std::vector<Mean> of_model_;  // (rows, types of the cluster)
+  // (C) What a class is measured by: so many GPUs of a type, kNone where it is none of the
+  // cluster's.
+  std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
+  std::vector<char> reference_seen_;  // (C) some job of it ran
+  std::vector<char> stale_;           // (K) bases to fill
+  std::vector<Stand> stands_;         // by slot
+  // (M) running jobs of a known model on a node: kind, slot, GPUs there.
+  struct Holder {
+    int32_t kind, slot, gpus;
+  };
+  std::vector<std::vector<Holder>> holders_;
+};
+
+}  // namespace yard

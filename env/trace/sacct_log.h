@@ -1,0 +1,132 @@
+// Slurm's accounting as jobs, whatever form its rows had: rows that hold none are left out with the
+// reason, rows of one job are joined, jobs of one number are told apart.
+//
+//   SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"});
+//   while (...) log.take(fields);
+//   log.finish();
+//
+// A job comes when it may run (Eligible): holds, begin times and dependencies are no wait. One that
+// was requeued came with its first row and runs as long as its last run; one that was resized runs
+// as long as all its parts, with the GPUs of the part that is nearest to the GPU time it held.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/base/pages.h"
+#include "env/base/settings.h"
+#include "env/base/wall_clock.h"
+#include "env/trace/rows.h"
+#include "env/trace/sacct_request.h"
+
+namespace yard {
+
+struct SacctConfig {
+  int gpus_per_node = 0, shards_per_gpu = 0;
+  std::string tenant = "Partition";
+  std::string zone = "UTC0";
+  std::string cluster;
+  std::string gpus = "allocated";
+  std::string arrival = "Eligible";
+  void fields(FieldList& f);
+};
+
+class SacctLog {
+ public:
+  // Needs no more than these columns.
+  static const std::vector<std::string>& used_columns();
+
+  // `rows` outlives this. Throws InputError where columns are missing without which there are no
+  // jobs, or which a setting names.
+  SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
+           std::vector<std::string> columns);
+
+  // Takes the present row, one field a column.
+  void take(const std::vector<std::string_view>& fields);
+
+  // Adds the jobs to the rows. Throws InputError where a setting met nothing in the log.
+  void finish();
+
+ private:
+  // Where the columns stand, -1 for those that are not there.
+  struct Columns {
+    int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
+        name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_nodes, alloc_cpus,
+        node_list, cluster, tenant;
+  };
+  // One time on a clock that may have meant two; -1: none.
+  struct Moment {
+    int64_t us = -1, other_us = -1;
+  };
+  // A run of a job, or a part of one between two sizes.
+  struct Run {
+    Job job;  // its submission: when it may run
+    int64_t submitted_us = 0;
+    uint32_t cluster = 0;
+    std::string_view state;
+    bool unallocated = false;  // ran 0 s, and nothing was allocated
+    bool dropped = false;
+  };
+  // A row of a job that does not run, or not to its end.
+  static constexpr const char* kNotStarted = "has not started";
+  static constexpr const char* kNotEnded = "has not ended";
+  static constexpr const char* kNeverStarted = "never started";
+  struct Mark {
+    std::string id, user;
+    uint32_t cluster;
+    int64_t submitted_us, started_us;
+    std::string_view reason;
+    int32_t line;
+  };
+
+  bool has(int column) const { return column >= 0 && !field(column).empty(); }
+  std::string_view field(int column) const;
+  bool has_time(int column) const;
+  int find(std::string_view column) const;
+  void check_columns() const;
+  void check_settings() const;
+  bool is_given(const char* key) const;
+  void unusable(int column, const std::string& reason, const std::string& expected);
+  void unusable(const SlurmFlaw& flaw);
+
+  const char* why_not(std::string_view state, bool& unallocated) const;
+  bool nothing_ran() const;
+  uint32_t cluster_of();
+  bool read_moment(int column, Moment& out);
+  bool read_duration(int column, int64_t& out_us);
+  bool read_number(int column, int64_t& out);
+  bool read_tres(int column, Tres& out);
+  bool read_times(Run& run);
+  bool read_limit(Job& job);
+  bool read_request(Job& job);
+  void mark(const std::string& id, const char* reason);
+
+  void join_all();
+  void join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks);
+  bool goes_on(const Run& before, const Run& run) const;
+  static bool is_later(const Mark& mark, const Run& run);
+  Run* join_chain(const std::vector<Run*>& chain, const std::vector<Mark*>& marks);
+  void drop(Run& run, const char* reason);
+  std::string full_id(uint32_t cluster, const std::string& id) const;
+
+  SacctConfig config_;
+  std::vector<std::string> given_;
+  Zone zone_;
+  Rows& rows_;
+  std::vector<std::string> columns_;
+  Columns at_;
+  const std::vector<std::string_view>* fields_ = nullptr;
+  // In pieces: a vector that doubles would hold all runs twice.
+  using Piece = std::vector<Run, Pages<Run>>;
+  static constexpr size_t kPiece = 2048;
+  Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
+  std::vector<Piece> runs_;
+  size_t num_runs_ = 0;
+  std::vector<Mark> marks_;
+  std::vector<std::string> clusters_;
+  bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
+};
+
+}  // namespace yard

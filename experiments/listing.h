@@ -1,0 +1,24 @@
+// What `list` prints about one thing that is registered: its row in full, and its settings with
+// their defaults, ranges and help.
+//
+//   Json row = listed_row("policies", rows, "las");
+//   std::fputs(listing_text("policies", row).c_str(), stdout);
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "env/base/settings.h"
+
+namespace yard {
+
+nlohmann::ordered_json settings_json(const std::vector<Field>& fields);
+
+// Returns the row of that name. Throws InputError, naming the others, where there is none.
+nlohmann::ordered_json listed_row(const std::string& kind, const nlohmann::ordered_json& rows,
+                                  const std::string& name);
+
+std::string listing_text(const std::string& kind, const nlohmann::ordered_json& row);
+
+}  // namespace yard

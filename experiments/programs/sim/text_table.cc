@@ -1,0 +1,72 @@
+#include "experiments/programs/sim/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "env/base/check.h"
+
+namespace yard::sim {
+namespace {
+
+// Of a terminal: bytes that continue a character of UTF-8 take no room.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string number_text(double value, int decimals) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
+}
+
+std::string digits_text(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : "-";
+}
+
+std::string percent_text(double share, int decimals) {
+  return std::isfinite(share) ? number_text(100 * share, decimals) + " %" : "-";
+}
+
+std::string interval_text(double lo, double hi, int decimals) {
+  return "[" + number_text(lo, decimals) + ", " + number_text(hi, decimals) + "]";
+}
+
+TextTable::TextTable(std::vector<std::string> headings, size_t left) : left_(left) {
+  lines_.push_back({std::move(headings), ""});
+}
+
+void TextTable::row(std::vector<std::string> cells) {
+  const size_t columns = lines_.front().cells.size();
+  YARD_CHECK(cells.size() <= columns, "a row has at most a cell for each heading");
+  cells.resize(columns);
+  lines_.push_back({std::move(cells), ""});
+}
+
+void TextTable::line(std::string text) { lines_.push_back({{}, std::move(text)}); }
+
+std::string TextTable::text() const {
+  std::vector<size_t> widths(lines_.front().cells.size(), 0);
+  for (const Line& line : lines_) {
+    for (size_t c = 0; c < line.cells.size(); ++c) {
+      widths[c] = std::max(widths[c], width_of(line.cells[c]));
+    }
+  }
+  std::string out;
+  for (const Line& line : lines_) {
+    std::string one = line.whole;
+    for (size_t c = 0; c < line.cells.size(); ++c) {
+      const std::string room(widths[c] - width_of(line.cells[c]), ' ');
+      if (c > 0) one += "  ";
+      one += c < left_ ? line.cells[c] + room : room + line.cells[c];
+    }
+    one.erase(one.find_last_not_of(' ') + 1);
+    out += one + "\n";
+  }
+  return out;
+}
+
+}  // namespace yard::sim

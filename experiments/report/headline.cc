@@ -1,0 +1,86 @@
+// The sentence that a page begins with: what was found.
+#include <algorithm>
+
+#include "experiments/report/html.h"
+#include "experiments/report/sections.h"
+
+namespace yard::report {
+namespace {
+
+// The last value of the column of validations, and the best.
+std::string headline_of_training(const RunRecord& run) {
+  if (!run.metrics) return "";
+  const MetricsCsv& metrics = *run.metrics;
+  for (size_t c = 1; c < metrics.columns().size(); ++c) {
+    if (!metrics.columns()[c].starts_with("validation/")) continue;
+    std::optional<double> last, best;
+    int64_t last_step = 0, best_step = 0;
+    for (size_t r = 0; r < metrics.rows(); ++r) {
+      const auto value = metrics.value(r, c);
+      if (!value) continue;
+      last = value;
+      last_step = metrics.step(r);
+      if (best && *best <= *value) continue;
+      best = value;
+      best_step = metrics.step(r);
+    }
+    if (!last) continue;
+    return run.name + ": " + metrics.columns()[c] + " is " + number_text(last, 3) +
+           " after update " + std::to_string(last_step) + ", at its lowest " +
+           number_text(best, 3) + " after update " + std::to_string(best_step) + ".";
+  }
+  return "";
+}
+
+}  // namespace
+
+// Of the first replay in which several policies are compared.
+std::string headline_of_replays(const Runs& runs) {
+  for (const RunRecord* run : runs) {
+    for (const Document& document : run->replays) {
+      std::vector<const Json*> rows;
+      for (const Json& row : document.json["runs"]) {
+        const bool whole = number(row, "unfinished").value_or(0) == 0;
+        if (!is_bound(row) && whole && number(row, "mean_jct_s")) rows.push_back(&row);
+      }
+      if (rows.empty()) continue;
+      const auto jct = [](const Json* row) { return *number(*row, "mean_jct_s"); };
+      const auto name = [&](const Json* row) { return Names::label(*run, text(*row, "policy")); };
+      const auto [least, most] = std::ranges::minmax_element(rows, {}, jct);
+      std::string out = name(*least) + " has ";
+      if (rows.size() > 1)
+        out += "the lowest ";
+      else
+        out += "a ";
+      out += "mean job completion time";
+      if (rows.size() > 1) out += " of " + std::to_string(rows.size()) + " policies";
+      out += rows.size() > 1 ? ", " : " of ";
+      out += duration_text(jct(*least));
+      if (rows.size() > 1) {
+        out += "; the highest is " + duration_text(jct(*most)) + ", of " + name(*most);
+      }
+      out += ".";
+      const auto waits = [](const Json* row) { return number(*row, "max_wait_s").value_or(0); };
+      const Json* patient = *std::ranges::min_element(rows, {}, waits);
+      if (waits(patient) < waits(*least)) {
+        out += " Its longest wait is " + duration_text(waits(*least)) + ", where that of " +
+               name(patient) + " is " + duration_text(waits(patient)) + ".";
+      }
+      return out;
+    }
+  }
+  return "";
+}
+
+std::string headline(const Runs& runs) {
+  std::string out = headline_of_comparison(runs);
+  if (out.empty()) out = headline_of_replays(runs);
+  if (!out.empty()) return out;
+  for (const RunRecord* run : runs) {
+    const std::string one = headline_of_training(*run);
+    if (!one.empty()) out += (out.empty() ? "" : " ") + one;
+  }
+  return out;
+}
+
+}  // namespace yard::report

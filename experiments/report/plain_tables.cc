@@ -1,0 +1,87 @@
+#include "experiments/report/plain_tables.h"
+
+#include <algorithm>
+
+#include "env/base/csv.h"
+
+namespace yard::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_of(const Json& object, const std::string& key) {
+  return object.is_object() && object.contains(key) ? object[key] : Json(nullptr);
+}
+
+// A row for each part of the list `part` of each run; `keys` are columns behind the policy.
+PlainTable of_lists(const Json& runs, const char* name, const char* title, const char* part,
+                    const std::vector<std::string>& keys) {
+  PlainTable table{name, title, {"policy"}, {}};
+  table.columns.insert(table.columns.end(), keys.begin(), keys.end());
+  for (const Json& run : runs) {
+    const Json list = value_of(run, part);
+    if (!list.is_array()) continue;
+    for (const Json& one : list) {
+      std::vector<Json> row = {value_of(run, "policy")};
+      for (const std::string& key : keys) row.push_back(value_of(one, key));
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+// A row for each run that has any of the figures of its object `part`.
+PlainTable of_objects(const Json& runs, const char* name, const char* title, const char* part,
+                      const std::vector<std::string>& keys) {
+  PlainTable table{name, title, {"policy"}, {}};
+  table.columns.insert(table.columns.end(), keys.begin(), keys.end());
+  for (const Json& run : runs) {
+    const Json object = value_of(run, part);
+    std::vector<Json> row = {value_of(run, "policy")};
+    for (const std::string& key : keys) row.push_back(value_of(object, key));
+    const bool any =
+        std::any_of(row.begin() + 1, row.end(), [](const Json& x) { return !x.is_null(); });
+    if (any) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string PlainTable::csv() const {
+  std::string out;
+  for (size_t c = 0; c < columns.size(); ++c) out += (c > 0 ? "," : "") + columns[c];
+  out += '\n';
+  for (const std::vector<Json>& row : rows) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) out += ',';
+      if (row[c].is_null()) continue;
+      append_csv_cell(row[c].is_string() ? row[c].get<std::string>() : row[c].dump(), out);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::vector<PlainTable> plain_tables(const Json& runs) {
+  const std::vector<std::string> times = {"jobs",        "finished",   "mean_jct_s",
+                                          "p50_jct_s",   "p95_jct_s",  "p99_jct_s",
+                                          "mean_wait_s", "max_wait_s", "mean_run_s"};
+  std::vector<std::string> classes = {"gpus"};
+  classes.insert(classes.end(), times.begin(), times.end());
+  std::vector<PlainTable> out = {
+      of_lists(runs, "size_classes", "Size classes", "classes", classes),
+      of_lists(runs, "wait_reasons", "Why jobs waited", "waits",
+               {"reason", "jobs", "intervals", "total_s", "share"}),
+      of_objects(runs, "fairness", "Fairness", "fairness",
+                 {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"}),
+      of_lists(runs, "tenants", "Tenants", "tenants",
+               {"tenant", "jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_wait_s",
+                "p95_wait_s", "gpu_hours", "mean_gpus", "quota_gpus", "quota_share"}),
+      of_objects(runs, "gpu_hours", "GPU time, in hours", "gpu_hours",
+                 {"all", "running", "starting", "saving", "unshared", "down", "idle", "lost"})};
+  std::erase_if(out, [](const PlainTable& table) { return table.rows.empty(); });
+  return out;
+}
+
+}  // namespace yard::report

@@ -1,0 +1,69 @@
+#include "experiments/type_notes.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "env/base/text.h"
+#include "env/cluster/parse.h"
+#include "env/cluster/ready.h"
+
+namespace yard {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// No file says anything of it: it is as fast as every other, and has no memory, price or power.
+bool is_bare(const GpuType& type) {
+  return type.name != kDefaultType && type.speed == 1 && type.mem_gib == 0 &&
+         type.speed_of_model.empty() && type.price_per_h == 0 && type.busy_w == 0 &&
+         type.source.empty() && type.shares == Shares::kNone;
+}
+
+// Profiles say how fast models are on it, or jobs ask for it.
+bool is_named(const std::string& type, const Scenario& scenario) {
+  const auto is_it = [&](const std::string& name) { return lower(name) == lower(type); };
+  for (const Job& job : scenario.trace.jobs) {
+    if (std::ranges::any_of(job.gpu_types, is_it)) return true;
+  }
+  if (!scenario.speeds) return false;
+  for (const ModelProfile& model : scenario.speeds->profiles().models) {
+    for (const MeasuredRun& run : model.runs) {
+      if (is_it(run.gpu_type)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> type_notes(const Scenario& scenario) {
+  std::vector<std::string> notes, bare, equal;
+  for (const GpuType& type : scenario.cluster.types) {
+    if (is_bare(type)) bare.push_back(type.name);
+  }
+  if (bare.empty()) return notes;
+  const std::vector<std::string> ready = ready_gpu_types();
+  for (const std::string& type : bare) {
+    const bool described = std::ranges::any_of(
+        ready, [&](const std::string& name) { return lower(name) == lower(type); });
+    if (is_named(type, scenario)) continue;
+    equal.push_back(type);
+    if (described) continue;
+    notes.push_back("nothing is known of GPU type '" + type +
+                    "': no job, profile or ready-made cluster names it. It is taken as a type of "
+                    "speed 1 without a memory size; a YAML file says what it is "
+                    "(docs/clusters.md)" +
+                    (ready.empty() ? "" : ". Described are " + join(ready)));
+  }
+  if (scenario.cluster.types.size() > 1 && equal.size() == scenario.cluster.types.size()) {
+    notes.push_back("GPU types " + join(equal) +
+                    " are taken as equally fast: how fast each is, --profiles or a cluster's YAML "
+                    "file says (docs/clusters.md)");
+  }
+  return notes;
+}
+
+}  // namespace yard

@@ -1,0 +1,16 @@
+// What nothing is known of in a cluster's GPU types, for a note to the user: a name in shorthand
+// says no speed, and a misspelt one is a type like any other.
+//
+//   for (const std::string& note : type_notes(scenario)) ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/scenario.h"
+
+namespace yard {
+
+std::vector<std::string> type_notes(const Scenario& scenario);
+
+}  // namespace yard

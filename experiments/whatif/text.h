@@ -1,0 +1,20 @@
+// A comparison as a terminal shows it: what the log lacks, figures, what changes for whom, and the
+// verdicts last, where they stay in sight.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/whatif/verdict.h"
+
+namespace yard::whatif {
+
+struct Headings {
+  std::string source, cluster;
+  std::vector<std::string> lacks;
+};
+
+std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
+                    const Headings& headings);
+
+}  // namespace yard::whatif

@@ -1,0 +1,288 @@
+#include "experiments/whatif/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/report/html.h"
+
+namespace yard::whatif {
+namespace {
+
+std::string times_text(double ratio) {
+  return std::isfinite(ratio) ? ratio_text(ratio) + " times" : "from nothing";
+}
+
+std::string range_text(double from_s, double to_s) {
+  return seconds_text(from_s) + " to " + seconds_text(to_s);
+}
+
+std::string jobs_text(int64_t jobs) {
+  return report::number_text(static_cast<double>(jobs), 0) + (jobs == 1 ? " job" : " jobs");
+}
+
+// "(1.23 times, 4,507 s to 5,532 s, 286 jobs)"
+std::string by_how_much(const Change& change) {
+  return fmt::format("({}, {}, {})", times_text(change.ratio),
+                     range_text(change.baseline_mean_s, change.mean_s), jobs_text(change.jobs));
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return out;
+}
+
+// "0.59 times easy's (3,941 s to 2,342 s; 95 % interval 0.41 to 0.86)"
+std::string mean_text(const Change& of_all, const std::string& baseline) {
+  if (of_all.same) return "every job waits as long as under " + baseline;
+  std::string out = "mean wait ";
+  if (std::isfinite(of_all.ratio)) {
+    out += fmt::format("{} times that under {} ({}", ratio_text(of_all.ratio), baseline,
+                       range_text(of_all.baseline_mean_s, of_all.mean_s));
+  } else {
+    out += fmt::format("{} where nothing waits under {} (", seconds_text(of_all.mean_s), baseline);
+    return out + "no ratio)";
+  }
+  if (!of_all.conclusive && of_all.blocks >= kLeastBlocks) {
+    return out + "; inconclusive: blocks of time differ too much)";
+  }
+  if (!of_all.conclusive) {
+    return out + fmt::format("; inconclusive: {} independent block{} of time, {} are needed)",
+                             of_all.blocks, of_all.blocks == 1 ? "" : "s", kLeastBlocks);
+  }
+  out += fmt::format("; 95 % interval {} to {}", ratio_text(of_all.interval.lo),
+                     ratio_text(of_all.interval.hi));
+  const bool open = of_all.interval.lo <= 1 && of_all.interval.hi >= 1;
+  return out + (open ? ", which leaves open whether it is shorter or longer)" : ")");
+}
+
+// The same in a headline: "mean wait 41 % shorter".
+std::string short_mean_text(const Change& of_all, const std::string& baseline) {
+  if (of_all.same || !std::isfinite(of_all.ratio)) return mean_text(of_all, baseline);
+  const double percent = 100 * std::abs(of_all.ratio - 1);
+  std::string out = "mean wait ";
+  if (of_all.ratio >= 2) {
+    out += ratio_text(of_all.ratio) + " times as long";
+  } else if (percent < 0.5) {
+    out += "about as long";
+  } else {
+    out += fmt::format("{:.0f} % {}", percent, of_all.ratio < 1 ? "shorter" : "longer");
+  }
+  const bool open = of_all.interval.lo <= 1 && of_all.interval.hi >= 1;
+  return out + (of_all.conclusive && !open ? "" : " (inconclusive)");
+}
+
+std::string user_name(const Row& row) { return row.name.empty() ? "without a name" : row.name; }
+
+class Speaker {
+ public:
+  Speaker(const Comparison& comparison, Verdict& verdict) : all_(comparison), verdict_(verdict) {}
+
+  void speak() {
+    const Candidate& who = candidate();
+    const Change& of_all = all_.all.changes[verdict_.candidate];
+    const std::string& baseline = all_.candidates[0].name;
+    const std::string begin = who.name + " instead of " + baseline + ": ";
+    verdict_.headline = begin + short_mean_text(of_all, baseline) + headline_losses();
+    verdict_.mean = begin + mean_text(of_all, baseline) + ".";
+    if (!of_all.same) find_losers();
+    verdict_.rest = (of_all.same ? "" : longest_text()) + conditions();
+  }
+
+ private:
+  const Candidate& candidate() const { return all_.candidates[verdict_.candidate]; }
+  const Change& change(const Row& row) const { return row.changes[verdict_.candidate]; }
+
+  bool is_named(const Row* row) const {
+    return std::ranges::find(verdict_.sizes, row) != verdict_.sizes.end();
+  }
+
+  std::string headline_losses() const {
+    if (!verdict_.loses()) {
+      return all_.all.changes[verdict_.candidate].same ? "."
+                                                       : ", and nothing waits over 10 % longer.";
+    }
+    std::vector<std::string> parts;
+    const auto count = [&](size_t n, const char* one, const char* many) {
+      if (n > 0) parts.push_back(fmt::format("{} {}", n, n == 1 ? one : many));
+    };
+    if (!verdict_.sizes.empty()) {
+      std::vector<std::string> names;
+      const Row* range = nullptr;  // the last that is no part
+      for (const Row& row : all_.by_size.rows) {
+        if (!row.part) range = &row;
+        if (!is_named(&row)) continue;
+        // A single number of GPUs adds nothing to its range.
+        if (!row.part || !is_named(range)) names.push_back(row.name);
+      }
+      parts.push_back("jobs of " + listed(names) + " GPUs");
+    }
+    if (verdict_.users > 0) {
+      parts.push_back(fmt::format("{} of {} users", verdict_.users, all_.by_user.rows.size()));
+    }
+    count(verdict_.partitions.size(), "partition", "partitions");
+    std::string out;
+    if (!parts.empty()) out = ", but " + listed(parts) + " would wait over 10 % longer";
+    if (verdict_.longest) {
+      const Change& of_all = all_.all.changes[verdict_.candidate];
+      out += parts.empty() ? ", but" : ", and";
+      out += " the longest wait would grow from " +
+             range_text(of_all.baseline_longest_s, of_all.longest_s);
+    }
+    return out + ".";
+  }
+
+  void find_losers() {
+    for (const Row* row : verdict_.sizes) {
+      verdict_.losers.push_back(fmt::format("jobs of {}{} {} {}", row->part ? "exactly " : "",
+                                            row->name, row->name == "1" ? "GPU" : "GPUs",
+                                            by_how_much(change(*row))));
+    }
+    if (verdict_.users > 0) {
+      const std::string large =
+          verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users);
+      verdict_.losers.push_back(
+          fmt::format("{} of {} users, {} of them with at least {} jobs, most of all user {} {}",
+                      verdict_.users, all_.by_user.rows.size(), large, kLeastJobsOfAClass,
+                      user_name(*verdict_.user), by_how_much(change(*verdict_.user))));
+    }
+    if (verdict_.partitions.empty()) return;
+    std::vector<std::string> names;
+    for (const Row* row : verdict_.partitions) {
+      names.push_back(user_name(*row) + " " + by_how_much(change(*row)));
+    }
+    verdict_.losers.push_back(fmt::format("{} of {} partitions: {}", names.size(),
+                                          all_.by_partition.rows.size(), listed(names)));
+  }
+
+  std::string longest_text() const {
+    const Change& of_all = all_.all.changes[verdict_.candidate];
+    if (!verdict_.loses()) {
+      return "Nothing waits over 10 % longer: no size class or partition of at least " +
+             std::to_string(kLeastJobsOfAClass) + " jobs, no user, and not the longest wait.";
+    }
+    std::string out;
+    if (verdict_.losers.empty()) {
+      out = "On average no size class, user or partition waits over 10 % longer. ";
+    }
+    out += verdict_.longest ? "The longest wait grows from " : "The longest wait goes from ";
+    out += range_text(of_all.baseline_longest_s, of_all.longest_s);
+    const double ratio = of_all.longest_ratio();
+    if (std::isfinite(ratio)) out += " (" + ratio_text(ratio) + " times)";
+    return out + ".";
+  }
+
+  std::string conditions() const {
+    const Candidate& who = candidate();
+    std::string out;
+    const Figures& ended = all_.all.by[verdict_.candidate];
+    if (ended.unfinished > 0) {
+      out += fmt::format(" {} did not end and are in no figure.", jobs_text(ended.unfinished));
+    }
+    if (who.bound) out += " It knows run times that no scheduler can: a bound, no candidate.";
+    if (who.needs_checkpointing) {
+      out += " It needs checkpointing: ";
+      out += who.preemptions == 0
+                 ? "it may stop running jobs, though it stopped none here."
+                 : fmt::format("running jobs were stopped {} times, {} in all.",
+                               report::number_text(static_cast<double>(who.preemptions), 0),
+                               jobs_text(who.preempted_jobs));
+    }
+    return out;
+  }
+
+  const Comparison& all_;
+  Verdict& verdict_;
+};
+
+}  // namespace
+
+std::string Verdict::text() const {
+  std::string out = mean;
+  for (size_t i = 0; i < losers.size(); ++i) {
+    out += (i == 0 ? " Over 10 % longer on average: " : "; ") + losers[i];
+  }
+  if (!losers.empty()) out += ".";
+  return out + (rest.empty() || rest.starts_with(' ') ? "" : " ") + rest;
+}
+
+std::vector<Verdict> verdicts_of(const Comparison& comparison) {
+  std::vector<Verdict> out;
+  for (size_t c = 1; c < comparison.candidates.size(); ++c) {
+    Verdict verdict;
+    verdict.candidate = c;
+    const auto loses = [&](const Row& row) { return row.changes[c].mean_grows; };
+    for (const Row& row : comparison.by_size.rows) {
+      if (row.counts() && loses(row)) verdict.sizes.push_back(&row);
+    }
+    for (const Row& row : comparison.by_partition.rows) {
+      if (row.counts() && loses(row)) verdict.partitions.push_back(&row);
+    }
+    double most = 0;
+    for (const Row& row : comparison.by_user.rows) {
+      const Change& change = row.changes[c];
+      if (!change.mean_grows) continue;
+      ++verdict.users;
+      if (row.counts()) ++verdict.large_users;
+      const double more =
+          (change.mean_s - change.baseline_mean_s) * static_cast<double>(change.jobs);
+      if (verdict.user == nullptr || more > most) {
+        verdict.user = &row;
+        most = more;
+      }
+    }
+    verdict.longest = comparison.all.changes[c].longest_grows;
+    Speaker(comparison, verdict).speak();
+    out.push_back(std::move(verdict));
+  }
+  return out;
+}
+
+std::string logged_text(const Comparison& comparison) {
+  const double ratio = comparison.logged_ratio;
+  std::string out = fmt::format(
+      "{} in place of the site's own scheduler: mean wait {} times the logged one.",
+      comparison.candidates[0].name, std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "n/a");
+  if (std::isfinite(ratio) && (ratio < 0.5 || ratio > 2)) {
+    out += fmt::format(
+        " The log's jobs waited for what it does not say (limits on users, holds, nodes out of "
+        "order): compare policies with {}, not with the log.",
+        comparison.candidates[0].name);
+  }
+  return out;
+}
+
+const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts) {
+  const Verdict* out = nullptr;
+  for (const Verdict& verdict : verdicts) {
+    const Candidate& who = comparison.candidates[verdict.candidate];
+    if (who.bound || who.needs_checkpointing) continue;
+    const auto mean = [&](const Verdict& v) { return comparison.all.by[v.candidate].mean_wait_s; };
+    if (out == nullptr || mean(verdict) < mean(*out)) out = &verdict;
+  }
+  return out;
+}
+
+std::string ratio_text(double ratio) {
+  if (!std::isfinite(ratio)) return "n/a";
+  if (ratio >= 100) return report::number_text(ratio, 0);
+  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < 7; ++decimals) {
+    const std::string text = fmt::format("{:.{}f}", ratio, decimals);
+    const double shown = std::stod(text);
+    const bool sides_kept = (shown > 0) == (ratio > 0) && (shown > 1) == (ratio > 1) &&
+                            (shown < 1) == (ratio < 1) && (shown > 1.1) == (ratio > 1.1);
+    if (sides_kept) return text;
+  }
+  return fmt::format("{:.7g}", ratio);
+}
+
+std::string seconds_text(double seconds) {
+  const bool small = seconds < 10 && seconds != std::round(seconds);
+  return report::number_text(seconds, small ? 1 : 0) + " s";
+}
+
+}  // namespace yard::whatif

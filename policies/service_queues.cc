@@ -1,0 +1,355 @@
+#include "policies/service_queues.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "policies/preemption_cost.h"
+
+namespace yard {
+
+// --- the distribution
+
+void ServiceHistory::add(double gpu_s) {
+  const double octaves = std::log2(std::max(gpu_s, 1.0));
+  const auto bin = std::min(static_cast<int32_t>(8 * octaves), kBins - 1);
+  jobs_[bin] += 1;
+  gpu_s_[bin] += std::max(gpu_s, 1.0);
+}
+
+void ServiceHistory::sum_up() {
+  sums_.assign(1, {INFINITY, 0, 0});
+  for (int32_t bin = kBins - 1; bin >= 0; --bin) {
+    if (jobs_[bin] == 0) continue;
+    const Sum& after = sums_.back();
+    sums_.push_back(
+        {gpu_s_[bin] / jobs_[bin], after.jobs_from + jobs_[bin], after.gpu_s_from + gpu_s_[bin]});
+  }
+  std::reverse(sums_.begin(), sums_.end());
+}
+
+double ServiceHistory::gittins(double a_gpu_s, double d_gpu_s) const {
+  const auto above = [&](double gpu_s) {
+    return *std::upper_bound(sums_.begin(), sums_.end() - 1, gpu_s,
+                             [](double at, const Sum& sum) { return at < sum.mean; });
+  };
+  const Sum left = above(a_gpu_s), beyond = above(a_gpu_s + d_gpu_s);
+  if (left.jobs_from == 0) return 0;
+  const double ended = left.jobs_from - beyond.jobs_from;
+  const double spent = left.gpu_s_from - beyond.gpu_s_from - ended * a_gpu_s;
+  return ended / (spent + beyond.jobs_from * d_gpu_s);
+}
+
+// --- the queues
+
+size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
+  const int32_t slots = view.capacity();
+  size_t sum = 3 * Carver::bytes<int32_t>(slots) + Carver::bytes<double>(slots) +
+               Carver::bytes<Counts>(1) + HeldOrder::bytes(slots);
+  if (rule.promote_knob > 0) sum += HeldOrder::bytes(slots) + 3 * Carver::bytes<int64_t>(slots);
+  if (rule.gittins) sum += ServiceHistory::bytes();
+  return sum;
+}
+
+ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver)
+    : view_(view),
+      rule_(rule),
+      standing_(carver.take<int32_t>(view.capacity())),
+      queue_(carver.take<int32_t>(view.capacity())),
+      rank_(carver.take<int32_t>(view.capacity())),
+      entry_gpu_s_(carver.take<double>(view.capacity())),
+      counts_(carver.take<Counts>(1)),
+      sinking_(view.capacity(), carver) {
+  if (rule.promote_knob > 0) {
+    promoting_.emplace(view.capacity(), carver);
+    base_us_ = carver.take<int64_t>(view.capacity());
+    waited_us_ = carver.take<int64_t>(view.capacity());
+    wait_from_us_ = carver.take<int64_t>(view.capacity());
+  }
+  if (rule.gittins) history_.emplace(carver);
+}
+
+double ServiceQueues::weight(int32_t slot) const {
+  const int32_t gpus = view_.weight_gpus(slot);
+  return rule_.gpu_exponent == 1 ? gpus : std::pow(gpus, rule_.gpu_exponent);
+}
+
+int64_t ServiceQueues::spared_us(int32_t slot) const {
+  const auto cost_us = static_cast<double>(preemption_cost_us(view_, slot));
+  return static_cast<int64_t>(rule_.cost_weight * cost_us);
+}
+
+int64_t ServiceQueues::served_us(int32_t slot) const {
+  return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
+}
+
+int32_t ServiceQueues::queue_of(int32_t slot, int64_t spared_us) const {
+  const double service_us = static_cast<double>(served_us(slot) - spared_us) * weight(slot);
+  return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
+}
+
+// When a holder passes the next limit. Requires: it is in one of the first two queues.
+int64_t ServiceQueues::sinks_us(int32_t slot) const {
+  const int64_t spared = spared_us(slot);
+  const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
+  auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + spared - served_us(slot);
+  // Where the quotient was rounded, the limit may still be a hair away.
+  if (left_us <= 0 && queue_of(slot, spared) <= queue_[slot]) left_us = 1;
+  const bool starts = view_.phase(slot) == Phase::kStarting;
+  return (starts ? view_.until_us(slot) : view_.now_us()) + left_us;
+}
+
+void ServiceQueues::set_queue(int32_t slot, int32_t queue) {
+  queue_[slot] = queue;
+  entry_gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
+}
+
+double ServiceQueues::index(int32_t slot) const {
+  const int32_t queue = queue_[slot];
+  if (!history_ || queue == 2) return 0;  // in the last queue all are equal
+  const double first_us = queue == 0 ? 0 : rule_.limits_us[0];
+  const double quantum_s = (rule_.limits_us[static_cast<size_t>(queue)] - first_us) * 1e-6;
+  return 0.5 / (1 + 1e6 * history_->gittins(entry_gpu_s_[slot], quantum_s));
+}
+
+void ServiceQueues::watch_sinking(int32_t slot) {
+  sinking_.remove(slot);
+  if (!view_.holds(slot) || queue_[slot] == 2) return;
+  // Of those that sink at one time the first submitted is the first to be looked at.
+  sinking_.put(slot, {-static_cast<double>(sinks_us(slot)), 0}, -view_.serial(slot));
+}
+
+void ServiceQueues::forget(int32_t slot) {
+  if (history_) history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
+  sinking_.remove(slot);
+  standing_[slot] = kUnknown;
+  if (!promoting_) return;
+  promoting_->remove(slot);
+  base_us_[slot] = waited_us_[slot] = wait_from_us_[slot] = 0;
+}
+
+// Those that enter a queue in one moment do so in the order of submission.
+void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
+  std::sort(slots.begin(), slots.end(),
+            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
+  for (const int32_t slot : slots) rank_[slot] = ++counts_->tail;
+}
+
+// The job holds GPUs from now on, behind those of its queue that do so already.
+void ServiceQueues::run(int32_t slot) {
+  if (standing_[slot] == kWaits && promoting_) {
+    if (served_us(slot) > 0) waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
+    promoting_->remove(slot);
+  }
+  standing_[slot] = kHolds;
+  rank_[slot] = kFirstRunning + ++counts_->running;
+}
+
+void ServiceQueues::start(int32_t slot) {
+  const int32_t queue = queue_of(slot, spared_us(slot));
+  if (standing_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
+  run(slot);
+  watch_sinking(slot);
+}
+
+// Preempted jobs go to the front of their queue in the order in which they ran there, unless their
+// service is that of a lower one by now.
+void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
+  std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return key(b) < key(a); });
+  for (const int32_t slot : slots) {
+    const int32_t queue = queue_of(slot, 0);
+    if (queue > queue_[slot]) {
+      rank_[slot] = ++counts_->tail;
+    } else if (runs_by_rank(slot)) {
+      rank_[slot] = --counts_->front;
+    }
+    set_queue(slot, queue);
+    wait_from_now(slot);
+  }
+}
+
+void ServiceQueues::wait_from_now(int32_t slot) {
+  standing_[slot] = kWaits;
+  sinking_.remove(slot);
+  if (!promoting_) return;
+  wait_from_us_[slot] = view_.now_us();
+  promoting_->remove(slot);
+  if (queue_[slot] == 0) return;
+  const double may_wait_us = rule_.promote_knob * static_cast<double>(served_us(slot));
+  const double more_us = std::max(may_wait_us - static_cast<double>(waited_us_[slot]), 0.0);
+  const double at_us = std::ceil(static_cast<double>(view_.now_us()) + more_us);
+  if (at_us < 4e18) promoting_->put(slot, {-at_us, 0}, -view_.serial(slot));
+}
+
+// A holder that passed a limit earlier did so while no job waited: it runs on, now the last of
+// those that run in the next queue. One that passes it now is the last of all there.
+void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
+  const auto now = -static_cast<double>(view_.now_us());
+  for (int32_t slot = sinking_.last(0); slot != kNone; slot = sinking_.last(0)) {
+    const double at = sinking_.key(slot, 0).value;
+    if (at < now) return;
+    if (!view_.holds(slot)) {  // its node failed
+      sinking_.remove(slot);
+      continue;
+    }
+    const int32_t queue = queue_of(slot, spared_us(slot));
+    if (queue > queue_[slot]) {
+      set_queue(slot, at > now ? queue_[slot] + 1 : queue);
+      moved_.push_back(slot);
+      if (at > now) {
+        run(slot);
+      } else {
+        entering.push_back(slot);
+        joined_.push_back(slot);
+      }
+    }
+    watch_sinking(slot);
+  }
+}
+
+bool ServiceQueues::promote(std::vector<int32_t>& entering) {
+  bool any = false;
+  const auto now = -static_cast<double>(view_.now_us());
+  for (int32_t slot = promoting_->last(0); slot != kNone; slot = promoting_->last(0)) {
+    if (promoting_->key(slot, 0).value < now) break;
+    promoting_->remove(slot);
+    base_us_[slot] = view_.attained_us(slot);
+    waited_us_[slot] = 0;
+    set_queue(slot, 0);
+    entering.push_back(slot);
+    any = true;
+  }
+  return any;
+}
+
+void ServiceQueues::rebuild() {
+  struct Entry {
+    int64_t at_us;
+    bool sank;
+    int32_t serial, slot;
+    bool operator<(const Entry& o) const {
+      return std::tie(at_us, sank, serial) < std::tie(o.at_us, o.sank, o.serial);
+    }
+  };
+  std::vector<Entry> holders, in_front, at_end;
+  // What it was served beyond the limit above its queue.
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t spared_us) {
+    const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
+    return served_us(slot) - spared_us - static_cast<int64_t>(std::ceil(limit_us));
+  };
+  for (int32_t i = 0; i < view_.num_changed(); ++i) {
+    const int32_t slot = view_.changed(i), serial = view_.serial(slot);
+    if (view_.holds(slot)) {
+      const int64_t spared = spared_us(slot);
+      int32_t queue = queue_of(slot, spared);
+      if (queue > 0 && over_us(slot, queue, spared) <= 0) --queue;  // it sinks in this very moment
+      const bool restored = view_.started(slot) > 1;
+      const int64_t at_us =
+          view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
+      int64_t sank_us = -1;
+      if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, spared);
+      set_queue(slot, queue);
+      holders.push_back({std::max(at_us, sank_us), sank_us > at_us, serial, slot});
+    } else if (view_.phase(slot) == Phase::kWaiting || view_.phase(slot) == Phase::kStopping) {
+      const int32_t queue = queue_of(slot, 0);
+      const bool sank = queue > 0 && over_us(slot, queue, 0) <= 0;
+      set_queue(slot, queue);
+      if (view_.started(slot) > 0 && !sank) {
+        in_front.push_back({view_.since_us(slot), false, -serial, slot});
+      } else {
+        at_end.push_back({view_.since_us(slot), false, serial, slot});
+      }
+    }
+  }
+  std::sort(holders.begin(), holders.end());
+  std::sort(in_front.begin(), in_front.end());
+  std::sort(at_end.begin(), at_end.end());
+  for (const Entry& entry : holders) run(entry.slot);
+  for (const Entry& entry : in_front) rank_[entry.slot] = --counts_->front;
+  for (const Entry& entry : at_end) rank_[entry.slot] = ++counts_->tail;
+  for (const auto* entries : {&in_front, &at_end}) {
+    for (const Entry& entry : *entries) wait_from_now(entry.slot);
+  }
+}
+
+bool ServiceQueues::begin() {
+  moved_.clear();
+  joined_.clear();
+  stopped_.clear();
+  std::vector<int32_t> entering, failed, begun, promoted;
+  for (int32_t i = 0; i < view_.num_changed(); ++i) {
+    const int32_t slot = view_.changed(i);
+    if (view_.finished(slot)) {
+      forget(slot);
+    } else if (view_.holds(slot)) {
+      if (standing_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
+      if (standing_[slot] == kHolds) watch_sinking(slot);
+    } else if (view_.phase(slot) == Phase::kWaiting) {
+      if (standing_[slot] == kHolds) failed.push_back(slot);  // its node did
+      if (standing_[slot] == kUnknown) entering.push_back(slot);
+    }
+  }
+  if (history_) history_->sum_up();
+  for (const int32_t slot : entering) {
+    set_queue(slot, queue_of(slot, 0));
+    wait_from_now(slot);
+  }
+  std::sort(begun.begin(), begun.end(),
+            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
+  for (const int32_t slot : begun) start(slot);
+  wait_in_front(failed);
+  sink_until_now(entering);
+  enter_at_end(entering);
+  if (!promoting_ || !promote(promoted)) return false;
+  enter_at_end(promoted);  // behind those that came in the same moment
+  return true;
+}
+
+Key ServiceQueues::stopped_key(int32_t slot) {
+  Key key = this->key(slot);
+  if (runs_by_rank(slot)) key.serial = counts_->front - 1 - static_cast<int32_t>(stopped_.size());
+  stopped_.push_back({key, slot});
+  return key;
+}
+
+bool ServiceQueues::settle(const Plan& plan) {
+  moved_.clear();
+  std::vector<int32_t> begun = joined_, stopped;
+  for (const Edit& edit : plan.edits) {
+    const int32_t slot = edit.job.slot;
+    if (edit.verb == Verb::kEnd) continue;
+    if (edit.verb == Verb::kPreempt) {
+      if (!view_.holds(slot)) stopped.push_back(slot);
+    } else if (std::find(joined_.begin(), joined_.end(), slot) == joined_.end()) {
+      begun.push_back(slot);
+    }
+  }
+  std::erase_if(begun, [&](int32_t slot) { return !view_.holds(slot); });
+  const auto first = [&](int32_t a, int32_t b) { return key(a) < key(b); };
+  std::sort(begun.begin(), begun.end(), first);
+  wait_in_front(stopped);
+  const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const Claim& given) {
+    const Key now = key(given.slot);
+    return view_.holds(given.slot) || (!(now < given.key) && !(given.key < now));
+  });
+  for (const int32_t slot : begun) start(slot);
+  moved_ = std::move(begun);
+  return !as_given;
+}
+
+int64_t ServiceQueues::next_us() const {
+  const int32_t sinks = sinking_.last(0);
+  const int64_t next =
+      sinks == kNone ? kNever : static_cast<int64_t>(-sinking_.key(sinks, 0).value);
+  if (!promoting_) return next;
+  // One that is due already, since it waited long enough before it last ran, is promoted with
+  // whatever happens next, as in the original.
+  HeldOrder::Walk walk(*promoting_, 0);
+  for (Claim due = walk.next(); due.slot != kNone; due = walk.next()) {
+    const auto at_us = static_cast<int64_t>(-due.key.value);
+    if (at_us > view_.now_us()) return std::min(next, at_us);
+  }
+  return next;
+}
+
+}  // namespace yard

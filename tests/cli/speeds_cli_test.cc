@@ -1,0 +1,123 @@
+// --speeds from outside: what is printed beside the level of information, what it changes, where it
+// is refused; and headroom only where knowing run times bounds anything.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "env/base/file.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+const std::string kServers =
+    "--trace synthetic:servers --generate-jobs 120 --cluster servers-13 "
+    "--profiles experiments/speeds/servers.csv ";
+
+Json json_of(const std::string& command) {
+  const Result result = shell(command);
+  EXPECT_EQ(result.code, 0) << result.err;
+  return Json::parse(result.out, nullptr, false);
+}
+
+TEST(Speeds, AreToldUnlessAskedForAndPrintedEverywhere) {
+  const std::string simulate = "yardmaster simulate " + kServers + "--policy optimus,drf ";
+  const Result table = shell(simulate);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("information  speeds"));
+  EXPECT_THAT(table.out, HasSubstr(" told "));
+  EXPECT_THAT(shell(simulate + "--speeds noisy").out, HasSubstr(" noisy "));
+  for (const Json& run : json_of(simulate + "--json")["runs"]) EXPECT_EQ(run["speeds"], "told");
+  for (const Json& run : json_of(simulate + "--json --speeds learned")["runs"]) {
+    EXPECT_EQ(run["speeds"], "learned");
+  }
+}
+
+TEST(Speeds, MatterToPoliciesThatGoByThem) {
+  const auto jct = [](const std::string& how) {
+    const Json json =
+        json_of("yardmaster simulate " + kServers + "--policy optimus,fifo --json " + how);
+    return std::pair(json["runs"][0]["mean_jct_s"].get<double>(),
+                     json["runs"][1]["mean_jct_s"].get<double>());
+  };
+  const auto [told, fifo] = jct("");
+  const auto [noisy, fifo_noisy] = jct("--speeds noisy");
+  const auto [learned, fifo_learned] = jct("--speeds learned");
+  EXPECT_NE(told, noisy);
+  EXPECT_NE(told, learned);
+  EXPECT_EQ(noisy, jct("--speeds noisy").first) << "the same seed, the same errors";
+  EXPECT_EQ(fifo, fifo_noisy);
+  EXPECT_EQ(fifo, fifo_learned);
+  EXPECT_EQ(told, jct("--speeds told").first);
+}
+
+TEST(Speeds, AreInEvaluateAndTune) {
+  const Json row = json_of("yardmaster evaluate " + kServers +
+                           "--candidate optimus --against drf --replicas 1 --json --speeds "
+                           "noisy")["cells"][0];
+  EXPECT_EQ(row["speeds"], "noisy");
+  EXPECT_EQ(row["policies"][0]["speeds"], "noisy");
+  const Json tuned = json_of(
+      "yardmaster tune --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --policy las "
+      "--budget 2 --replicas 1 --json --speeds learned")["tuned"][0];
+  EXPECT_EQ(tuned["speeds"], "learned");
+}
+
+TEST(Speeds, AreRefusedWhereNobodyKnowsThem) {
+  const Result rules = shell(
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --rules "
+      "tiresias --policy fifo --speeds noisy");
+  EXPECT_EQ(rules.code, 2);
+  EXPECT_THAT(rules.err, HasSubstr("--speeds noisy: expected rules 'default'"));
+  const Result word = shell("yardmaster simulate " + kServers + "--policy drf --speeds guessed");
+  EXPECT_EQ(word.code, 2);
+  EXPECT_THAT(word.err, HasSubstr("--speeds: expected one of: told, noisy, learned"));
+}
+
+TEST(Headroom, IsNoneOnElasticJobsAndTheTextSaysWhy) {
+  const std::string evaluate =
+      "yardmaster evaluate " + kServers + "--candidate optimus --against drf --replicas 1 ";
+  const Json json = json_of(evaluate + "--json");
+  const Json& row = json["cells"][0];
+  for (const char* key : {"headroom", "headroom_hindsight", "captured", "oracle_gap_closed",
+                          "oracle", "oracle_jct_s"}) {
+    ASSERT_TRUE(row.contains(key)) << key;
+    EXPECT_TRUE(row[key].is_null()) << key;
+  }
+  EXPECT_THAT(row["no_bound"].get<std::string>(), HasSubstr("elastic"));
+  EXPECT_TRUE(json["summary"][0]["oracle_gap_closed"].is_null());
+  const Result text = shell(evaluate);
+  EXPECT_THAT(text.out, HasSubstr("no bound"));
+  EXPECT_THAT(text.out, HasSubstr("headroom – (hindsight –), captured –"));
+  EXPECT_THAT(text.out, Not(HasSubstr("nan")));
+}
+
+TEST(Headroom, IsThereOnPlainJobs) {
+  const Json row = json_of(
+      "yardmaster evaluate --trace synthetic:habits --generate-jobs 200 --cluster 4x8 --replicas 1 "
+      "--candidate las --against fifo --json")["cells"][0];
+  EXPECT_TRUE(row["no_bound"].is_null());
+  EXPECT_TRUE(row["headroom"].is_number());
+  EXPECT_EQ(row["oracle_gap_closed"], row["captured"]);
+  EXPECT_TRUE(row["captured"].is_number());
+}
+
+TEST(Headroom, NoBoundIsCalledOneInASimulation) {
+  const std::string with = "--policy drf,srtf ";
+  const Result elastic = shell("yardmaster simulate " + kServers + with);
+  EXPECT_THAT(elastic.out, HasSubstr("know run times, which bounds nothing here: elastic jobs"));
+  const Json runs = json_of("yardmaster simulate " + kServers + with + "--json")["runs"];
+  EXPECT_FALSE(runs[1]["bound"].get<bool>());
+  const Result plain = shell(
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --policy "
+      "fifo,srtf");
+  EXPECT_THAT(plain.out, HasSubstr("bounds, which know run times:"));
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,264 @@
+// whatif, as an operator runs it: small logs by hand, and a month of a real one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/base/file.h"
+#include "env/base/text.h"
+#include "tests/cli/program.h"
+#include "tests/support/require.h"
+
+namespace yard::testing {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// On 4 GPUs small jobs arrive all the time, and each tenth needs all of them.
+std::string queue_log(int jobs, bool limits, int times = 1) {
+  std::ostringstream out;
+  out << "job_id,submit_s,run_s,gpus,limit_s,user,logged_start_s,logged_end_s\n";
+  for (int i = 0; i < jobs; ++i) {
+    const bool large = i % 10 == 9;
+    const int submit = times * 100 * i, run = times * (large ? 200 : 250 + 40 * (i % 7));
+    out << "j" << i << ',' << submit << ',' << run << ',' << (large ? 4 : 1) << ',';
+    if (limits) out << 2 * run;
+    out << ',' << (large ? "grace" : "ada") << ',' << submit + 50 << ',' << submit + 50 + run
+        << '\n';
+  }
+  return out.str();
+}
+
+Json whatif(const std::string& options) {
+  const Result result = shell("yardmaster whatif --json " + options);
+  EXPECT_EQ(result.code, 0) << result.err;
+  return Json::parse(result.out);
+}
+
+void expect_refused(const std::string& options, const std::vector<std::string>& said) {
+  SCOPED_TRACE(options);
+  const Result result = shell("yardmaster whatif " + options);
+  EXPECT_EQ(result.code, 2) << result.out;
+  for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
+}
+
+// Mean waits from a --jobs-out file, by policy and GPUs: an independent look at the same jobs.
+struct Mean {
+  double sum = 0, longest = 0;
+  int64_t jobs = 0;
+};
+std::map<std::pair<std::string, std::string>, Mean> means_of(const std::string& file) {
+  std::map<std::pair<std::string, std::string>, Mean> out;
+  std::istringstream in(read_file(file));
+  std::string line;
+  std::getline(in, line);
+  EXPECT_EQ(line,
+            "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state");
+  while (std::getline(in, line)) {
+    const auto cells = split(line, ',');
+    const double wait = parse_double(cells[6]).value_or(NAN);
+    for (const std::string& gpus : {std::string(cells[2]), std::string("all")}) {
+      Mean& mean = out[{std::string(cells[0]), gpus}];
+      mean.sum += wait;
+      mean.longest = std::max(mean.longest, wait);
+      ++mean.jobs;
+    }
+  }
+  return out;
+}
+
+TEST(Whatif, NamesWhatLosesThoughTheMeanImproves) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(300, true));
+  const Json out = whatif("--sacct log.csv --cluster 1x4 --policy fifo,greedy --jobs-out jobs.csv");
+  EXPECT_EQ(out["baseline"], "fifo");
+  EXPECT_LT(out["runs"][1]["ratio"], 0.9);
+  const Json& verdict = out["verdicts"][0];
+  EXPECT_EQ(verdict["longer_sizes"], Json({"4"}));
+  EXPECT_EQ(verdict["longer_users"], 1);
+  EXPECT_EQ(verdict["users"], 2);
+  EXPECT_EQ(verdict["longer_longest_wait"], true);
+  auto means = means_of("jobs.csv");
+  const Mean &before = means[{"fifo", "4"}], &after = means[{"greedy", "4"}];
+  EXPECT_EQ(before.jobs, 30);
+  EXPECT_NEAR(out["by_size"][1]["policies"][1]["ratio"], after.sum / before.sum, 1e-9);
+  EXPECT_NEAR(out["runs"][1]["max_wait_s"], (means[{"greedy", "all"}].longest), 1e-6);
+  const Result text = shell("yardmaster whatif --sacct log.csv --cluster 1x4 --policy fifo,greedy");
+  EXPECT_THAT(text.out, HasSubstr(verdict["text"].get<std::string>().substr(0, 60)));
+  EXPECT_THAT(text.out, HasSubstr("LONGER"));
+  EXPECT_THAT(text.out, HasSubstr("fifo in place of the site's own scheduler: mean wait"));
+}
+
+TEST(Whatif, SaysWhatTheLogLacksBeforeTheFigures) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(60, false));
+  const Result result = shell("yardmaster whatif --sacct log.csv --policy easy,fifo,conservative");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const size_t lacks = result.out.find("What the log does not say:");
+  ASSERT_NE(lacks, result.out.npos) << result.out;
+  EXPECT_LT(lacks, result.out.find("mean wait s"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("the cluster is guessed: "),
+                                HasSubstr("no job names a time limit; easy goes by users' limits"),
+                                HasSubstr("fifo to the digit"), HasSubstr("Eligible"),
+                                HasSubstr("no job names a partition or queue")));
+  EXPECT_THAT(result.out, HasSubstr("fifo instead of easy: every job waits as long as under easy"));
+  EXPECT_THAT(result.err, HasSubstr("easy goes by users' limits, and no job of this trace has one: "
+                                    "fifo to the digit"));
+  EXPECT_THAT(result.err, HasSubstr("conservative goes by users' limits, and no job of this trace "
+                                    "has one: times are estimated"));
+  folder.write("eligible.txt",
+               "JobID|User|Partition|Submit|Eligible|Start|End|Timelimit|State|ReqTRES|Priority\n"
+               "1|u|gpu|2024-05-06T10:00:00|2024-05-06T10:00:00|2024-05-06T10:05:00|"
+               "2024-05-06T12:05:00|1-00:00:00|COMPLETED|cpu=4,gres/gpu=8,node=1|7\n");
+  EXPECT_THAT(shell("yardmaster whatif --sacct eligible.txt --cluster 1x8 --policy easy").out,
+              Not(HasSubstr("What the log does not say")));
+}
+
+TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
+  const Folder folder;
+  folder.write("none.csv", queue_log(60, false));
+  folder.write("some.csv", queue_log(60, true));
+  for (const std::string& command :
+       std::vector<std::string>{"simulate --policy fifo,easy --trace",
+                                "evaluate --candidate easy --against fifo --trace",
+                                "whatif --policy fifo,easy --sacct"}) {
+    SCOPED_TRACE(command);
+    const auto said = [&](const std::string& log) {
+      return shell("yardmaster " + command + " " + log + " --cluster 1x4").err;
+    };
+    EXPECT_THAT(said("none.csv"), HasSubstr("fifo to the digit"));
+    EXPECT_THAT(said("some.csv"), Not(HasSubstr("fifo to the digit")));
+  }
+  const Json out = whatif("--sacct none.csv --cluster 1x4 --policy easy,fifo");
+  EXPECT_EQ(out["runs"][1]["same"], true) << "and it is";
+}
+
+// In an order other than that of arrival it is no fifo.
+TEST(Whatif, EasyByPriorityIsNotSaidToBeFifo) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(60, false));
+  const Result result =
+      shell("yardmaster whatif --sacct log.csv --policy fifo,easy --set easy.order=priority");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("easy goes by users' limits"));
+  EXPECT_THAT(result.err, Not(HasSubstr("to the digit")));
+}
+
+TEST(Whatif, SetsPoliciesThatStopJobsApart) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(200, true, 60));
+  const std::string run = "--sacct log.csv --cluster 1x4 --policy easy,las,greedy,srtf ";
+  const Json out = whatif(run);
+  EXPECT_FALSE(out["runs"][0]["needs_checkpointing"]);
+  EXPECT_TRUE(out["runs"][1]["needs_checkpointing"]);
+  EXPECT_GT(out["runs"][1]["preemptions"], 0);
+  EXPECT_GT(out["runs"][1]["preempted_jobs"], 0);
+  EXPECT_FALSE(out["runs"][2]["needs_checkpointing"]);
+  EXPECT_TRUE(out["runs"][3]["bound"]);
+  EXPECT_THAT(std::string(out["verdicts"][0]["text"]), HasSubstr("needs checkpointing"));
+  const std::string text = shell("yardmaster whatif " + run).out;
+  const size_t starts = text.find("\ngreedy"), stops = text.find("need checkpointing"),
+               las = text.find("\nlas"), bounds = text.find("bounds, which know run times"),
+               srtf = text.find("\nsrtf");
+  EXPECT_LT(starts, stops);
+  EXPECT_LT(stops, las);
+  EXPECT_LT(las, bounds);
+  EXPECT_LT(bounds, srtf);
+  // On a cluster that lets nothing be stopped none of them needs it.
+  const Json held = whatif(run + "--allow start");
+  for (const Json& one : held["runs"]) {
+    EXPECT_EQ(one["preemptions"], 0) << one["policy"];
+    EXPECT_FALSE(one["needs_checkpointing"]) << one["policy"];
+  }
+}
+
+TEST(Whatif, TakesTunedFilesAndShortNames) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(100, true));
+  folder.write("tuned.yaml", "policy: easy\nsettings: {placement: best-fit}\n");
+  const Json out = whatif(
+      "--sacct log.csv --cluster 1x4 --policy easy,mine=tuned.yaml,fast=las,slow=las "
+      "--set slow.placement=consolidate --jobs-out jobs.csv");
+  EXPECT_EQ(out["runs"][1]["policy"], "mine");
+  EXPECT_EQ(out["runs"][2]["policy"], "fast");
+  EXPECT_EQ(out["runs"][3]["policy"], "slow");
+  EXPECT_EQ((means_of("jobs.csv").count({"mine", "all"})), 1u);
+}
+
+TEST(Whatif, RefusesBeforeItPlays) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(20, true));
+  const std::string log = "--sacct log.csv --cluster 1x4 ";
+  expect_refused(log + "--policy fifo,easy,fifo", {"--policy", "each name once", "'fifo' twice"});
+  expect_refused(log + "--policy a=fifo,a=easy", {"each name once", "'a' twice"});
+  expect_refused(log + "--policy a=", {"--policy", "name=POLICY"});
+  expect_refused(log + "--policy srtf,fifo", {"the site's own policy first", "'srtf'"});
+  expect_refused(log + "--policy nosuch", {"nosuch"});
+  expect_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
+  expect_refused(log + "--policy fifo --jobs-out nosuch/jobs.csv", {"nosuch"});
+  expect_refused(log + "--policy fifo --json-out nosuch/out.json", {"nosuch"});
+  expect_refused(log + "--policy fifo --report log.csv", {"--report", "another file than --sacct"});
+  expect_refused(log + "--policy fifo --report a --json-out a", {"another file than"});
+  folder.write("cpus.csv",
+               "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,0,0,10\n");
+  expect_refused("--sacct cpus.csv --policy fifo", {"cpus.csv", "trace.gpus_per_node=N"});
+  EXPECT_EQ(folder.leftovers(), 0);
+}
+
+TEST(Whatif, WritesAPageAndTheSameDocument) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(300, true));
+  const Result result = shell(
+      "yardmaster whatif --sacct log.csv --cluster 1x4 --policy fifo,greedy,las,srtf "
+      "--report page.html --json-out out.json --json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(read_file("out.json"), result.out);
+  const std::string page = read_file("page.html");
+  EXPECT_THAT(page, HasSubstr("<h1>greedy instead of fifo: mean wait"));
+  EXPECT_LT(page.find("<h2>Verdict"), page.find("<h2>Where it comes from"));
+  EXPECT_THAT(page, HasSubstr(Json::parse(result.out)["trace"]["sha256"].get<std::string>()));
+}
+
+// A month of TACC's Lonestar6, whole nodes of three GPUs each: the mean improves by two fifths, and
+// large jobs pay for it.
+TEST(Whatif, AMonthOfLonestar6NamesItsLosers) {
+  YARD_NEEDS_TRACES();
+  const std::string log = (traces_dir() / "tacc-ls6-a100" / "ls6-a100.log.gz").string();
+  const std::string at = std::filesystem::absolute(log).string();
+  const Folder folder;
+  const Json out = whatif("--sacct " + at +
+                          " --skip-unusable --cluster 84x3 --set trace.gpus_per_node=3 "
+                          "--from 2023-01-01 --to 2023-02-01 --policy easy,greedy,fifo "
+                          "--jobs-out jobs.csv");
+  EXPECT_LT(out["runs"][1]["ratio"], 0.65);
+  EXPECT_NEAR(out["runs"][0]["max_wait_s"], 59171, 3600);
+  EXPECT_NEAR(out["runs"][1]["max_wait_s"], 144311, 3600);
+  const Json& verdict = out["verdicts"][0];
+  EXPECT_EQ(verdict["policy"], "greedy");
+  EXPECT_EQ(verdict["longer_longest_wait"], true);
+  EXPECT_THAT(std::string(verdict["text"]), HasSubstr("jobs of exactly 24 GPUs (3."));
+  EXPECT_GT(verdict["longer_users"], 0);
+  // By the jobs themselves: every number of GPUs that has 20 jobs and loses is named, no other.
+  auto means = means_of("jobs.csv");
+  for (const char* policy : {"greedy", "fifo"}) {
+    SCOPED_TRACE(policy);
+    const Json& named = out["verdicts"][std::string(policy) == "greedy" ? 0 : 1]["longer_sizes"];
+    for (const auto& [key, mean] : means) {
+      if (key.first != policy || key.second == "all" || mean.jobs < 20) continue;
+      const bool loses = mean.sum > 1.1 * means[{"easy", key.second}].sum;
+      EXPECT_EQ(std::count(named.begin(), named.end(), key.second) > 0, loses) << key.second;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing

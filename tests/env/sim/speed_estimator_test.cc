@@ -1,0 +1,210 @@
+// What policies are shown of speeds below `told`: errors of the right size that hang on the seed, a
+// prior that knows nothing of models, and what running jobs have shown, once they have.
+#include "env/sim/speed_estimator.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "env/base/error.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+constexpr int32_t kKinds = 2, kTypes = 2, kGpus = 4;
+
+// Two models on two types. A class is measured by one GPU of the first type; the last one by four
+// of a type that is faster and not there.
+struct Tables {
+  Tables() {
+    for (int32_t kind = 0; kind < kKinds; ++kind) {
+      for (int32_t type = 0; type < kTypes; ++type) {
+        for (int32_t n = 0; n <= kGpus; ++n) {
+          for (int32_t span = 0; span < kSpans; ++span) {
+            const bool fits = kind == 0 || type == 0;
+            const double spread = span < 2 ? 1 : 0.5;
+            steps.push_back(fits ? (10 + 5 * kind) * n * (1 - 0.1 * n) * spread / (1 + 2 * type)
+                                 : 0);
+          }
+        }
+      }
+    }
+    share.assign(steps.size(), 0.25);
+    reference = {1, steps[at(0, 0, 1)], steps[at(1, 0, 1)], 1.25 * steps[at(0, 0, 4)]};
+  }
+  static size_t at(int32_t kind, int32_t type, int32_t gpus, int32_t span = 0) {
+    return static_cast<size_t>(((kind * kTypes + type) * (kGpus + 1) + gpus) * kSpans + span);
+  }
+  SpeedColumns columns() const {
+    SpeedColumns c;
+    c.num_classes = 4;
+    c.num_kinds = kKinds;
+    c.num_types = kTypes;
+    c.max_gpus = kGpus;
+    c.unmeasured_pair = 1;
+    c.type_speed = type_speed.data();
+    c.class_kind = kind.data();
+    c.class_reference = reference.data();
+    c.steps_per_s = steps.data();
+    c.exchange_share = share.data();
+    c.pair_rate = pair.data();
+    c.gradient_bytes = bytes.data();
+    c.worker_steps = flags.data();
+    c.server_exchange = flags.data();
+    return c;
+  }
+  std::vector<double> steps, share, reference, type_speed = {1, 0.5}, bytes = {1e6, 1e6};
+  std::vector<double> pair = {0.5, 0.8, 0.9, 0, 0.5, 0.8, 0.9, 0};  // (type, one, other)
+  std::vector<int32_t> kind = {-1, 0, 1, 0};
+  std::vector<uint8_t> flags = {0, 0};
+};
+
+ClusterSpec two_types(double neighbours = 0) {
+  ClusterSpec cluster = load_cluster("1x4:v100+1x4:k80");
+  cluster.slowdowns.neighbours = neighbours;
+  return cluster;
+}
+
+double shown_speed(const SpeedEstimator& speeds, int32_t job_class, int32_t type, int32_t gpus,
+                   Tier tier = Tier::kIsland, int32_t nodes = 1) {
+  return speed_of(speeds.shown()->table, job_class, type, gpus, tier, nodes);
+}
+
+TEST(SpeedLevels, HaveNames) {
+  for (const SpeedLevel level : {SpeedLevel::kTold, SpeedLevel::kNoisy, SpeedLevel::kLearned}) {
+    EXPECT_EQ(parse_speed_level(speed_level_name(level), "--speeds"), level);
+  }
+  try {
+    parse_speed_level("guessed", "--speeds");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "--speeds: expected one of: told, noisy, learned, got 'guessed'");
+  }
+}
+
+TEST(ToldSpeeds, AreTheTablesThemselves) {
+  const Tables tables;
+  Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
+  scene.set_speeds(tables.columns(), {1});
+  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kTold, 0.25, 1).shown(), nullptr);
+}
+
+TEST(NoisySpeeds, AreOffByAQuarterAndHangOnTheSeed) {
+  const Tables tables;
+  Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
+  scene.set_speeds(tables.columns(), {1});
+  const auto drawn = [&](uint64_t seed) {
+    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
+    const SpeedColumns& shown = noisy.shown()->table;
+    // A model, a type, together and spread; a pair.
+    return std::array{
+        std::log(shown.steps_per_s[Tables::at(0, 0, 1)] / tables.steps[Tables::at(0, 0, 1)]),
+        std::log(shown.steps_per_s[Tables::at(0, 1, 2)] / tables.steps[Tables::at(0, 1, 2)]),
+        std::log(shown.steps_per_s[Tables::at(1, 0, 4, 2)] / tables.steps[Tables::at(1, 0, 4, 2)]),
+        std::log(shown.pair_rate[0] / tables.pair[0])};
+  };
+  EXPECT_EQ(drawn(7), drawn(7));
+  constexpr int kSeeds = 2000;
+  std::array<double, 4> sum{}, squares{};
+  double together = 0;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto errors = drawn(static_cast<uint64_t>(seed));
+    for (size_t i = 0; i < errors.size(); ++i) {
+      sum[i] += errors[i] / kSeeds;
+      squares[i] += errors[i] * errors[i] / kSeeds;
+    }
+    together += errors[0] * errors[1] / kSeeds;
+  }
+  for (size_t i = 0; i < sum.size(); ++i) {
+    EXPECT_NEAR(sum[i], 0, 0.025) << i;
+    EXPECT_NEAR(std::sqrt(squares[i]), 0.25, 0.0125) << i;
+  }
+  EXPECT_NEAR(together, 0, 0.01) << "types are off by themselves";
+}
+
+TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
+  const Tables tables;
+  Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
+  scene.set_speeds(tables.columns(), {1});
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
+    EXPECT_EQ(shown_speed(noisy, 2, 1, 1), 0) << "it does not fit";
+    EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no model that is known";
+    EXPECT_EQ(noisy.shown()->table.pair_rate[3], 0) << "they do not fit together";
+    for (int i = 0; i < 8; ++i) EXPECT_LE(noisy.shown()->table.pair_rate[i], 1);
+    // As many GPUs alike: a scaling curve keeps its shape.
+    EXPECT_NEAR(shown_speed(noisy, 1, 0, 4) / shown_speed(noisy, 1, 0, 1), 4 * 0.6 / 0.9, 1e-12);
+  }
+}
+
+TEST(LearnedSpeeds, BeginWithTheSpeedOfTheType) {
+  const Tables tables;
+  Scene scene(two_types(0.5), jobs_of({{0, 1, 100}, {0, 2, 100}}), no_costs());
+  scene.set_speeds(tables.columns(), {1, 2});
+  const SpeedEstimator learned(scene.fixed(), SpeedLevel::kLearned, 0.25, 1);
+  EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 1), 1);
+  EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 1, 1), 0.5);
+  EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 4), 4) << "twice the GPUs, twice the work";
+  EXPECT_DOUBLE_EQ(shown_speed(learned, 2, 0, 2, Tier::kRack, 2), 1) << "nothing lost by spread";
+  EXPECT_EQ(shown_speed(learned, 2, 1, 1), 0) << "that it does not fit is known";
+  const SpeedColumns& shown = learned.shown()->table;
+  EXPECT_EQ(shown.pair_rate[1], 1) << "nothing lost to neighbours";
+  EXPECT_EQ(shown.exchange_share[Tables::at(0, 0, 2)], 0);
+  EXPECT_EQ(shown.gradient_bytes[0], 0);
+}
+
+// Plays fifo and shows the estimates after each event.
+template <class Look>
+void play(const Scene& scene, const Look& look) {
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  SpeedEstimator learned(scene.fixed(), SpeedLevel::kLearned, 0.25, 1);
+  for (int event = 0; player.advance(); ++event) {
+    learned.observe(player.state());
+    look(event, learned);
+    if (!player.decide()) break;
+    learned.note(player.state());
+  }
+}
+
+TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
+  const Tables tables;
+  // The first job takes all of the first node, the second lands on the other; the third comes
+  // later.
+  Scene scene(two_types(), jobs_of({{0, 4, 1000}, {0, 1, 1000}, {50, 1, 10}}), no_costs());
+  scene.set_speeds(tables.columns(), {3, 1, 2});
+  std::vector<double> first, other;
+  play(scene, [&](int, const SpeedEstimator& learned) {
+    first.push_back(shown_speed(learned, 3, 0, 4));
+    other.push_back(shown_speed(learned, 2, 0, 1));
+  });
+  ASSERT_GE(first.size(), 3u);
+  EXPECT_NEAR(first[0], 1, 1e-12) << "what it asks for, as far as anybody knows";
+  const double truth = tables.steps[Tables::at(0, 0, 4)] / tables.reference[3];
+  EXPECT_NEAR(first[1], truth, 1e-6);
+  EXPECT_NEAR(first.back(), truth, 1e-6);
+  EXPECT_EQ(other[0], other[1]) << "nobody ran it before";
+}
+
+TEST(LearnedSpeeds, TellNeighboursFromTheModelItself) {
+  const Tables tables;
+  // One of the first model alone, then another beside it, of the second.
+  ClusterSpec cluster = two_types(0.5);
+  Scene scene(cluster, jobs_of({{0, 1, 1000}, {100, 2, 400}, {150, 1, 10}, {300, 1, 10}}),
+              no_costs());
+  scene.set_speeds(tables.columns(), {1, 2, 0, 0});
+  double alone = 0, pair = 0;
+  play(scene, [&](int, const SpeedEstimator& learned) {
+    alone = shown_speed(learned, 1, 0, 1);
+    pair = learned.shown()->table.pair_rate[1];
+  });
+  EXPECT_NEAR(alone, 1, 1e-9);
+  EXPECT_LT(pair, 1);
+  EXPECT_GE(pair, tables.pair[1] - 1e-9);
+}
+
+}  // namespace
+}  // namespace yard::testing

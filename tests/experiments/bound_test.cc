@@ -1,0 +1,158 @@
+// Where knowing run times bounds what can be reached, and where it does not: each kind of world by
+// itself, and what evaluate makes of it.
+#include "experiments/bound.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "env/base/file.h"
+#include "experiments/evaluate.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Bound : public ::testing::Test {
+ protected:
+  Bound() : folder_(std::filesystem::temp_directory_path() / "yard_bound_test") {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Bound() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file_atomic((folder_ / name).string(), text);
+    return (folder_ / name).string();
+  }
+  // Of a trace of one's own, its columns beyond job_id,submit_s,run_s,gpus.
+  std::string why(const std::string& cluster, const std::string& more_columns = "",
+                  const std::string& more = "", const std::string& rules = "default") const {
+    ScenarioOptions options;
+    options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus" + more_columns + "\na,0,100,1" +
+                                         more + "\nb,10,100,2" + more + "\n");
+    options.cluster = cluster;
+    return why_no_bound(load_scenario(options), rules);
+  }
+  std::string why_of(const ScenarioOptions& options) const {
+    return why_no_bound(load_scenario(options), "default");
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Bound, IsOneWhereRunTimesAloneCount) {
+  EXPECT_EQ(why("2x4"), "");
+  EXPECT_EQ(why("2x4:v100"), "");
+  ScenarioOptions habits;
+  habits.trace = "synthetic:habits";
+  habits.cluster = "4x8";
+  EXPECT_EQ(why_of(habits), "");
+}
+
+TEST_F(Bound, IsNoneWhereTypesDiffer) {
+  const std::string cluster = file("two.yaml",
+                                   "gpu_types:\n  fast: {speed: 1}\n  slow: {speed: 0.5}\n"
+                                   "nodes:\n  - {count: 1, gpus: 4, type: fast}\n"
+                                   "  - {count: 1, gpus: 4, type: slow}\n");
+  EXPECT_THAT(why(cluster), HasSubstr("GPU types"));
+  EXPECT_EQ(why(cluster, ",gpu_types", ",fast"), "") << "none of them can run on the slow ones";
+  EXPECT_EQ(why("1x4:v100+1x4:k80"), "") << "a shorthand says no speeds";
+}
+
+TEST_F(Bound, IsNoneWhereJobsAreElastic) {
+  ScenarioOptions options;
+  options.trace = "synthetic:servers";
+  options.cluster = "servers-13";
+  EXPECT_THAT(why_of(options), HasSubstr("elastic"));
+}
+
+TEST_F(Bound, IsNoneWhereJobsSlowEachOtherDown) {
+  ScenarioOptions options;
+  options.trace = "synthetic:servers";
+  options.cluster = "servers-6";
+  options.trace_settings.set("most", "0", "test");
+  EXPECT_NE(why_of(options), "");
+  options.trace = "synthetic:mixed";
+  options.cluster = "mixed-9";
+  options.trace_settings = {};
+  EXPECT_NE(why_of(options), "");
+  options.trace = "synthetic:rings";
+  options.cluster = "rings-8";
+  EXPECT_NE(why_of(options), "");
+}
+
+TEST_F(Bound, IsNoneWhereGpusFailOrJobsWaitForOthers) {
+  EXPECT_THAT(why("2x4", ",after", ","), "");
+  ScenarioOptions options;
+  options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus,after\na,0,100,1,\nb,10,100,2,a\n");
+  options.cluster = "2x4";
+  EXPECT_THAT(why_of(options), HasSubstr("wait for others"));
+  options.trace = file("plain.csv", "job_id,submit_s,run_s,gpus\na,0,100,1\nb,10,100,2\n");
+  options.fault_model.set("node_mtbf_h", "100", "test");
+  EXPECT_THAT(why_of(options), HasSubstr("failures"));
+}
+
+TEST_F(Bound, IsNoneWherePoliciesMayEndJobs) {
+  ScenarioOptions options;
+  options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,100,1\nb,10,100,2\n");
+  options.cluster = "2x4";
+  options.demands.set("draw", "true", "test");
+  EXPECT_THAT(why_of(options), HasSubstr("end before their work is done"));
+  options.variation.allows = {.preempt = false, .move = false};
+  EXPECT_EQ(why_of(options), "") << "where nobody may stop jobs, nobody ends them";
+}
+
+EvaluateOptions evaluation(const std::string& trace, const std::string& cluster,
+                           const std::string& candidate, std::vector<std::string> against) {
+  EvaluateOptions options;
+  CellSpec cell;
+  cell.name = "as it is";
+  cell.scenario.trace = trace;
+  cell.scenario.cluster = cluster;
+  cell.scenario.generate_jobs = 60;
+  cell.replicas = 1;
+  options.cells = {cell};
+  options.candidates = {{candidate, {candidate}}};
+  options.against = std::move(against);
+  options.run_of = [](const std::string&) { return RunOptions{}; };
+  return options;
+}
+
+TEST_F(Bound, OfNoneThereIsNoHeadroomAndTheFamilyDoesNotPlay) {
+  const Evaluation result =
+      evaluate(evaluation("synthetic:servers", "servers-13", "drf", {"fifo", "srtf"}));
+  const CellResult& cell = result.cells[0];
+  EXPECT_THAT(cell.facts.no_bound, HasSubstr("elastic"));
+  EXPECT_FALSE(cell.oracle.has_value());
+  EXPECT_TRUE(std::isnan(cell.headroom()));
+  EXPECT_TRUE(std::isnan(cell.headroom_hindsight()));
+  EXPECT_TRUE(std::isnan(cell.captured()));
+  ASSERT_EQ(cell.bounds.size(), 1u) << "the one that was named";
+  EXPECT_EQ(cell.bounds[0].name, "srtf");
+  EXPECT_GT(cell.bounds[0].mean_jct_s, 0);
+}
+
+TEST_F(Bound, IsKeptWithACellsFactsAndFoundAnewWhereOldOnesLackIt) {
+  EvaluateOptions options = evaluation("synthetic:servers", "servers-13", "drf", {"fifo"});
+  options.cells[0].sha256 = "generated";
+  options.results = (folder_ / "scores").string();
+  EXPECT_FALSE(evaluate(options).cells[0].oracle.has_value());
+  bool found = false;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "scores")) {
+    if (!entry.path().filename().string().starts_with("cell-")) continue;
+    std::string text = read_file(entry.path().string());
+    const size_t at = text.find(",\n    \"no_bound\"");
+    ASSERT_NE(at, std::string::npos) << text;
+    text.erase(at, text.find('\n', at + 2) - at);
+    write_file_atomic(entry.path().string(), text);
+    found = true;
+  }
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(evaluate(options).cells[0].oracle.has_value());
+}
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,364 @@
+// Comparing policies on a log, by hand: which jobs would wait longer is named whatever the mean
+// does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "env/base/error.h"
+#include "experiments/whatif/groups.h"
+#include "experiments/whatif/json.h"
+#include "experiments/whatif/lacks.h"
+#include "experiments/whatif/page.h"
+#include "experiments/whatif/text.h"
+#include "tests/support/temp_file.h"
+
+namespace yard::whatif {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t kS = 1'000'000;
+
+JobTimes waits(int64_t wait_us) { return {wait_us, wait_us + 100 * kS}; }
+
+// Jobs that wait as long as each other under the baseline and under one candidate.
+void add(std::vector<ComparedJob>& jobs, int count, int32_t gpus, int64_t from_us, int64_t to_us,
+         const std::string& user = "ada", const std::string& partition = "gpu") {
+  for (int i = 0; i < count; ++i) {
+    jobs.push_back({gpus, user, partition, waits(from_us), {waits(from_us), waits(to_us)}});
+  }
+}
+
+Comparison of(const std::vector<ComparedJob>& jobs) {
+  return compare(jobs, {{.name = "site"}, {.name = "other"}});
+}
+
+std::vector<std::string> sizes_named(const std::vector<ComparedJob>& jobs) {
+  const Comparison comparison = of(jobs);
+  const std::vector<Verdict> verdicts = verdicts_of(comparison);
+  std::vector<std::string> out;
+  for (const Row* row : verdicts[0].sizes) out.push_back(row->name);
+  return out;
+}
+
+std::string verdict(const std::vector<ComparedJob>& jobs) {
+  return verdicts_of(of(jobs))[0].text();
+}
+
+TEST(WhatifCompare, MakesClassesOfSizes) {
+  std::vector<ComparedJob> jobs;
+  for (const int32_t gpus : {0, 1, 2, 4, 5, 8, 9, 16, 17, 33, 2000}) add(jobs, 1, gpus, kS, kS);
+  add(jobs, 20, 24, kS, kS);
+  add(jobs, 19, 32, kS, kS);
+  std::vector<std::string> names;
+  std::vector<int64_t> counts;
+  const Comparison comparison = of(jobs);
+  for (const Row& row : comparison.by_size.rows) {
+    names.push_back((row.part ? "=" : "") + row.name);
+    counts.push_back(row.jobs);
+  }
+  EXPECT_THAT(names, ElementsAre("0", "1", "2-4", "5-8", "9-16", "17-32", "=24", "33", "2000"));
+  EXPECT_THAT(counts, ElementsAre(1, 1, 2, 2, 2, 40, 20, 1, 1));
+}
+
+TEST(WhatifCompare, HasEveryFigure) {
+  std::vector<ComparedJob> jobs;
+  for (int i = 1; i <= 100; ++i) add(jobs, 1, 1, i * kS, 2 * i * kS);
+  const Comparison comparison = of(jobs);
+  const Figures& f = comparison.all.by[1];
+  EXPECT_EQ(f.jobs, 100);
+  EXPECT_DOUBLE_EQ(f.mean_wait_s, 101);
+  EXPECT_EQ(f.p50_wait_s, 100);
+  EXPECT_EQ(f.p90_wait_s, 180);
+  EXPECT_EQ(f.p99_wait_s, 198);
+  EXPECT_EQ(f.max_wait_s, 200);
+  EXPECT_DOUBLE_EQ(f.mean_jct_s, 201);
+  EXPECT_DOUBLE_EQ(comparison.all.changes[1].ratio, 2);
+  EXPECT_DOUBLE_EQ(comparison.all.changes[1].longest_ratio(), 2);
+  EXPECT_DOUBLE_EQ(comparison.logged_ratio, 1);
+}
+
+// Over 10 %, exactly: not 10 % itself, and not by what a double makes of it.
+TEST(WhatifVerdict, NamesWhatGrowsByOverTenPercent) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 500, 1, 1000 * kS, 100 * kS);
+  EXPECT_THAT(sizes_named(jobs), ElementsAre());
+  auto with = [&](int count, int64_t from_us, int64_t to_us) {
+    std::vector<ComparedJob> more = jobs;
+    add(more, count, 64, from_us, to_us);
+    return sizes_named(more);
+  };
+  EXPECT_THAT(with(20, 10 * kS, 11 * kS), ElementsAre()) << "10 % itself";
+  EXPECT_THAT(with(20, 10 * kS, 11 * kS + 1), ElementsAre("64")) << "a microsecond more";
+  EXPECT_THAT(with(19, 10 * kS, 20 * kS), ElementsAre()) << "too few jobs";
+  EXPECT_THAT(with(20, 0, 1), ElementsAre("64")) << "from nothing";
+  EXPECT_THAT(with(20, 0, 0), ElementsAre());
+  EXPECT_THAT(with(20, 3, 3), ElementsAre()) << "ties";
+}
+
+TEST(WhatifVerdict, NamesASizeThatItsRangeHides) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 32, 1000 * kS, 100 * kS);
+  add(jobs, 20, 24, 100 * kS, 310 * kS);
+  EXPECT_THAT(sizes_named(jobs), ElementsAre("24"));
+  EXPECT_THAT(verdict(jobs),
+              HasSubstr("jobs of exactly 24 GPUs (3.10 times, 100 s to 310 s, 20 jobs)"));
+}
+
+TEST(WhatifVerdict, NamesTheLongestWaitThoughTheMeanImproves) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 200, 1, 1000 * kS, 500 * kS);
+  add(jobs, 1, 1, 59'171 * kS, 144'311 * kS);
+  const std::string said = verdict(jobs);
+  EXPECT_THAT(said, HasSubstr("The longest wait grows from 59,171 s to 144,311 s (2.44 times)"));
+  EXPECT_THAT(verdicts_of(of(jobs))[0].headline,
+              HasSubstr("the longest wait would grow from 59,171 s to 144,311 s"));
+  jobs.back() = {1, "ada", "gpu", {}, {waits(50'000 * kS), waits(55'000 * kS)}};
+  EXPECT_THAT(verdict(jobs), HasSubstr("not the longest wait"));
+}
+
+TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS, "ada", "short");
+  add(jobs, 30, 1, 100 * kS, 200 * kS, "grace", "long");
+  add(jobs, 3, 1, 100 * kS, 300 * kS, "alan", "tiny");
+  const Comparison comparison = of(jobs);
+  const Verdict told = verdicts_of(comparison)[0];
+  EXPECT_EQ(told.users, 2);
+  EXPECT_EQ(told.large_users, 1);
+  EXPECT_EQ(told.user->name, "grace") << "3,000 s more in all, alan's 600 s";
+  EXPECT_THAT(told.text(), HasSubstr("2 of 3 users, 1 of them with at least 20 jobs, most of all "
+                                     "user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
+  EXPECT_THAT(told.text(), HasSubstr("1 of 3 partitions: long (2.00 times"));
+  EXPECT_TRUE(told.sizes.empty());
+}
+
+TEST(WhatifVerdict, SaysThatNothingWaitsLonger) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS);
+  EXPECT_THAT(verdict(jobs), HasSubstr("Nothing waits over 10 % longer"));
+  for (ComparedJob& job : jobs) job.by[1] = job.by[0];
+  EXPECT_EQ(verdict(jobs), "other instead of site: every job waits as long as under site.");
+}
+
+TEST(WhatifVerdict, SaysWhereThereIsNoRatio) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 30, 1, 0, 5 * kS);
+  const std::string said = verdict(jobs);
+  EXPECT_THAT(said, HasSubstr("mean wait 5 s where nothing waits under site (no ratio)"));
+  EXPECT_THAT(said, HasSubstr("1 GPU (from nothing, 0 s to 5 s, 30 jobs)"));
+  EXPECT_THAT(said, Not(HasSubstr("nan")));
+  EXPECT_THAT(said, Not(HasSubstr("inf")));
+}
+
+TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 200, 1, 100 * kS, 50 * kS);
+  Comparison few = of(jobs);
+  EXPECT_FALSE(few.all.changes[1].conclusive);
+  EXPECT_THAT(verdicts_of(few)[0].text(),
+              HasSubstr("inconclusive: 5 independent blocks of time, 6"));
+  // Blocks of 40 jobs that scatter around one half; each second class has too few of them.
+  jobs.clear();
+  for (int i = 0; i < 960; ++i) {
+    add(jobs, 1, i < 30 ? 8 : 1, 100 * kS, (i / 40 % 2 == 0 ? 45 : 55) * kS);
+  }
+  const Comparison many = of(jobs);
+  const Change& change = many.all.changes[1];
+  EXPECT_TRUE(change.conclusive);
+  EXPECT_NEAR(change.ratio, 0.5, 1e-9);
+  EXPECT_LT(change.interval.lo, 0.5);
+  EXPECT_GT(change.interval.hi, 0.5);
+  EXPECT_GT(change.interval.lo, 0.45);
+  EXPECT_LT(change.interval.hi, 0.55);
+  EXPECT_FALSE(many.by_size.rows.back().changes[1].conclusive) << "30 jobs of one block";
+}
+
+// A block in which nothing waits has no ratio of its own, which must not end the whole.
+TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
+  std::vector<ComparedJob> jobs;
+  for (int i = 0; i < 960; ++i) {
+    const int block = i / 40;
+    const int64_t wait = block % 3 == 0 ? 0 : (100 + 7 * (block % 5)) * kS;
+    add(jobs, 1, 1, wait, block % 7 == 1 ? 0 : wait / 2);
+  }
+  const Change change = of(jobs).all.changes[1];
+  EXPECT_TRUE(change.conclusive);
+  EXPECT_TRUE(std::isfinite(change.interval.lo) && std::isfinite(change.interval.hi));
+  EXPECT_LT(change.interval.lo, change.ratio);
+  EXPECT_GT(change.interval.hi, change.ratio);
+}
+
+TEST(WhatifVerdict, LeavesOutWhatDidNotEnd) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 100 * kS, 100 * kS);
+  jobs[7].by[1] = {};
+  const Comparison comparison = of(jobs);
+  EXPECT_EQ(comparison.all.by[1].unfinished, 1);
+  EXPECT_EQ(comparison.all.changes[1].jobs, 99);
+  EXPECT_THAT(verdicts_of(comparison)[0].text(), HasSubstr("1 job did not end"));
+}
+
+TEST(WhatifVerdict, RatiosStayOnTheirSide) {
+  EXPECT_EQ(ratio_text(0.594), "0.59");
+  EXPECT_EQ(ratio_text(1.1), "1.10");
+  EXPECT_EQ(ratio_text(1.1003), "1.1003");
+  EXPECT_EQ(ratio_text(1.0999), "1.10");
+  EXPECT_EQ(ratio_text(0.9999), "0.9999");
+  EXPECT_EQ(ratio_text(0.0042), "0.004");
+  EXPECT_EQ(ratio_text(0.00004), "0.00004");
+  EXPECT_EQ(ratio_text(23.41), "23.4");
+  EXPECT_EQ(ratio_text(NAN), "n/a");
+  EXPECT_EQ(seconds_text(59171.4), "59,171 s");
+  EXPECT_EQ(seconds_text(0.52), "0.5 s");
+}
+
+TEST(WhatifGroups, SetPreemptionAndBoundsApart) {
+  const std::vector<Group> groups =
+      groups_of({{.name = "site", .needs_checkpointing = true},
+                 {.name = "las", .needs_checkpointing = true},
+                 {.name = "greedy"},
+                 {.name = "srtf", .bound = true, .needs_checkpointing = true}});
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's own stays first";
+  EXPECT_THAT(groups[1].heading, HasSubstr("need checkpointing"));
+  EXPECT_THAT(groups[1].candidates, ElementsAre(1));
+  EXPECT_THAT(groups[2].heading, HasSubstr("bounds"));
+}
+
+TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
+  std::vector<ComparedJob> jobs;
+  for (int i = 0; i < 30; ++i) {
+    jobs.push_back(
+        {1, "", "", {}, {waits(100 * kS), waits(90 * kS), waits(50 * kS), waits(10 * kS)}});
+  }
+  const Comparison comparison = compare(jobs, {{.name = "site"},
+                                               {.name = "greedy"},
+                                               {.name = "las", .needs_checkpointing = true},
+                                               {.name = "srtf", .bound = true}});
+  const std::vector<Verdict> verdicts = verdicts_of(comparison);
+  EXPECT_EQ(leading(comparison, verdicts)->candidate, 1u);
+  EXPECT_THAT(verdicts[1].text(), HasSubstr("needs checkpointing"));
+  EXPECT_THAT(verdicts[2].text(), HasSubstr("a bound, no candidate"));
+}
+
+Trace log_of(std::vector<Job> jobs) {
+  Trace trace;
+  trace.source = "log.txt";
+  trace.jobs = std::move(jobs);
+  return trace;
+}
+
+Job logged_job() {
+  Job job;
+  job.gpus = 1;
+  job.logged_start_us = 0;
+  job.limit_us = 60 * kS;
+  job.user = "ada";
+  job.tenant = "gpu";
+  job.priority = 3;
+  return job;
+}
+
+TEST(WhatifLacks, NothingWhereTheLogSaysAll) {
+  EXPECT_THAT(lacks_of(log_of({logged_job()}), {.has_eligible = true}), ElementsAre());
+}
+
+TEST(WhatifLacks, NamesWhatIsMissing) {
+  Job bare;
+  bare.logged_start_us = 0;
+  Trace trace = log_of({bare, bare});
+  trace.skipped = {{"never started", 17, "log.txt:4"}};
+  const auto lacks = lacks_of(trace, {.cluster_guessed = true,
+                                      .cluster = "4x8",
+                                      .notes = {"easy goes by limits: fifo to the digit"}});
+  EXPECT_THAT(
+      lacks,
+      ElementsAre(HasSubstr("the cluster is guessed: 4x8"), HasSubstr("no job asks for GPUs"),
+                  "no job names a time limit; easy goes by limits: fifo to the digit",
+                  "no job names a user: no table by user",
+                  "no job names a partition or queue: no table by partition", HasSubstr("Eligible"),
+                  HasSubstr("no job has a priority"),
+                  "17 rows left out: never started, the first at log.txt:4"));
+  Job unknown = logged_job();
+  unknown.limit_us = -1;
+  unknown.logged_start_us = -1;
+  EXPECT_THAT(lacks_of(log_of({logged_job(), unknown}), {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs name no time limit",
+                          "1 of 2 jobs do not say when they started: simulated, but not counted"));
+}
+
+TEST(WhatifLacks, FindsAColumnWhateverTheFormat) {
+  const auto names = [](const std::string& text) {
+    const testing::TempFile file("log", text);
+    return names_eligible(file.path());
+  };
+  EXPECT_TRUE(names("JobID|Submit|Eligible|Start\n"));
+  EXPECT_TRUE(names("job_id,submit_s,ELIGIBLE_S\n"));
+  EXPECT_TRUE(names("{\"jobs\": [\n{\n\"id\": 1,\n\"time\": {\n\"eligible\": 3}}]}"));
+  EXPECT_FALSE(names("JobID|Submit|Start|Comment\n1|2|3|a\n1|2|3|b\n1|2|3|not eligible\n"));
+  EXPECT_FALSE(names(""));
+}
+
+TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {
+  Job job = logged_job();
+  EXPECT_NO_THROW(need_times(log_of({job}), true));
+  job.gpus = 0;
+  EXPECT_NO_THROW(need_times(log_of({job}), false));
+  try {
+    need_times(log_of({job}), true);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("trace.gpus_per_node=N"));
+  }
+  job.logged_start_us = -1;
+  EXPECT_THROW(need_times(log_of({job}), false), InputError);
+}
+
+TEST(WhatifPrinting, TextAndJsonHaveTheSameVerdict) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS, "a|<b>");
+  add(jobs, 30, 64, 100 * kS, 200 * kS, "");
+  const Comparison comparison = of(jobs);
+  const std::vector<Verdict> verdicts = verdicts_of(comparison);
+  const std::string text = text_of(comparison, verdicts, {"log.txt", "4x8", {"no users"}});
+  EXPECT_LT(text.find("- no users"), text.find("mean wait s")) << "before the figures";
+  EXPECT_THAT(text, HasSubstr("LONGER"));
+  nlohmann::ordered_json json;
+  add_json(comparison, verdicts, {"no users"}, json);
+  EXPECT_EQ(json["verdicts"][0]["text"], verdicts[0].text());
+  EXPECT_EQ(json["verdicts"][0]["longer_sizes"], nlohmann::ordered_json({"64"}));
+  EXPECT_EQ(json["by_size"][1]["policies"][1]["ratio"], 2.0);
+  EXPECT_EQ(json["runs"][0]["wait_ratio_to_logged"], 1.0);
+  EXPECT_FALSE(json["runs"][0].contains("ratio")) << "the baseline has none to itself";
+}
+
+TEST(WhatifPrinting, APageSaysTheVerdictFirstAndWhereItComesFromLast) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS, "a|<b>");
+  add(jobs, 30, 64, 100 * kS, 200 * kS, "");
+  const Comparison comparison = of(jobs);
+  const std::vector<Verdict> verdicts = verdicts_of(comparison);
+  const std::string page =
+      page_of(comparison, verdicts, jobs,
+              {"log.txt", "4x8", {"no <limits>"}, {{"sha256", "abc"}, {"from", ""}}});
+  const size_t headline = page.find("<h1>other instead of site: mean wait");
+  ASSERT_NE(headline, page.npos);
+  EXPECT_LT(headline, page.find("What the log does not say"));
+  EXPECT_LT(page.find("What the log does not say"), page.find("<h2>All jobs"));
+  EXPECT_LT(page.find("<h2>By user"), page.find("<h2>Where it comes from"));
+  EXPECT_THAT(page, HasSubstr("a|&lt;b&gt;"));
+  EXPECT_THAT(page, HasSubstr("no &lt;limits&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, Not(HasSubstr(">nan")));
+  EXPECT_THAT(page, HasSubstr("<svg class='chart'"));
+  EXPECT_THAT(page, HasSubstr("@media print"));
+}
+
+}  // namespace
+}  // namespace yard::whatif

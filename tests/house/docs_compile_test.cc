@@ -1,0 +1,37 @@
+// Code in the documents compiles as it stands there: whoever begins with it begins with a program.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "env/base/file.h"
+
+namespace yard::testing {
+namespace {
+
+// The first block of C++ behind `heading` in a document.
+std::string snippet(const std::string& document, const std::string& heading) {
+  const std::string text = read_file(document), open = "```cpp\n";
+  const size_t at = text.find(open, text.find(heading));
+  if (at == text.npos) return "";
+  const size_t begin = at + open.size();
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+TEST(Docs, TheFirstPolicyCompiles) {
+  const std::string code = snippet("docs/architecture.md", "**A policy**");
+  ASSERT_NE(code.find("PolicyRegistry::Add<"), code.npos);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("yard-docs-" + std::to_string(getpid()) + ".cc");
+  write_file_atomic(path, code);
+  const std::string command = std::string(YARD_CXX) +
+                              " -std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Werror -I. '" +
+                              path.string() + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0) << code;
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,207 @@
+// Nobody looks ahead through speeds: at every level of information about them, worlds that are
+// equal up to a time see the same decisions up to it; and below `told`, what the tables say of a
+// model does not matter until a job of it has run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "env/sim/speed_estimator.h"
+#include "policies/order.h"
+#include "tests/support/futures.h"
+
+namespace yard::testing {
+namespace {
+
+struct Said {
+  int64_t at_us;
+  Plan plan;
+  bool operator==(const Said&) const = default;
+};
+
+// Plays as the `default` pacing does, at a level of information about speeds.
+class SpeedPlayer {
+ public:
+  SpeedPlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
+      : scene_(scene),
+        policy_(policy),
+        world_(scene.fixed(), scene.size()),
+        speeds_(world_.fixed(), speeds, 0.25, 1),
+        view_(world_.fixed(), world_.state(), policy.level(), nullptr, speeds_.shown()),
+        draft_(world_.fixed(), world_.state()) {
+    world_.reset(0, scene.size());
+    memory_.reset(policy.memory_bytes(view_));
+  }
+
+  // False when all jobs are done.
+  bool step() {
+    if (all_done(state()) || !world_.advance(scene_.truth())) return false;
+    draft_.reset();
+    speeds_.observe(state());
+    policy_.decide(view_, memory_, draft_);
+    speeds_.note(state());
+    if (plan().wake_us != kNever) world_.state().head->timer_us = plan().wake_us;
+    return true;
+  }
+
+  const ClusterState& state() { return world_.state(); }
+  const View& view() const { return view_; }
+  const Plan& plan() const { return draft_.plan(); }
+
+ private:
+  const Scene& scene_;
+  const Policy& policy_;
+  World world_;
+  SpeedEstimator speeds_;
+  View view_;
+  Draft draft_;
+  Memory memory_;
+};
+
+// Plays until `over` says so, of the state after each decision.
+std::vector<Said> said_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
+                             const std::function<bool(SpeedPlayer&)>& over) {
+  SpeedPlayer player(scene, policy, speeds);
+  std::vector<Said> said;
+  while (player.step()) {
+    said.push_back({player.view().now_us(), player.plan()});
+    if (over(player)) break;
+  }
+  return said;
+}
+
+const FutureOptions& world_of(bool slowdowns) {
+  static const FutureOptions models{.models = true,
+                                    .world = {.jobs = 40, .after = false, .faults = false}};
+  static const FutureOptions slow{
+      .models = true, .slowdowns = true, .world = {.jobs = 40, .shapes = false, .faults = false}};
+  return slowdowns ? slow : models;
+}
+
+// Those that know run times are no part of this.
+std::vector<std::string> no_oracles() {
+  std::vector<std::string> out = PolicyRegistry::names();
+  std::erase_if(out, [](const std::string& name) {
+    return PolicyRegistry::info(name).level >= Level::kNoisyOracle;
+  });
+  return out;
+}
+
+class SpeedFuture : public ::testing::TestWithParam<std::tuple<std::string, SpeedLevel, bool>> {};
+
+TEST_P(SpeedFuture, IsUnknown) {
+  const auto& [name, speeds, slowdowns] = GetParam();
+  const auto policy = make_policy(name);
+  int ahead = 0, differ = 0;
+  constexpr int kTrials = 4;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Rng rng = Rng(24).split(static_cast<uint64_t>(trial));
+    const ToldWorld now = told_world(rng.split(1), world_of(slowdowns));
+    const std::vector<Job>& jobs = now.world.jobs;
+    const int64_t until_us = jobs[jobs.size() / 2].submit_us + rng.below(100) * kSecond;
+    const ToldScene scene(now);
+    // Nobody has ended, and whoever is there has run for as long as anybody can.
+    const ToldWorld then =
+        other_future(now, settled_by_anybody(jobs, until_us, 2), until_us, rng.split(2));
+    const ToldScene other(then);
+    const auto said = [&](const Scene& where, int64_t end_us) {
+      std::vector<Said> all = said_until(where, *policy, speeds, [&](SpeedPlayer& player) {
+        return player.view().now_us() > end_us;
+      });
+      std::erase_if(all, [&](const Said& one) { return one.at_us > end_us; });
+      return all;
+    };
+    ahead += said(scene.scene(), until_us) != said(other.scene(), until_us);
+    differ += said(scene.scene(), kNever - 1) != said(other.scene(), kNever - 1);
+  }
+  EXPECT_EQ(ahead, 0);
+  EXPECT_GT(differ, 0) << "the futures are the same";
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, SpeedFuture,
+                         ::testing::Combine(::testing::ValuesIn(no_oracles()),
+                                            ::testing::Values(SpeedLevel::kNoisy,
+                                                              SpeedLevel::kLearned),
+                                            ::testing::Bool()),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param) + "_" +
+                                              speed_level_name(std::get<1>(info.param)) +
+                                              (std::get<2>(info.param) ? "_slowdowns" : "");
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// --- worlds that differ in what the tables say of one model --------------------------------------
+
+// The true tables, as a policy might have found them.
+SpeedColumns leaked;
+std::vector<int32_t> leaked_classes;
+
+bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& jobs) {
+  const ClusterState& s = player.state();
+  for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
+    const bool holds = s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
+    if (holds && jobs[static_cast<size_t>(s.job[slot])].model == "m2") return true;
+  }
+  return false;
+}
+
+// How often the policy decided otherwise, for other tables of a model of which no job had run.
+int times_the_tables_mattered(const Policy& policy, SpeedLevel speeds) {
+  int mattered = 0;
+  for (uint64_t trial = 0; trial < 30; ++trial) {
+    const ToldWorld now = told_world(Rng(25).split(trial), world_of(trial % 2 == 1));
+    ToldWorld changed = now;
+    changed.other_tables = true;
+    const auto said = [&](const ToldWorld& world) {
+      const ToldScene scene(world);
+      leaked = scene.scene().fixed().speed;
+      leaked_classes = MadeUpModels::classes_of(world.world.jobs);
+      return said_until(scene.scene(), policy, speeds, [&](SpeedPlayer& player) {
+        return anybody_of_the_last_model_ran(player, now.world.jobs);
+      });
+    };
+    mattered += said(now) != said(changed);
+  }
+  return mattered;
+}
+
+class SpeedTables : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
+  const auto policy = make_policy(GetParam());
+  EXPECT_EQ(times_the_tables_mattered(*policy, SpeedLevel::kLearned), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
+
+// The same measure finds what there is to find.
+TEST(SpeedTables, AreKnownToThoseWhoAreTold) {
+  for (const char* name : {"joint", "srsf-rate"}) {
+    EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kTold), 0) << name;
+  }
+}
+
+// Starts first whom the true tables say to be fast.
+struct SpeedCheat final : Policy {
+  Level level() const override { return Level::kBlind; }
+  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    Carver carver(memory.data());
+    Ranked ranked(view, carver);
+    take_in_changed(view, ranked, [&](int32_t slot) {
+      const int32_t job_class = leaked_classes[static_cast<size_t>(view.serial(slot))];
+      return -speed_of(leaked, job_class, leaked.num_types - 1, 1, Tier::kIsland, 1);
+    });
+    start_in_order(view, ranked, Placement::kFirstFit, draft);
+  }
+};
+
+TEST(SpeedCheats, WhoReadsTheTablesBesideTheViewIsCaught) {
+  EXPECT_GT(times_the_tables_mattered(SpeedCheat(), SpeedLevel::kLearned), 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

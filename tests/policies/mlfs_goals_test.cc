@@ -1,0 +1,43 @@
+// Equation 7 of MLFS in its units: what ships is paid as before there were any, and with measured
+// units a difference as large as that between rules weighs what the paper's weight says.
+#include "env/task/mlfs_goals.h"
+
+#include <gtest/gtest.h>
+
+namespace yard::testing {
+namespace {
+
+TEST(MlfsGoals, WithoutUnitsAreTheSumsThemselves) {
+  const MlfsGoals shipped;
+  const MlfsSums sums{7200, 3, 2.5e12, 2, 1.75};
+  EXPECT_EQ(shipped.paid(sums),
+            -0.5 * 7200 / 3600 + 0.55 * 3 - 0.25 * 1e-12 * 2.5e12 + 0.15 * 2 + 0.15 * 1.75);
+}
+
+TEST(MlfsGoals, InMeasuredUnitsWeighDifferencesOfOneSize) {
+  MlfsGoals goals;
+  goals.jct_unit = 3, goals.deadline_unit = 0.05, goals.bytes_unit = 1.2, goals.enough_unit = 0.08;
+  goals.accuracy_unit = 0.001;
+  EXPECT_NEAR(goals.paid({.job_s = 3600 * 3}), -0.5, 1e-12);
+  EXPECT_NEAR(goals.paid({.met = 0.05}), 0.55, 1e-12);
+  EXPECT_NEAR(goals.paid({.bytes = 1.2e12}), -0.25, 1e-12);
+  EXPECT_NEAR(goals.paid({.content = 0.08}), 0.15, 1e-12);
+  EXPECT_NEAR(goals.paid({.accuracy = 0.001}), 0.15, 1e-12);
+}
+
+// The configuration of mlfs-links has units that were measured: none is left at 1 for want of
+// differences.
+TEST(MlfsGoals, HaveUnitsInTheConfigurationOfLinks) {
+  const Settings config = Settings::from_yaml("experiments/configs/mlfs-links.yaml");
+  for (const char* key :
+       {"jct_unit", "deadline_unit", "bytes_unit", "enough_unit", "accuracy_unit"}) {
+    const Setting* unit = config.find(key);
+    ASSERT_NE(unit, nullptr) << key;
+    EXPECT_NE(unit->value, "1") << key;
+  }
+  const Settings frozen = Settings::from_yaml("experiments/configs/mlfs.yaml");
+  EXPECT_EQ(frozen.find("jct_unit"), nullptr);
+}
+
+}  // namespace
+}  // namespace yard::testing

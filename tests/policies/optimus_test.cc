@@ -1,0 +1,103 @@
+// Optimus: its fits of loss and speed, and in which order jobs find their places.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "env/trace/curves.h"
+#include "policies/optimus_fits.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(OptimusFits, WeightsAreNotNegative) {
+  // y = 2 a - b: the best without a negative weight leaves b out.
+  const std::vector<std::vector<double>> x = {{1, 0}, {0, 1}, {1, 1}};
+  const std::vector<double> w = nonnegative_least_squares(x, {2, -1, 1});
+  EXPECT_NEAR(w[0], 1.5, 1e-9);
+  EXPECT_EQ(w[1], 0);
+  const std::vector<double> exact = nonnegative_least_squares(x, {2, 1, 3});
+  EXPECT_NEAR(exact[0], 2, 1e-9);
+  EXPECT_NEAR(exact[1], 1, 1e-9);
+}
+
+TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
+  const LossFit truth{0.004, 0.5, 0.4};
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i <= 12; ++i) points.emplace_back(100.0 * i, truth.at(100.0 * i));
+  const auto fit = fit_loss(points);
+  ASSERT_TRUE(fit.has_value());
+  const double target = truth.at(5000);
+  EXPECT_NEAR(*truth.work_until(target), 5000, 1e-6);
+  ASSERT_TRUE(fit->work_until(target).has_value());
+  EXPECT_NEAR(*fit->work_until(target), 5000, 1000);
+  EXPECT_FALSE(fit->work_until(0.1).has_value()) << "below what it ever reaches";
+  EXPECT_FALSE(fit_loss({{0, 1.0}, {1, 1.5}, {2, 2.0}}).has_value()) << "it does not fall";
+  EXPECT_FALSE(fit_loss({{0, 2.0}, {1, 1.5}}).has_value());
+}
+
+TEST(OptimusFits, SpeedsOfItsFormAreFoundFromAFewSamples) {
+  const SpeedFit truth{{1.0, 0.1, 0.05, 0.01, 0.02}};
+  std::vector<SpeedSample> samples;
+  for (const auto& [p, w] :
+       std::vector<std::pair<double, double>>{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {4, 4}, {2, 4}}) {
+    samples.push_back({p, w, truth.at(p, w)});
+  }
+  const SpeedFit fit = fit_speed(samples);
+  EXPECT_NEAR(fit.at(4, 8), truth.at(4, 8), 1e-6);
+  // Without servers: twice the workers, twice the speed.
+  const SpeedFit linear = fit_speed({{0, 1, 0.5}, {0, 2, 1.0}, {0, 4, 2.0}});
+  EXPECT_NEAR(linear.at(0, 16), 8, 1e-6);
+}
+
+// The second is smaller: it finds its place first, together, though the first came before it.
+TEST(Optimus, TheSmallestJobIsPlacedFirst) {
+  std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 3, 100}});
+  for (Job& job : jobs) job.limit_us = job.run_us;
+  const Scene scene("2x4", jobs, no_costs());
+  for (const std::string name : {"optimus", "drf"}) {
+    const auto policy = make_policy(name);
+    Player player(scene, *policy);
+    ASSERT_TRUE(player.step());
+    ASSERT_EQ(player.plan().edits.size(), 2U);
+    const int32_t first = player.view().serial(player.plan().edits[0].job.slot);
+    EXPECT_EQ(first, name == "optimus" ? 1 : 0);
+  }
+}
+
+// Both have the same limit and end where the loss is down to their targets, the first after a tenth
+// of that work: in the second slot the fit says so, and the other gets more GPUs.
+TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
+  std::vector<Job> jobs = jobs_of({{0, 2, 36'000}, {0, 2, 36'000}});
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = jobs[j];
+    RoleGroup group;
+    group.count = 2;
+    group.min_count = 1;
+    group.max_count = 6;
+    group.task.gpus = 1;
+    job.groups = {group};
+    job.limit_us = job.run_us;
+    job.loss = LossForm{40, 1, 0.1};
+    job.target = j == 0 ? 0.3 : 0.126;
+  }
+  Trace trace;
+  trace.jobs = jobs;
+  settle_curves(trace, {});
+  const Scene scene("1x6", trace.jobs, no_costs());
+  const auto policy = make_policy("optimus timer_s=600");
+  Player player(scene, *policy);
+  std::vector<int> held(2, 0);
+  while (player.step() && player.view().now_us() <= 700 * kSecond) {
+    for (int32_t i = 0; i < player.view().num_held(); ++i) {
+      const int32_t slot = player.view().held(i);
+      held[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
+    }
+  }
+  EXPECT_FALSE(player.failed());
+  EXPECT_GT(held[1], held[0]) << "more is left of the second, and time saved goes by what is left";
+}
+
+}  // namespace
+}  // namespace yard::testing

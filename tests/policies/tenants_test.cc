@@ -1,0 +1,214 @@
+// Policies that are about tenants and users: fair-share (weights, quotas, priority, preemption),
+// drf (weights, users, the scarcest resource) and qssf (a queue a tenant).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+ClusterSpec shared(const std::string& nodes, const std::vector<Tenant>& tenants) {
+  ClusterSpec spec = load_cluster(nodes);
+  spec.tenants = tenants;
+  for (Tenant& tenant : spec.tenants) {
+    if (tenant.limit_gpus == 0) tenant.limit_gpus = spec.total_gpus();
+  }
+  return spec;
+}
+
+struct Line {
+  double submit_s;
+  std::string tenant, user;
+  int count;  // jobs of one GPU
+  double run_s = 1000;
+};
+
+std::vector<Job> jobs_of(const std::vector<Line>& lines) {
+  std::vector<Job> jobs;
+  for (const Line& line : lines) {
+    for (int i = 0; i < line.count; ++i) {
+      Job job = testing::jobs_of({{line.submit_s, 1, line.run_s}})[0];
+      job.id = "j" + std::to_string(jobs.size());
+      job.tenant = line.tenant;
+      job.user = line.user;
+      jobs.push_back(job);
+    }
+  }
+  return jobs;
+}
+
+// GPUs that the jobs of each user hold after all events up to `at_s`.
+std::map<std::string, int> held_at(const Scene& scene, const std::string& policy, double at_s) {
+  const auto made = make_policy(policy);
+  Player player(scene, *made);
+  std::map<std::string, int> out;
+  const auto until_us = static_cast<int64_t>(at_s * 1e6);
+  while (player.step()) {
+    if (player.view().now_us() > until_us) break;
+    out.clear();
+    for (int32_t i = 0; i < player.view().num_held(); ++i) {
+      const int32_t slot = player.view().held(i);
+      const Job& job = scene.jobs()[static_cast<size_t>(player.view().serial(slot))];
+      out[job.tenant + job.user] += player.view().gpus(slot);
+    }
+  }
+  EXPECT_FALSE(player.failed());
+  return out;
+}
+
+using Held = std::map<std::string, int>;
+
+TEST(Tenants, ThreeToOneRunsThreeToOne) {
+  const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
+  for (const std::string policy : {"fair-share", "fair-share share=tenant",
+                                   "fair-share preempt=false", "drf", "drf share=tenant"}) {
+    SCOPED_TRACE(policy);
+    const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+    EXPECT_EQ(held_at(Scene(shared("1x4", tenants), jobs, no_costs()), policy, 0),
+              (Held{{"a", 3}, {"b", 1}}));
+    EXPECT_EQ(held_at(Scene(shared("2x4", tenants), jobs, no_costs()), policy, 0),
+              (Held{{"a", 6}, {"b", 2}}));
+    const auto named = jobs_of({{0, "b", "x", 9}, {0, "a", "y", 9}});
+    EXPECT_EQ(held_at(Scene(shared("2x4", tenants), named, no_costs()), policy, 0),
+              (Held{{"ay", 6}, {"bx", 2}}));
+  }
+}
+
+// And in the long run, whichever comes first: 3 jobs of a end for each of b.
+TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
+  const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
+  for (const std::string policy : {"fair-share", "drf"}) {
+    const auto jobs = jobs_of({{0, "b", "", 40, 100}, {10, "a", "", 40, 100}});
+    EXPECT_EQ(held_at(Scene(shared("1x4", tenants), jobs, no_costs()), policy, 250),
+              (Held{{"a", 3}, {"b", 1}}))
+        << policy;
+  }
+}
+
+TEST(Tenants, UsersOfATenantShareAlike) {
+  const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
+  for (const std::string policy : {"fair-share", "drf"}) {
+    const auto jobs = jobs_of({{0, "a", "x", 9}, {0, "a", "y", 9}, {0, "b", "z", 9}});
+    EXPECT_EQ(held_at(Scene(shared("2x4", tenants), jobs, no_costs()), policy, 0),
+              (Held{{"ax", 3}, {"ay", 3}, {"bz", 2}}))
+        << policy;
+  }
+}
+
+// a has two of eight guaranteed; the other six go by weight.
+TEST(FairShare, QuotasComeBeforeWeights) {
+  const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+  const Scene scene(shared("2x4", {{.name = "a", .quota_gpus = 2}, {.name = "b", .weight = 5}}),
+                    jobs, no_costs());
+  EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 3}, {"b", 5}}));
+  EXPECT_EQ(held_at(scene, "fair-share share=user", 0), (Held{{"b", 8}}));
+}
+
+TEST(FairShare, OfThoseThatBorrowTheHigherPriorityGoesFirst) {
+  const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+  const Scene scene(
+      shared("1x4", {{.name = "a", .priority = 1}, {.name = "b", .quota_gpus = 1, .weight = 9}}),
+      jobs, no_costs());
+  EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 3}, {"b", 1}}));
+}
+
+// b holds four GPUs, two of them borrowed, when a comes for the two that it is guaranteed.
+TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
+  struct Case {
+    Preempts may;
+    int32_t priority;
+    int gets;
+  };
+  for (const Case& c : std::vector<Case>{{Preempts::kNobody, 1, 0},
+                                         {Preempts::kBorrowers, 0, 2},
+                                         {Preempts::kLower, 0, 0},
+                                         {Preempts::kLower, 1, 2},
+                                         {Preempts::kAnyone, 0, 2}}) {
+    SCOPED_TRACE(std::string(kPreemptsNames[static_cast<size_t>(c.may)]) + " " +
+                 std::to_string(c.priority));
+    const Scene scene(
+        shared("1x4", {{.name = "a", .quota_gpus = 2, .priority = c.priority, .may_preempt = c.may},
+                       {.name = "b", .quota_gpus = 2}}),
+        jobs_of({{0, "b", "", 4}, {10, "a", "", 4}}), no_costs());
+    Held expected = {{"b", 4 - c.gets}};
+    if (c.gets > 0) expected["a"] = c.gets;
+    EXPECT_EQ(held_at(scene, "fair-share hold_s=0", 20), expected);
+  }
+}
+
+// Jobs of one size are not alike where one tenant may preempt and another may not.
+TEST(FairShare, ATenantThatMayPreemptGoesAheadOfOneThatMayNot) {
+  const Scene scene(
+      shared("1x4", {{.name = "a", .quota_gpus = 1, .priority = 1},
+                     {.name = "b", .quota_gpus = 2},
+                     {.name = "c", .quota_gpus = 1, .may_preempt = Preempts::kBorrowers}}),
+      jobs_of({{0, "b", "", 4}, {10, "a", "", 1}, {10, "c", "", 1}}), no_costs());
+  EXPECT_EQ(held_at(scene, "fair-share hold_s=0", 20), (Held{{"b", 3}, {"c", 1}}));
+}
+
+TEST(Drf, RigidJobsGoToTheUserWithTheLeastShare) {
+  const Scene scene("1x4", jobs_of({{0, "", "x", 4}, {0, "", "y", 4}}), no_costs());
+  EXPECT_EQ(held_at(scene, "greedy", 0), (Held{{"x", 4}}));
+  EXPECT_EQ(held_at(scene, "drf", 0), (Held{{"x", 2}, {"y", 2}}));
+}
+
+// The example of the paper: 9 CPUs and 18 GB; tasks of x want 1 CPU and 4 GB, those of y 3 and 1.
+TEST(Drf, TheExampleOfThePaper) {
+  ClusterSpec spec = load_cluster("1x8");
+  spec.nodes[0].cpus = 9;
+  spec.nodes[0].mem_gib = 18;
+  std::vector<Job> jobs = jobs_of({{0, "", "y", 9}, {0, "", "x", 9}});
+  for (Job& job : jobs) {
+    RoleGroup group;
+    group.count = group.min_count = group.max_count = 1;
+    group.task.gpus = 1;
+    group.task.cpu_milli = job.user == "x" ? 1000 : 3000;
+    group.task.mem_mib = (job.user == "x" ? 4 : 1) * 1024;
+    job.groups = {group};
+  }
+  EXPECT_EQ(held_at(Scene(spec, jobs, no_costs()), "drf", 0), (Held{{"x", 3}, {"y", 2}}));
+}
+
+// The first of a, which asks for four, does not fit beside b's job, and holds up all of a; c's go
+// on.
+TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
+  std::vector<Job> jobs =
+      jobs_of({{0, "b", "", 1}, {10, "a", "", 1}, {11, "a", "", 2}, {12, "c", "", 2}});
+  jobs[1].gpus = 4;
+  jobs[0].name = "other", jobs[1].name = "soon";
+  const std::vector<Tenant> tenants = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+  // What a name took once is expected of it: a job of it before all else makes "soon" the shortest.
+  Job once = jobs[0];
+  once.id = "once", once.gpus = 2, once.name = "soon", once.run_us = 1 * kSecond,
+  once.submit_us = 0;
+  jobs.insert(jobs.begin(), once);
+  const Scene scene(shared("1x4", tenants), jobs, no_costs());
+  EXPECT_EQ(held_at(scene, "qssf", 20), (Held{{"b", 1}, {"c", 2}}));
+  EXPECT_EQ(held_at(scene, "qssf per_tenant=false", 20), (Held{{"b", 1}}));
+  EXPECT_EQ(held_at(scene, "qssf strict=false", 20), (Held{{"a", 2}, {"b", 1}, {"c", 1}}));
+}
+
+// At 100 one GPU goes before two, however long these waited for their limit; of those of one GPU
+// the one that waited longest for its limit.
+TEST(Unicef, JobsOfOneGpuGoFirst) {
+  std::vector<Job> jobs =
+      testing::jobs_of({{0, 2, 100}, {1, 2, 10}, {2, 1, 50}, {3, 1, 50}, {4, 1, 50}});
+  const int64_t limits_s[] = {100, 10, 1000, 100, 60};
+  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].limit_us = limits_s[j] * kSecond;
+  const Scene scene("1x2", jobs, no_costs());
+  const auto policy = make_policy("unicef");
+  Player player(scene, *policy);
+  player.play();
+  ASSERT_FALSE(player.failed());
+  EXPECT_EQ(player.jobs()[4].start_us, 100 * kSecond);
+  EXPECT_EQ(player.jobs()[3].start_us, 100 * kSecond);
+  EXPECT_EQ(player.jobs()[2].start_us, 150 * kSecond);
+  EXPECT_EQ(player.jobs()[1].start_us, 200 * kSecond);
+}
+
+}  // namespace
+}  // namespace yard::testing

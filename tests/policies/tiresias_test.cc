@@ -1,0 +1,130 @@
+// las, tiresias and tiresias-gittins against the simulator of the paper, and against what follows
+// from its rules by hand.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "policies/service_queues.h"
+#include "tests/reference/tiresias_reference.h"
+#include "tests/support/replays.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+std::vector<JobOutcome> played(const Scene& scene, const std::string& policy) {
+  const auto made = make_policy(policy);
+  Player player(scene, *made);
+  player.play();
+  EXPECT_FALSE(player.failed());
+  return player.jobs();
+}
+
+void expect_same_jobs(const std::vector<JobOutcome>& ours, const std::vector<JobOutcome>& theirs) {
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (size_t j = 0; j < ours.size(); ++j) {
+    ASSERT_EQ(ours[j].start_us, theirs[j].start_us) << "job " << j;
+    ASSERT_EQ(ours[j].end_us, theirs[j].end_us) << "job " << j;
+    ASSERT_EQ(ours[j].preemptions, theirs[j].preemptions) << "job " << j;
+  }
+}
+
+// Times of no common grain, so that no end falls on an arrival: the original then ends jobs which
+// it remembered (env/sim/tiresias_dlas.cc).
+std::vector<Job> odd_jobs(Rng& rng, const std::vector<int32_t>& sizes) {
+  std::vector<JobLine> lines;
+  int64_t at_s = 0;
+  const int32_t count = 5 + static_cast<int32_t>(rng.below(40));
+  for (int32_t i = 0; i < count; ++i) {
+    if (rng.below(3) > 0) at_s += 1 + rng.below(3000);
+    const auto size = sizes[rng.below(static_cast<uint32_t>(sizes.size()))];
+    const uint32_t most = rng.below(4) == 0 ? 20'000 : 5000;
+    lines.push_back({static_cast<double>(at_s), size, static_cast<double>(1 + rng.below(most))});
+  }
+  return jobs_of(lines);
+}
+
+TEST(TiresiasPolicies, LasIsDlasGpuOfTheSimulatorForJobsOfOneGpu) {
+  int64_t preemptions = 0;
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng = Rng{seed}.split(1);
+    const std::string cluster = seed % 3 == 0 ? "1x1" : seed % 3 == 1 ? "1x2" : "2x2";
+    const Scene scene(cluster, odd_jobs(rng, {1}), no_costs());
+    const Outcome published = replay(scene, {"tiresias", "dlas-gpu", "count"});
+    expect_same_jobs(played(scene, "las"), published.jobs);
+    if (HasFatalFailure()) return;
+    for (const JobOutcome& job : published.jobs) preemptions += job.preemptions;
+  }
+  EXPECT_GT(preemptions, 1000);
+}
+
+struct Case {
+  std::string ours, theirs;
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " as " << c.theirs; }
+};
+
+class TiresiasPunctual : public ::testing::TestWithParam<Case> {};
+
+// The original notices late that jobs of several GPUs pass a limit. Sizes divide the limits, so
+// that jobs do so at whole seconds.
+TEST_P(TiresiasPunctual, LargeJobsSinkAsTheRulesSayWithoutTheLateJump) {
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng = Rng{seed}.split(2);
+    const std::vector<Job> jobs = odd_jobs(rng, {1, 1, 2, 5, 10});
+    const reference::Nodes nodes{seed % 2 == 0 ? 1 : 2, 10, 2};
+    const Scene scene(std::to_string(nodes.count) + "x10", jobs, no_costs());
+    const auto slow =
+        reference::tiresias(in_seconds(jobs), nodes, GetParam().theirs, "count", true);
+    const std::vector<JobOutcome> fast = played(scene, GetParam().ours);
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      ASSERT_EQ(fast[j].start_us, slow[j].start_s * kSecond) << "job " << j;
+      ASSERT_EQ(fast[j].end_us, slow[j].end_s * kSecond) << "job " << j;
+      // A job that stops for one and finds room again when a third stops for another in the same
+      // moment was never stopped there.
+      ASSERT_GE(fast[j].preemptions, slow[j].preemptions) << "job " << j;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TiresiasPunctual,
+                         ::testing::Values(Case{"las", "dlas-gpu"},
+                                           Case{"tiresias promote_knob=0", "dlas-gpu"},
+                                           Case{"tiresias promote_knob=1", "dlas-gpu-1"},
+                                           Case{"tiresias promote_knob=8", "dlas-gpu-8"}),
+                         [](const auto& info) { return "Case" + std::to_string(info.index); });
+
+TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
+  Memory memory;
+  memory.reset(ServiceHistory::bytes());
+  Carver carver(memory.data());
+  ServiceHistory history(carver);
+  history.sum_up();
+  EXPECT_EQ(history.gittins(0, 100), 0);
+  for (const double gpu_s : {10.0, 40.0, 40.0, 1000.0}) history.add(gpu_s);
+  history.sum_up();
+  // Three of four end within 100 GPU seconds, which take 10, 40, 40 and 100.
+  EXPECT_DOUBLE_EQ(history.gittins(0, 100), 0.75 / (190.0 / 4));
+  // After 20 GPU seconds three are left: 20, 20 and 100 more.
+  EXPECT_DOUBLE_EQ(history.gittins(20, 100), (2.0 / 3) / (140.0 / 3));
+  EXPECT_DOUBLE_EQ(history.gittins(40, 100), 0.0);
+  EXPECT_DOUBLE_EQ(history.gittins(900, 100), 1.0 / 100);
+  EXPECT_EQ(history.gittins(1000, 100), 0);
+}
+
+// All three put a job that has passed a limit behind those that have not.
+TEST(TiresiasPolicies, ShortJobsGoAheadOfOneThatSank) {
+  for (const char* name : {"las", "tiresias", "tiresias-gittins"}) {
+    const Scene scene("1x1", jobs_of({{0, 1, 4000}, {10, 1, 100}, {20, 1, 100}}), no_costs());
+    const std::vector<JobOutcome> jobs = played(scene, name);
+    EXPECT_EQ(jobs[0].end_us, 4200 * kSecond) << name;
+    EXPECT_EQ(jobs[1].end_us, 3350 * kSecond) << name;
+    EXPECT_EQ(jobs[2].end_us, 3450 * kSecond) << name;
+  }
+}
+
+}  // namespace
+}  // namespace yard::testing
