@@ -90,7 +90,7 @@ TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   EXPECT_TRUE(folder_.has("still/checkpoints/untrained/manifest.json"));
   EXPECT_EQ(shell("yardmaster verify --checkpoint still/checkpoints/untrained").code, 0);
 
-  const Result trained = shell("yardmaster train tiny.yaml --set updates=2 --set lr=1 --out run");
+  const Result trained = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0.1 --out run");
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(metric("run", 0, "validation/ratio"), metric("still", 0, "validation/ratio"));
   const Json scores = Json::parse(read_file("run/checkpoints/last/manifest.json"))["scores"][0];
