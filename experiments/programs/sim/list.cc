@@ -14,6 +14,7 @@
 #include "experiments/listing.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/programs/sim/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -121,17 +122,16 @@ int run_list(CLI::App& app, int argc, char** argv) {
     std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
+  const bool plain = kind == "traces" || kind == "clusters";  // neither levels nor papers
+  std::vector<const char*> keys = {"name", "information", "source", "fidelity"};
+  if (plain) keys = {"name", "about"};
+  TextTable table({keys.begin(), keys.end()}, keys.size());
   for (const Json& row : rows) {
-    const auto text = [&](const char* key) {
-      return row[key].get_ref<const std::string&>().c_str();
-    };
-    if (kind == "traces" || kind == "clusters") {
-      std::printf("%-22s %s\n", text("name"), text("about"));
-    } else {
-      std::printf("%-14s %-13s %-45s %s\n", text("name"), text("information"), text("source"),
-                  text("fidelity"));
-    }
+    std::vector<std::string> cells;
+    for (const char* key : keys) cells.push_back(row[key].get<std::string>());
+    table.row(std::move(cells));
   }
+  std::fputs(table.text().c_str(), stdout);
   return 0;
 }
 
