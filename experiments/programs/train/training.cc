@@ -127,7 +127,9 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
   for (size_t g = 0; g < held_out_.size(); ++g) {
     const int32_t jobs = held_out_[g]->workload.size();
     const int32_t each = std::min(config.validate_jobs, jobs);
-    if (each == 0) throw InputError("validate_share", "jobs to validate on", "none");
+    if (each == 0)
+      throw InputError("validate_share", "jobs to validate on",
+                       "none: give a trace with more jobs, or a larger share");
     // As far apart as there is room; on a short trace they overlap.
     const int spread =
         config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
