@@ -109,7 +109,7 @@ local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
 local_rules=experiments/rivals/survival-consolidate-tuned.yaml
 ring_rules=exchange-sjf,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
 placing=least-loaded,experiments/rivals/own-node.yaml,tetris,lif-linear,lif-quadratic
-sizing=drf,optimus,afs,experiments/rivals/afs-tuned.yaml
+sizing=experiments/rivals/drf-jobs.yaml,optimus,afs,experiments/rivals/afs-tuned.yaml
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,gandiva,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
@@ -214,7 +214,7 @@ for part in $agents; do
   case $name in
     sched2*) told=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
     harmony*) told=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
-    dl2*) told=drf,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
+    dl2*) told=drf-jobs,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
     mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share ;;
     meta) told=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
     rules) told=random,las,tiresias,2d-las,gandiva,fair-share,drf,mlf-h ;;

@@ -71,12 +71,12 @@ rows() {
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     floors)
       # Where an agent has several cells, all of them as one.
-      jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf": "what its start cloned",
+      jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf-jobs": "what its start cloned",
           "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes",
           "sched2 survival-consolidate": "the same order by a rule", "sched2 survival-consolidate-tuned": "the same, tuned",
           "harmony own-node": "the rule for places that comes nearest", "dl2 afs": "the rule that comes nearest", "dl2 afs-tuned": "the same, tuned",
           "meta exchange-sjf": "a rule that chooses the exchange", "meta exchange-sjf-tuned": "the same, strictly consolidated", "meta sjf-consolidate": "the same without the exchange",
-          "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf": "what it cloned", "meta greedy-best-fit": "its start",
+          "dl2 dl2-start": "its supervised start", "dl2 dl2-untrained": "its untrained network", "dl2-start drf-jobs": "what it cloned", "meta greedy-best-fit": "its start",
           "meta from scratch, 20": "the same from scratch", "mlf-h random": "no order", "lif-linear random": "no order",
           "lif-quadratic random": "no order", "drf random": "no order", "sched2-anywhere sched2": "the same with locality",
           "harmony-unmodelled harmony": "the same with its model", "harmony-actor-critic harmony": "by another learner", "harmony-blind harmony": "the same that sees lengths", "harmony-flat harmony": "the same that takes any number of rows",
