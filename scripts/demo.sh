@@ -124,8 +124,13 @@ if outdated "$found/replay.json"; then
 else
   kept
 fi
-sed "1d; s#^checkpoint:$best *#$(printf '%-25s' harmony)#; s#^untrained:$best *#$(printf '%-25s' 'harmony, untrained')#; s/^\(.\)/      \1/" \
-  "$found/replay.txt"
+awk -v best="$best" 'NR > 1 {
+  if ($1 == "checkpoint:" best) name = "harmony"
+  else if ($1 == "untrained:" best) name = "harmony, untrained"
+  else name = ""
+  if (name != "") sub(/^[^ ]+ */, sprintf("%-" (match($0, / +[^ ]/) + RLENGTH - 2) "s", name))
+  print ($0 == "" ? "" : "      " $0)
+}' "$found/replay.txt"
 
 # ---- 4 to 6. Serve -------------------------------------------------------------------------------
 step 2 "serving it"
