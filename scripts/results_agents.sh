@@ -18,12 +18,14 @@ no_training=(updates=1 validate_every=1 lr=0)
 untrained_of=
 untrained() {
   local name=$1-untrained-1 config=$2
+  local none=("${no_training[@]}")
+  [[ $1 != meta* ]] || none+=(meta_updates=1)  # of which updates are a multiple
   shift 2
   if ! has_trainer; then
     echo "== agent $name: no yardmaster-train, its rows stay as they are"
     return
   fi
-  train "$kept/$name" "" "experiments/configs/$config.yaml" --set seed=1 "${@//%/1}" "${no_training[@]}"
+  train "$kept/$name" "" "experiments/configs/$config.yaml" --set seed=1 "${@//%/1}" "${none[@]}"
   untrained_of=,checkpoint:$kept/$name/checkpoints/last
 }
 
