@@ -53,19 +53,23 @@ class SacctReader final : public TraceReader {
   }
 
   std::string example() const override {
-    return "JobID|JobName|User|Account|Partition|Submit|Start|End|Elapsed|Timelimit|State|NNodes|"
-           "ReqMem|ReqTRES|AllocTRES|Priority\n"
-           "7|bert|large|ada|vision|gpu|2023-05-04T22:11:29|2023-05-04T22:12:51|"
+    return "JobID|JobName|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|State|"
+           "NNodes|ReqMem|ReqTRES|AllocTRES|Priority\n"
+           "7|bert|large|ada|vision|gpu|2023-05-04T22:11:29|2023-05-04T22:11:29|2023-05-04T22:12:"
+           "51|"
            "2023-05-06T00:12:59|1-02:00:08|2-00:00:00|COMPLETED|2|16G|"
            "billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=2|"
            "billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=2|132\n"
-           "7.batch|batch||vision||2023-05-04T22:12:51|2023-05-04T22:12:51|2023-05-06T00:12:59|"
+           "7.batch|batch||vision||2023-05-04T22:12:51|2023-05-04T22:12:51|2023-05-04T22:12:51|"
+           "2023-05-06T00:12:59|"
            "1-02:00:08||COMPLETED|1|||cpu=2,gres/gpu=1,mem=8G,node=1|\n"
-           "8_1|sweep|grace|language|gpu|2023-05-04T22:11:30|2023-05-04T22:11:31|"
+           "8_1|sweep|grace|language|gpu|2023-05-04T22:11:30|2023-05-04T22:11:30|2023-05-04T22:11:"
+           "31|"
            "2023-05-04T22:12:47|00:01:16|00:01:00|TIMEOUT|1|500M|"
            "billing=1,cpu=1,gres/gpu=8,mem=500M,node=1|"
            "billing=1,cpu=1,gres/gpu:a100=8,gres/gpu=8,mem=500M,node=1|126\n"
-           "9|waiting|grace|language|gpu|2023-05-04T22:13:56|Unknown|Unknown|00:00:00|UNLIMITED|"
+           "9|waiting|grace|language|gpu|2023-05-04T22:13:56|2023-05-04T22:13:56|Unknown|Unknown|"
+           "00:00:00|UNLIMITED|"
            "PENDING|1|1G|billing=1,cpu=1,gres/gpu=1,mem=1G,node=1||126\n";
   }
 

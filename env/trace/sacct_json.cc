@@ -3,6 +3,8 @@
 // seconds since 1970, limits minutes. Versions differ: a number may stand as it is or in an object
 // that says whether it is set, a state alone or in a list. Places in messages count jobs, not
 // lines.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -169,6 +171,12 @@ class SacctJsonReader final : public TraceReader {
     };
     try {
       [[maybe_unused]] const Json rest = Json::parse(text, take);
+    } catch (const Json::parse_error& flaw) {
+      const size_t read = std::min(flaw.byte, text.size());
+      const auto end = text.begin() + static_cast<std::ptrdiff_t>(read > 0 ? read - 1 : 0);
+      const auto line = 1 + std::count(text.begin(), end, '\n');
+      throw InputError(rows.source() + ":" + std::to_string(line),
+                       "JSON, as sacct --json prints it", json_flaw(flaw));
     } catch (const Json::exception& flaw) {
       throw InputError(rows.where_names(), "JSON, as sacct --json prints it", json_flaw(flaw));
     }
@@ -190,6 +198,15 @@ class SacctJsonReader final : public TraceReader {
                           {"type": "node", "name": "", "count": 1},
                           {"type": "gres", "name": "gpu", "count": 2},
                           {"type": "gres", "name": "gpu:a100", "count": 2}]}},
+  {"job_id": 8, "name": "sweep", "user": "grace", "account": "language", "partition": "gpu",
+   "qos": "normal", "cluster": "alpha", "priority": {"set": true, "infinite": false, "number": 126},
+   "time": {"submission": 1683238290, "eligible": 1683238290, "start": 1683238291,
+            "end": 1683238367, "elapsed": 76,
+            "limit": {"set": true, "infinite": false, "number": 1}},
+   "state": {"current": ["TIMEOUT"], "reason": "None"}, "allocation_nodes": 1,
+   "tres": {"requested": [{"type": "gres", "name": "gpu", "count": 8}],
+            "allocated": [{"type": "node", "name": "", "count": 1},
+                          {"type": "gres", "name": "gpu", "count": 8}]}},
   {"job_id": 9, "time": {"submission": 1683238436, "start": 0, "end": 0, "elapsed": 0},
    "array": {"job_id": 8, "task_id": {"set": true, "number": 1}, "task": ""},
    "state": {"current": "PENDING"}, "tres": {"allocated": []}}

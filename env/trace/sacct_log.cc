@@ -131,7 +131,7 @@ void SacctLog::check_columns() const {
                      rows_.where_names() + " with " + names);
   };
   answers("tenant", at_.tenant >= 0, config_.tenant);
-  answers("cluster", at_.cluster >= 0, "Cluster");
+  answers("cluster", at_.cluster >= 0 || config_.cluster.empty(), "Cluster");
   answers("arrival", at_.eligible >= 0 || config_.arrival == "Submit", "Eligible");
   const bool allocated = config_.gpus == "allocated";
   answers("gpus", (allocated ? at_.alloc_tres : at_.req_tres) >= 0,
