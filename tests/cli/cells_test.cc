@@ -158,9 +158,10 @@ TEST_F(Cells, SeedsAsOneStandBesideEachByItself) {
   const Json& seeds = json["cells"][2];
   EXPECT_EQ(seeds["policy"], "checkpoint:" + a + " and 1 more seed");
   EXPECT_EQ(seeds["seeds"], 2);
-  EXPECT_EQ(seeds["others"].size(), 2u);
+  EXPECT_EQ(seeds["others"].size(), 3u) << "each seed, and what they were before their training";
   EXPECT_EQ(json["cells"][0]["seeds"], 1);
-  EXPECT_EQ(json["cells"][0]["others"].size(), 1u);
+  EXPECT_EQ(json["cells"][0]["others"].size(), 2u);
+  EXPECT_EQ(json["cells"][0]["others"][1]["policy"], "untrained");
 }
 
 // All but how fast this machine was.

@@ -93,7 +93,7 @@ TEST(Headroom, IsNoneOnElasticJobsAndTheTextSaysWhy) {
   EXPECT_TRUE(json["summary"][0]["oracle_gap_closed"].is_null());
   const Result text = shell(evaluate);
   EXPECT_THAT(text.out, HasSubstr("no bound"));
-  EXPECT_THAT(text.out, HasSubstr("headroom – (hindsight –), captured –"));
+  EXPECT_THAT(text.out, HasSubstr("headroom - (hindsight -), captured -"));
   EXPECT_THAT(text.out, Not(HasSubstr("nan")));
 }
 
