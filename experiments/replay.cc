@@ -207,6 +207,8 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
   std::vector<Fault> longer;
   const auto pacing = PacingRegistry::make(options.rules, options.pacing);
+  // What knows run times is compared with, never against: it knows speeds, too.
+  const SpeedLevel speeds = is_bound(contestant.level) ? SpeedLevel::kTold : options.speeds;
   const auto play = [&](bool watched) {
     std::optional<Granted> decider;
     if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
@@ -221,7 +223,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,
                            .oracle_noise = options.oracle_noise,
-                           .speeds = options.speeds,
+                           .speeds = speeds,
                            .seed = options.seed,
                            .trace = &scenario.played(),
                            .cluster = &scenario.cluster,
@@ -233,7 +235,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   run.rules = options.rules;
   run.placement = contestant.placement;
   run.level = contestant.level;
-  run.speeds = options.speeds;
+  run.speeds = speeds;
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
   Outcome outcome;

@@ -91,7 +91,7 @@ bool holds_anything(const fs::path& path) {
   if (fs::exists(path / "run.json")) {
     there = fs::exists(RunFolder::state_of(path))
                 ? "a run (--resume goes on with it)"
-                : "a run that ended before it saved its state (remove it to train anew)";
+                : "a run without a state to go on from (remove it, or name another folder)";
   }
   throw InputError(path.string(), "a new or empty folder for a run", there);
 }

@@ -108,7 +108,7 @@ TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
       {"--step 0", "--step: expected above 0"},
       {"--generations 0", "--generations: expected 1 to"},
       {"--episode-jobs 1", "--episode-jobs: expected 10 to"},
-      {"--validate-from 60%", "--validate-from: expected no --cells beside it"},
+      {"--validate-from 60%", "--validate-from: expected no --cells with it"},
       {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1 "
        "--set las.cost_weight=0",
        "--policy: expected one that declares numbers"},

@@ -116,7 +116,7 @@ TEST(Headroom, NoBoundIsCalledOneInASimulation) {
   const Result plain = shell(
       "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --policy "
       "fifo,srtf");
-  EXPECT_THAT(plain.out, HasSubstr("bounds, which know run times:"));
+  EXPECT_THAT(plain.out, HasSubstr("know run times, which no scheduler does:"));
 }
 
 }  // namespace

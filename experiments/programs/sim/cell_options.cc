@@ -21,7 +21,7 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
     for (const char* needed : {"--trace", "--cluster"}) {
       if (app.count(needed) == 0) throw InputError(needed, "it, or --cells", "neither");
     }
-    if (!only.empty()) throw InputError("--only", "--cells beside it", "none");
+    if (!only.empty()) throw InputError("--only", "--cells with it", "none");
     return std::nullopt;
   }
   std::vector<std::string> said = {
@@ -33,7 +33,7 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
   said.insert(said.end(), others.begin(), others.end());
   for (const std::string& option : said) {
     if (app.count(option) == 0) continue;
-    throw InputError(option, "no --cells beside it: that file says where policies play", file);
+    throw InputError(option, "no --cells with it: that file says where policies play", file);
   }
   return read_cells(file);
 }

@@ -43,7 +43,7 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
     throw InputError("--replicas", "1 to " + std::to_string(kMostReplicas),
                      std::to_string(options.replicas));
   }
-  if (!options.out.empty()) throw InputError("--out", "--cells beside it", "none");
+  if (!options.out.empty()) throw InputError("--out", "--cells with it", "none");
   std::vector<std::optional<double>> congestions(options.congestions.begin(),
                                                  options.congestions.end());
   if (congestions.empty()) congestions.emplace_back(std::nullopt);

@@ -110,11 +110,13 @@ void print_cell(const CellResult& cell) {
               percent_text(cell.headroom(), 1).c_str(),
               percent_text(cell.headroom_hindsight(), 1).c_str(),
               number_text(cell.captured(), 2).c_str());
-  const std::optional<int> largest = cell.largest_class();
-  std::printf("p99 x %s, JCT of the jobs of %s GPUs x %s, longest wait x %s, preemptions x %s\n",
-              number_text(cell.over_yardstick(&Score::p99_jct_s), 3).c_str(),
-              largest ? size_class_name(*largest) : "(no class)",
-              number_text(cell.largest_class_jct_ratio(), 3).c_str(),
+  std::string largest;
+  if (const std::optional<int> of = cell.largest_class()) {
+    largest = fmt::format("JCT of the jobs of {} GPUs x {}, ", size_class_name(*of),
+                          number_text(cell.largest_class_jct_ratio(), 3));
+  }
+  std::printf("p99 x %s, %slongest wait x %s, preemptions x %s\n",
+              number_text(cell.over_yardstick(&Score::p99_jct_s), 3).c_str(), largest.c_str(),
               number_text(cell.over_yardstick(&Score::max_wait_s), 3).c_str(),
               number_text(cell.over_yardstick(&Score::preemptions), 3).c_str());
   std::printf("%s preemptions a job, of them %s moves; %s within 10 minutes of another\n",

@@ -133,11 +133,11 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   }
   if (congestions.size() == 1) scenario.congestion = congestions.front();
   if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
-    throw InputError("--generate-jobs", "--trace synthetic:NAME beside it",
+    throw InputError("--generate-jobs", "--trace synthetic:NAME with it",
                      "'" + scenario.trace + "'");
   }
   if (scenario.cost_scale != 1 && run.rules != "default") {
-    throw InputError("--cost-scale", "--rules default beside it: published rules have their own",
+    throw InputError("--cost-scale", "--rules default with it: published rules have their own",
                      run.rules);
   }
   for (const auto& [option, file] : {std::pair("--rates", &scenario.measured.rates),

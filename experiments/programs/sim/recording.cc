@@ -27,7 +27,7 @@ void RecordingOptions::check() const {
   if (dump_at.empty() != dump_out.empty()) {
     const bool no_file = dump_out.empty();
     throw InputError(no_file ? "--dump-at" : "--dump-out",
-                     no_file ? "--dump-out FILE beside it" : "--dump-at TIMES beside it", "none");
+                     no_file ? "--dump-out FILE with it" : "--dump-at TIMES with it", "none");
   }
   moments_us();
 }

@@ -54,7 +54,7 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
   add_rows(runs, false, table);
   if (std::ranges::any_of(runs, [](const Run& run) { return is_bound(run.level); })) {
     const std::string no_bound = why_no_bound(scenario, runs.front().rules);
-    table.line(no_bound.empty() ? "bounds, which know run times:"
+    table.line(no_bound.empty() ? "know run times, which no scheduler does:"
                                 : "know run times, which bounds nothing here: " + no_bound + ":");
   }
   add_rows(runs, true, table);

@@ -20,7 +20,10 @@ size_t width_of(const std::string& text) {
 }  // namespace
 
 std::string number_text(double value, int decimals) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
+  if (!std::isfinite(value)) return "-";
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const bool zero = text.find_first_not_of("-0.") == text.npos;
+  return zero && text.starts_with('-') ? text.substr(1) : text;  // no "-0.00"
 }
 
 std::string digits_text(double value, int digits) {

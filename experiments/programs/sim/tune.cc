@@ -96,7 +96,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   if (!file && !options.tune.results.empty()) {
-    throw InputError("--results", "--cells beside it", "none");
+    throw InputError("--results", "--cells with it", "none");
   }
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   options.finish(policies);
