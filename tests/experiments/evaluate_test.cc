@@ -50,10 +50,10 @@ TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
 }
 
 TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
-  const Evaluation result = evaluate(options_for("greedy", {"fifo", "las"}));
+  const Evaluation result = evaluate(options_for("greedy", {"fifo", "2d-las"}));
   const CellResult& cell = result.cells[0];
   ASSERT_EQ(cell.rivals.size(), 2u);
-  EXPECT_EQ(cell.rivals[cell.yardstick].score.name, "las");
+  EXPECT_EQ(cell.rivals[cell.yardstick].score.name, "2d-las");
   for (const Rival& rival : cell.rivals) {
     EXPECT_NEAR(rival.candidate_over_it.ratio,
                 cell.mean(&Score::mean_jct_s) / rival.score.mean_jct_s, 1e-9);

