@@ -8,10 +8,20 @@
 namespace yard {
 namespace {
 
-// Solves a symmetric system by elimination; nothing where it is singular.
+// Solves a symmetric, positive semidefinite system by elimination; nothing where it is singular.
+// Rows and columns are scaled to a diagonal of 1 first, so that units decide nothing.
 std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
                                          std::vector<double> b) {
   const size_t n = b.size();
+  std::vector<double> scale(n);
+  for (size_t i = 0; i < n; ++i) {
+    if (!(a[i][i] > 0)) return {};
+    scale[i] = 1 / std::sqrt(a[i][i]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < n; ++j) a[i][j] *= scale[i] * scale[j];
+    b[i] *= scale[i];
+  }
   for (size_t i = 0; i < n; ++i) {
     size_t pivot = i;
     for (size_t r = i + 1; r < n; ++r) {
@@ -29,6 +39,7 @@ std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
     for (size_t c = i + 1; c < n; ++c) b[i] -= a[i][c] * b[c];
     b[i] /= a[i][i];
   }
+  for (size_t i = 0; i < n; ++i) b[i] *= scale[i];
   return b;
 }
 

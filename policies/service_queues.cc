@@ -54,7 +54,7 @@ size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
 ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver)
     : view_(view),
       rule_(rule),
-      standing_(carver.take<int32_t>(view.capacity())),
+      state_(carver.take<int32_t>(view.capacity())),
       queue_(carver.take<int32_t>(view.capacity())),
       rank_(carver.take<int32_t>(view.capacity())),
       entry_gpu_s_(carver.take<double>(view.capacity())),
@@ -74,7 +74,7 @@ double ServiceQueues::weight(int32_t slot) const {
   return rule_.gpu_exponent == 1 ? gpus : std::pow(gpus, rule_.gpu_exponent);
 }
 
-int64_t ServiceQueues::spared_us(int32_t slot) const {
+int64_t ServiceQueues::discount_us(int32_t slot) const {
   const auto cost_us = static_cast<double>(preemption_cost_us(view_, slot));
   return static_cast<int64_t>(rule_.cost_weight * cost_us);
 }
@@ -83,18 +83,18 @@ int64_t ServiceQueues::served_us(int32_t slot) const {
   return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
 }
 
-int32_t ServiceQueues::queue_of(int32_t slot, int64_t spared_us) const {
-  const double service_us = static_cast<double>(served_us(slot) - spared_us) * weight(slot);
+int32_t ServiceQueues::queue_of(int32_t slot, int64_t discount_us) const {
+  const double service_us = static_cast<double>(served_us(slot) - discount_us) * weight(slot);
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
 }
 
 // When a holder passes the next limit. Requires: it is in one of the first two queues.
 int64_t ServiceQueues::sinks_us(int32_t slot) const {
-  const int64_t spared = spared_us(slot);
+  const int64_t discount = discount_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
-  auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + spared - served_us(slot);
+  auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + discount - served_us(slot);
   // Where the quotient was rounded, the limit may still be a hair away.
-  if (left_us <= 0 && queue_of(slot, spared) <= queue_[slot]) left_us = 1;
+  if (left_us <= 0 && queue_of(slot, discount) <= queue_[slot]) left_us = 1;
   const bool starts = view_.phase(slot) == Phase::kStarting;
   return (starts ? view_.until_us(slot) : view_.now_us()) + left_us;
 }
@@ -122,7 +122,7 @@ void ServiceQueues::watch_sinking(int32_t slot) {
 void ServiceQueues::forget(int32_t slot) {
   if (history_) history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
   sinking_.remove(slot);
-  standing_[slot] = kUnknown;
+  state_[slot] = kUnknown;
   if (!promoting_) return;
   promoting_->remove(slot);
   base_us_[slot] = waited_us_[slot] = wait_from_us_[slot] = 0;
@@ -137,17 +137,17 @@ void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
 
 // The job holds GPUs from now on, behind those of its queue that do so already.
 void ServiceQueues::run(int32_t slot) {
-  if (standing_[slot] == kWaits && promoting_) {
+  if (state_[slot] == kWaits && promoting_) {
     if (served_us(slot) > 0) waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
     promoting_->remove(slot);
   }
-  standing_[slot] = kHolds;
+  state_[slot] = kHolds;
   rank_[slot] = kFirstRunning + ++counts_->running;
 }
 
 void ServiceQueues::start(int32_t slot) {
-  const int32_t queue = queue_of(slot, spared_us(slot));
-  if (standing_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
+  const int32_t queue = queue_of(slot, discount_us(slot));
+  if (state_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
   run(slot);
   watch_sinking(slot);
 }
@@ -169,7 +169,7 @@ void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
 }
 
 void ServiceQueues::wait_from_now(int32_t slot) {
-  standing_[slot] = kWaits;
+  state_[slot] = kWaits;
   sinking_.remove(slot);
   if (!promoting_) return;
   wait_from_us_[slot] = view_.now_us();
@@ -192,7 +192,7 @@ void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
       sinking_.remove(slot);
       continue;
     }
-    const int32_t queue = queue_of(slot, spared_us(slot));
+    const int32_t queue = queue_of(slot, discount_us(slot));
     if (queue > queue_[slot]) {
       set_queue(slot, at > now ? queue_[slot] + 1 : queue);
       moved_.push_back(slot);
@@ -233,21 +233,22 @@ void ServiceQueues::rebuild() {
   };
   std::vector<Entry> holders, in_front, at_end;
   // What it was served beyond the limit above its queue.
-  const auto over_us = [&](int32_t slot, int32_t queue, int64_t spared_us) {
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t discount_us) {
     const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
-    return served_us(slot) - spared_us - static_cast<int64_t>(std::ceil(limit_us));
+    return served_us(slot) - discount_us - static_cast<int64_t>(std::ceil(limit_us));
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i), serial = view_.serial(slot);
     if (view_.holds(slot)) {
-      const int64_t spared = spared_us(slot);
-      int32_t queue = queue_of(slot, spared);
-      if (queue > 0 && over_us(slot, queue, spared) <= 0) --queue;  // it sinks in this very moment
+      const int64_t discount = discount_us(slot);
+      int32_t queue = queue_of(slot, discount);
+      if (queue > 0 && over_us(slot, queue, discount) <= 0)
+        --queue;  // it sinks in this very moment
       const bool restored = view_.started(slot) > 1;
       const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
       int64_t sank_us = -1;
-      if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, spared);
+      if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, discount);
       set_queue(slot, queue);
       holders.push_back({std::max(at_us, sank_us), sank_us > at_us, serial, slot});
     } else if (view_.phase(slot) == Phase::kWaiting || view_.phase(slot) == Phase::kStopping) {
@@ -282,11 +283,11 @@ bool ServiceQueues::begin() {
     if (view_.finished(slot)) {
       forget(slot);
     } else if (view_.holds(slot)) {
-      if (standing_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
-      if (standing_[slot] == kHolds) watch_sinking(slot);
+      if (state_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
+      if (state_[slot] == kHolds) watch_sinking(slot);
     } else if (view_.phase(slot) == Phase::kWaiting) {
-      if (standing_[slot] == kHolds) failed.push_back(slot);  // its node did
-      if (standing_[slot] == kUnknown) entering.push_back(slot);
+      if (state_[slot] == kHolds) failed.push_back(slot);  // its node did
+      if (state_[slot] == kUnknown) entering.push_back(slot);
     }
   }
   if (history_) history_->sum_up();

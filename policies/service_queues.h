@@ -93,7 +93,7 @@ class ServiceQueues {
   // Ranks: those that run, by when they began, then those that wait, the front growing downwards.
   static constexpr int32_t kFirstRunning = INT32_MIN + 1, kFirstWaiting = -(1 << 30);
   // What the columns know of a slot.
-  enum Standing : int32_t { kUnknown, kWaits, kHolds };
+  enum JobState : int32_t { kUnknown, kWaits, kHolds };
 
   struct Counts {
     int32_t running, front, tail, unused;
@@ -101,9 +101,9 @@ class ServiceQueues {
 
   bool runs_by_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
-  int64_t spared_us(int32_t slot) const;
+  int64_t discount_us(int32_t slot) const;
   int64_t served_us(int32_t slot) const;  // attained since it was last promoted
-  int32_t queue_of(int32_t slot, int64_t spared_us) const;
+  int32_t queue_of(int32_t slot, int64_t discount_us) const;
   int64_t sinks_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue);
   double index(int32_t slot) const;  // 0 to 1, the higher Gittins index first; 0 without one
@@ -119,7 +119,7 @@ class ServiceQueues {
 
   const View& view_;
   const ServiceQueueRule& rule_;
-  int32_t* standing_;    // (S)
+  int32_t* state_;       // (S)
   int32_t* queue_;       // (S)
   int32_t* rank_;        // (S)
   double* entry_gpu_s_;  // (S)  service when it entered the queue, started or was preempted

@@ -1,6 +1,7 @@
 #include "env/sim/sizes.h"
 
 #include <algorithm>
+#include <set>
 
 namespace yard {
 namespace {
@@ -51,9 +52,9 @@ Shares ClusterShares::of(const JobSize& size) const {
 }
 
 Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first,
-             ProgressiveFilling* filling)
+             ProgressiveFilling* filling, Draft* trial)
     : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least(first, filling);
+  give_least(first, filling, trial);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -86,7 +87,7 @@ JobSize Sizes::least(int32_t slot) const {
 }
 
 // Jobs that keep their size take it first; then the others in order, the least with which they run.
-void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling) {
+void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling, Draft* trial) {
   std::vector<JobSize> sizes;
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
     sizes.push_back(least(slot));
@@ -118,14 +119,26 @@ void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling) {
   if (filling != nullptr) {
     for (const JobSize& size : sizes) filling->add(size.slot);
   }
+  const size_t before = trial == nullptr ? 0 : trial->mark();
+  std::set<int32_t> held;
+  for (size_t i = 0; trial != nullptr && i < sizes.size(); ++i) {
+    const int32_t slot = sizes[i].slot;
+    if (!view_.holds(slot)) continue;
+    held.insert(slot);
+    trial->preempt(slot);
+  }
   for (size_t i = 0; i < sizes.size(); ++i) {
     JobSize size = filling == nullptr ? std::move(sizes[i]) : least(filling->next());
     const Shares wants = shares_.of(size);
+    offered_.push_back(size.slot);
     if (!fits(wants)) continue;
+    // One that runs keeps what it has where it finds no other place.
+    if (trial != nullptr && !start(size, *trial) && !held.contains(size.slot)) continue;
     take(wants);
     if (filling != nullptr) filling->count(size.slot, wants);
     open_.push_back(std::move(size));
   }
+  if (trial != nullptr) trial->undo_to(before);
   std::ranges::sort(open_, {}, serial);
 }
 
@@ -178,7 +191,7 @@ bool Sizes::start(const JobSize& size, Draft& draft) const {
   }
 }
 
-void Sizes::carry_out(Draft& draft, Places places) {
+Sizes::Missed Sizes::carry_out(Draft& draft, Places places) {
   std::vector<JobSize> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -202,17 +215,72 @@ void Sizes::carry_out(Draft& draft, Places places) {
                      [&](const JobSize& a, const JobSize& b) { return share(a) < share(b); });
   }
   size_t started = 0;
-  for (const JobSize& size : starts) started += start(size, draft);
+  Missed missed;
+  for (const JobSize& size : starts) {
+    if (!start(size, draft)) {
+      ++missed.jobs;
+      continue;
+    }
+    ++started;
+    for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+      missed.tasks += size.tasks[static_cast<size_t>(g)] - view_.held_tasks(size.slot, g);
+    }
+  }
   // Nobody stops for nothing.
   if (stopped > 0 && started == 0) draft.undo_to(begun);
   bool again = false;
   for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
   if (again) draft.wake_at(slot_began_us() + slot_us_);
+  return missed;
 }
 
-void Sizes::hand_out(const Worth& worth, Draft& draft, Places places) {
-  for (Grant next = best(worth); next.index != kNone; next = best(worth)) grow(next);
-  carry_out(draft, places);
+// Jobs that stopped in this draft wait now, too: they are among those offered.
+void Sizes::start_least(Draft& draft) const {
+  for (const int32_t slot : offered_) {
+    if (!view_.holds(slot)) start(least(slot), draft);
+  }
+}
+
+void Sizes::hand_out(const Make& make, const Grow& grow, Draft& draft, Places places) {
+  const size_t before = draft.mark();
+  {
+    Sizes sizes = make(nullptr);
+    grow(sizes);
+    const Missed missed = sizes.carry_out(draft, places);
+    if (missed.jobs == 0) {
+      if (missed.tasks > 0) sizes.start_least(draft);
+      return;
+    }
+  }
+  draft.undo_to(before);
+  Sizes sizes = make(&draft);
+  grow(sizes);
+  sizes.carry_out(draft, places);
+  sizes.start_least(draft);
+}
+
+void Sizes::hand_out(const View& view, int64_t slot_us, const LeastFirst& first, const Grow& grow,
+                     Draft& draft, Places places) {
+  hand_out([&](Draft* trial) { return Sizes(view, slot_us, first, nullptr, trial); }, grow, draft,
+           places);
+}
+
+void Sizes::hand_out(const View& view, int64_t slot_us,
+                     const std::function<ProgressiveFilling()>& make_filling, const Grow& grow,
+                     Draft& draft) {
+  const auto make = [&](Draft* trial) {
+    ProgressiveFilling filling = make_filling();
+    return Sizes(view, slot_us, {}, &filling, trial);
+  };
+  hand_out(make, grow, draft, Places::kAsOpen);
+}
+
+Sizes::Grow Sizes::by(const Worth& worth) {
+  return [worth](Sizes& sizes) {
+    for (Grant next = sizes.best(worth); next.index != kNone; next = sizes.best(worth)) {
+      sizes.grow(next);
+    }
+  };
 }
 
 Sizes::Worth least_share(const View& view, const ClusterShares& shares) {

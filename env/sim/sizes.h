@@ -75,20 +75,43 @@ class Sizes {
   // dominant share first.
   enum class Places { kAsOpen, kSmallestFirst };
 
-  // Writes starts, and stops of those that get another size, into the draft.
-  void carry_out(Draft& draft, Places places = Places::kAsOpen);
+  // What found no place: jobs that were to start, and tasks of jobs that started with fewer.
+  struct Missed {
+    int32_t jobs = 0, tasks = 0;
+  };
 
-  // All of it: grows by best() until nothing does, and carries it out.
-  void hand_out(const Worth& worth, Draft& draft, Places places = Places::kAsOpen);
+  // Writes starts, and stops of those that get another size, into the draft.
+  Missed carry_out(Draft& draft, Places places = Places::kAsOpen);
+
+  // Grows sizes until nothing gains by more.
+  using Grow = std::function<void(Sizes&)>;
+
+  // All of it: sizes as the constructors say, `grow`, carry_out(). Where some job finds no place it
+  // is done once more, for the jobs alone whose least finds one. What some job or task still leaves
+  // goes to the first of the others that fit, with their least. So no GPU idles behind a job that
+  // fits nowhere. `grow` is called at most twice, and each job is tried at most four times.
+  static void hand_out(const View& view, int64_t slot_us, const LeastFirst& first, const Grow& grow,
+                       Draft& draft, Places places = Places::kAsOpen);
+  // `make_filling` gives a new one with nothing counted.
+  static void hand_out(const View& view, int64_t slot_us,
+                       const std::function<ProgressiveFilling()>& make_filling, const Grow& grow,
+                       Draft& draft);
+  // Grows by best().
+  static Grow by(const Worth& worth);
 
  private:
+  using Make = std::function<Sizes(Draft* trial)>;
+  static void hand_out(const Make& make, const Grow& grow, Draft& draft, Places places);
   bool elastic(int32_t slot) const;
   bool may_change(int32_t slot) const;
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  Sizes(const View& view, int64_t slot_us, const LeastFirst& first, ProgressiveFilling* filling);
-  void give_least(const LeastFirst& first, ProgressiveFilling* filling);
+  // `trial`: what finds no place in it gets nothing; it is left as it was.
+  Sizes(const View& view, int64_t slot_us, const LeastFirst& first, ProgressiveFilling* filling,
+        Draft* trial = nullptr);
+  void give_least(const LeastFirst& first, ProgressiveFilling* filling, Draft* trial);
+  void start_least(Draft& draft) const;
   JobSize least(int32_t slot) const;
   bool start(const JobSize& size, Draft& draft) const;
 
@@ -97,6 +120,7 @@ class Sizes {
   ClusterShares shares_;
   TaskPlacer::Shares used_;
   std::vector<JobSize> open_;
+  std::vector<int32_t> offered_;  // all that may get a size, in the order in which it is offered
 };
 
 // Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least

@@ -66,11 +66,13 @@ class Afs final : public Policy {
       }
       return std::max(best, kCrawl);
     };
-    Sizes sizes(view, slot_us_, [&](const JobSize& least) {
+    const auto shortest_first = [&](const JobSize& least) {
       return work_left_s(view, least.slot) / (view.shaped(least.slot) ? speed(least) : 1);
-    });
-    while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
-    sizes.carry_out(draft);
+    };
+    const auto grow = [&](Sizes& sizes) {
+      while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
+    };
+    Sizes::hand_out(view, slot_us_, Sizes::LeastFirst(shortest_first), Sizes::Grow(grow), draft);
   }
 
  private:

@@ -98,7 +98,8 @@ const PolicyRegistry::Add<BatchOrder<wfp3>> kWfp3{
 
 const PolicyRegistry::Add<BatchOrder<unicef>> kUnicef{
     "unicef",
-    {.about = "who has waited long for its length first, one GPU before all, small before large",
+    {.about = "jobs which have waited long for their length go first; one GPU goes before all, "
+              "small before large",
      .source = "Tang et al., CLUSTER 2009",
      .fidelity = "exact where users set limits; skips what does not fit",
      .level = Level::kEstimate,

@@ -4,6 +4,7 @@
 // What fits nowhere is passed over. Then elastic jobs grow: the next task goes to the job whose
 // dominant share is least, to the role group of it that is furthest behind what was asked for, as
 // DL2's rival did.
+
 #include <optional>
 
 #include "env/sim/sizes.h"
@@ -38,10 +39,13 @@ class Drf final : public Policy {
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    std::optional<ProgressiveFilling> filling;
-    if (owners_) filling.emplace(view, *owners_);
-    Sizes sizes = filling ? Sizes(view, slot_us_, *filling) : Sizes(view, slot_us_);
-    sizes.hand_out(least_share(view, shares), draft);
+    const Sizes::Grow grow = Sizes::by(least_share(view, shares));
+    if (owners_) {
+      const auto filling = [&] { return ProgressiveFilling(view, *owners_); };
+      Sizes::hand_out(view, slot_us_, filling, grow, draft);
+    } else {
+      Sizes::hand_out(view, slot_us_, Sizes::LeastFirst{}, grow, draft);
+    }
   }
 
  private:

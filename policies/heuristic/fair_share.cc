@@ -34,7 +34,7 @@ struct Config {
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
     f("share", share, {"tree", "user", "tenant"},
-      "who has rights: tree: the cluster's tenants, and users within each; user: users alone; "
+      "what owns a share: tree: the cluster's tenants, and users within each; user: users alone; "
       "tenant: tenants alone, first come first served within each");
     f("preempt", preempt, "whether running jobs may be stopped for others");
     f("hold_s", hold_s, 0.0, 1e6, "for so long a job that has begun is let be");

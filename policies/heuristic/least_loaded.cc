@@ -39,7 +39,7 @@ const PolicyRegistry::Add<LeastLoaded> kLeastLoaded{
     "least-loaded",
     {.about = "first come first served; every task on the node that is used least",
      .source = "folklore; Kubernetes' LeastAllocated",
-     .fidelity = "a plain job, whose tasks nobody names, stays together where a node has room; "
+     .fidelity = "a plain job, which lists no tasks, stays together where a node has room; "
                  "own_node is our own, after Kubernetes' affinity between pods",
      .level = Level::kBlind,
      .fields = describe<Config>}};

@@ -73,7 +73,7 @@ const PolicyRegistry::Add<Qssf> kQssf{
     {.about = "shortest service first by the rolling estimate, strictly, in a queue a tenant",
      .source = "Helios QSSF, SC 2021",
      .fidelity = "its priority and strictness; names alike but for digits; no boosted trees; "
-                 "tenants share the nodes that nobody owns",
+                 "tenants share the nodes without an owner",
      .level = Level::kHistory,
      .fields = describe<QssfConfig>}};
 

@@ -22,6 +22,19 @@ TEST(OptimusFits, WeightsAreNotNegative) {
   EXPECT_NEAR(exact[1], 1, 1e-9);
 }
 
+// Columns in other units have the same answer, in those units.
+TEST(OptimusFits, UnitsOfColumnsDecideNothing) {
+  for (const double unit : {1e-9, 1e-6, 1.0, 1e6}) {
+    const std::vector<double> w =
+        nonnegative_least_squares({{unit, 0}, {0, 1}, {unit, 1}}, {2, 1, 3});
+    EXPECT_NEAR(w[0] * unit, 2, 1e-9) << unit;
+    EXPECT_NEAR(w[1], 1, 1e-9) << unit;
+  }
+  // Equal columns: either explains all, and both together are singular.
+  const std::vector<double> same = nonnegative_least_squares({{1e6, 1e6}, {2e6, 2e6}}, {1, 2});
+  EXPECT_NEAR((same[0] + same[1]) * 1e6, 1, 1e-9);
+}
+
 TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
   const LossFit truth{0.004, 0.5, 0.4};
   std::vector<std::pair<double, double>> points;

@@ -7,8 +7,9 @@
 //   id submit gpus run = start end wait preemptions
 //   a  0      4    100 = 0     100 0    0
 //
-// An id of the form a@u is a job of user u. Times are seconds; wait is the time in the system
-// beyond the run time; lines from # on are comments.
+// An id of the form a@u is a job of user u; 2* GPUs are one task of two, which is never split.
+// Times are seconds; wait is the time in the system beyond the run time; lines from # on are
+// comments.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +71,15 @@ Scenario read_scenario(const std::string& path) {
       if (const size_t at = job.id.find('@'); at != std::string::npos)
         job.user = job.id.substr(at + 1);
       job.submit_us = seconds(where, words[1]);
-      job.gpus = static_cast<int32_t>(parse_int(words[2]).value_or(0));
+      const bool task = words[2].ends_with('*');
+      job.gpus = static_cast<int32_t>(
+          parse_int(words[2].substr(0, words[2].size() - (task ? 1 : 0))).value_or(0));
+      if (task) {
+        RoleGroup group;
+        group.count = 1;
+        group.task.gpus = job.gpus;
+        job.groups = {group};
+      }
       job.run_us = seconds(where, words[3]);
       scenario.jobs.push_back(job);
       scenario.table.push_back(join({words[0], words[5], words[6], words[7], words[8]}, " "));

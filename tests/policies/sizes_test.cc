@@ -105,5 +105,38 @@ TEST(Drf, SizesChangeAtTheEndsOfSlots) {
   EXPECT_EQ(player.jobs()[0].preemptions, 2);
 }
 
+// Two GPUs are free, one on each node, so that a task of two finds no node. The jobs after it get
+// them: first a rigid one, then an elastic one with both. By number there would have
+// been none left for them.
+TEST(HandOut, WhatFitsNowhereHoldsNothingBack) {
+  for (const std::string name : {"drf", "drf share=job", "optimus", "afs"}) {
+    SCOPED_TRACE(name);
+    std::vector<Job> jobs = jobs_of({{0, 3, 1000}, {0, 3, 1000}, {1, 2, 50}, {2, 1, 100}});
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      jobs[j].user = "u" + std::to_string(j);
+      jobs[j].limit_us = jobs[j].run_us;
+      RoleGroup group;
+      group.count = 1;
+      group.task.gpus = jobs[j].gpus;
+      jobs[j].groups = {group};
+    }
+    const auto scheduler = make_policy(name);
+    const Scene rigid("2x4", jobs, no_costs());
+    Player player(rigid, *scheduler);
+    player.play();
+    ASSERT_FALSE(player.failed());
+    EXPECT_EQ(player.jobs()[2].start_us, 1000 * kSecond);
+    EXPECT_EQ(player.jobs()[3].start_us, 2 * kSecond);
+    jobs[3].groups[0].min_count = 1;
+    jobs[3].groups[0].count = jobs[3].groups[0].max_count = jobs[3].gpus = 2;
+    const Scene elastic("2x4", jobs, no_costs());
+    Player grows(elastic, *scheduler);
+    while (grows.step() && grows.view().now_us() < 2 * kSecond) {
+    }
+    ASSERT_FALSE(grows.failed());
+    EXPECT_EQ(grows.view().free_gpus(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace yard::testing
