@@ -26,8 +26,9 @@ int64_t most_held(const Changes& changes) {
 void need_gpus(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
   throw InputError(trace.source,
-                   "jobs that hold GPUs (where the log does not count them, --set "
-                   "trace.gpus_per_node=N says how many a job has of each node)",
+                   "jobs that hold GPUs (sacct counts them as gres/gpu in ReqTRES or AllocTRES; where the "
+                   "log does not count them, --set trace.gpus_per_node=N says how many a job has of "
+                   "each node)",
                    "no row that counts GPUs");
 }
 

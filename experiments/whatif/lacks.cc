@@ -103,21 +103,13 @@ bool names_eligible(const std::string& path) {
   return head.find("eligible") != head.npos;
 }
 
-void need_times(const Trace& trace, bool guess_cluster) {
+void need_times(const Trace& trace) {
   const auto starts = [](const Job& job) { return job.scored && job.logged_start_us >= 0; };
-  if (std::ranges::none_of(trace.jobs, starts)) {
-    throw InputError(trace.source,
-                     "jobs whose start is logged (sacct's columns Start and End, or "
-                     "logged_start_s and logged_end_s)",
-                     "none");
-  }
-  if (!guess_cluster) return;
-  if (std::ranges::none_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) {
-    throw InputError(trace.source,
-                     std::string("rows that count GPUs (gres/gpu in ReqTRES or AllocTRES); ") +
-                         kGpusPerNode + ", and --cluster says the cluster",
-                     "none in " + std::to_string(trace.jobs.size()) + " jobs");
-  }
+  if (std::ranges::any_of(trace.jobs, starts)) return;
+  throw InputError(trace.source,
+                   "jobs whose start is logged (sacct's columns Start and End, or "
+                   "logged_start_s and logged_end_s)",
+                   "none");
 }
 
 }  // namespace yard::whatif

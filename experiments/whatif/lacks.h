@@ -22,8 +22,7 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts);
 // Whether the first lines of a log name a column for when jobs became eligible.
 bool names_eligible(const std::string& path);
 
-// Requires that some scored job has a logged start, and asks for GPUs where the cluster is to be
-// guessed from them. Throws InputError with what to do.
-void need_times(const Trace& trace, bool guess_cluster);
+// Requires that some scored job has a logged start. Throws InputError with what to do.
+void need_times(const Trace& trace);
 
 }  // namespace yard::whatif

@@ -200,7 +200,7 @@ TEST(Whatif, RefusesBeforeItPlays) {
   const std::string log = "--sacct log.csv --cluster 1x4 ";
   expect_refused(log + "--policy fifo,easy,fifo", {"--policy", "each name once", "'fifo' twice"});
   expect_refused(log + "--policy a=fifo,a=easy", {"each name once", "'a' twice"});
-  expect_refused(log + "--policy a=", {"--policy", "name=POLICY"});
+  expect_refused(log + "--policy a=", {"policy 'a='", "a policy after '='"});
   expect_refused(log + "--policy srtf,fifo", {"the site's own policy first", "'srtf'"});
   expect_refused(log + "--policy nosuch", {"nosuch"});
   expect_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
@@ -210,7 +210,7 @@ TEST(Whatif, RefusesBeforeItPlays) {
   expect_refused(log + "--policy fifo --report a --json-out a", {"another file than"});
   folder.write("cpus.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,0,0,10\n");
-  expect_refused("--sacct cpus.csv --policy fifo", {"cpus.csv", "trace.gpus_per_node=N"});
+  expect_refused("--sacct cpus.csv --policy fifo", {"cpus.csv", "trace.gpus_per_node=N", "no row that counts GPUs"});
   EXPECT_EQ(folder.leftovers(), 0);
 }
 

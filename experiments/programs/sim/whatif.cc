@@ -125,7 +125,7 @@ bool find_cluster(ScenarioOptions& scenario) {
   const Trace log = load_trace(scenario.trace, {.format = scenario.format,
                                                 .skip_unusable = scenario.skip_unusable,
                                                 .settings = scenario.trace_settings});
-  whatif::need_times(log, true);
+  whatif::need_times(log);
   scenario.cluster = least_cluster(log);
   return true;
 }
@@ -176,7 +176,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
   note_scenario(scenario, contestants);
-  whatif::need_times(scenario.trace, false);
+  whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);
 
   std::vector<Run> runs;
