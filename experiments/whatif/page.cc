@@ -150,7 +150,8 @@ class Page {
 
   std::string lacks() const {
     if (facts_.lacks.empty()) return "";
-    std::string out = "<section><h2>What the log does not say</h2>\n<ul class='lacks'>";
+    std::string out =
+        "<section><h2>What the log does not say, and how it was read</h2>\n<ul class='lacks'>";
     for (const std::string& lack : facts_.lacks) out += "<li>" + escape(lack) + "</li>\n";
     return out + "</ul></section>\n";
   }

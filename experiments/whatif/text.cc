@@ -152,7 +152,7 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
   std::string out = fmt::format("{}: {} jobs with a logged start, on {}\n\n", headings.source,
                                 comparison.all.jobs, headings.cluster);
   if (!headings.lacks.empty()) {
-    out += "What the log does not say:\n";
+    out += "What the log does not say, and how it was read:\n";
     for (const std::string& lack : headings.lacks) out += wrapped("- " + lack, 2);
     out += "\n";
   }

@@ -276,14 +276,18 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   const auto lacks = lacks_of(trace, {.cluster_guessed = true,
                                       .cluster = "4x8",
                                       .notes = {"easy goes by limits: fifo to the digit"}});
-  EXPECT_THAT(
-      lacks,
-      ElementsAre(HasSubstr("the cluster is guessed: 4x8"), HasSubstr("no job asks for GPUs"),
-                  "no job names a time limit; easy goes by limits: fifo to the digit",
-                  "no job names a user: no table by user",
-                  "no job names a partition or queue: no table by partition", HasSubstr("Eligible"),
-                  HasSubstr("no job has a priority"),
-                  "17 rows left out: never started, the first at log.txt:4"));
+  EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
+                                 HasSubstr("no job asks for GPUs"), "no job names a time limit",
+                                 "easy goes by limits: fifo to the digit",
+                                 "no job names a user: no table by user",
+                                 "no job names a partition or queue: no table by partition",
+                                 HasSubstr("Eligible"), HasSubstr("no job has a priority"),
+                                 "17 rows left out: never started, the first at log.txt:4"));
+  Trace noted = log_of({logged_job()});
+  noted.notices = {{"counted as nodes", 3, "log.txt:2"}};
+  EXPECT_THAT(lacks_of(noted, {.has_eligible = true, .by_submit = true}),
+              ElementsAre(HasSubstr("trace.arrival=Submit"),
+                          "counted as nodes (3 rows, the first at log.txt:2)"));
   Job unknown = logged_job();
   unknown.limit_us = -1;
   unknown.logged_start_us = -1;
@@ -292,16 +296,24 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
                           "1 of 2 jobs do not say when they started: simulated, but not counted"));
 }
 
-TEST(WhatifLacks, FindsAColumnWhateverTheFormat) {
-  const auto names = [](const std::string& text) {
+// Names of columns count, not what users wrote.
+TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
+  const auto names = [](const std::string& format, const std::string& text) {
     const testing::TempFile file("log", text);
-    return names_eligible(file.path());
+    return names_eligible(file.path(), format);
   };
-  EXPECT_TRUE(names("JobID|Submit|Eligible|Start\n"));
-  EXPECT_TRUE(names("job_id,submit_s,ELIGIBLE_S\n"));
-  EXPECT_TRUE(names("{\"jobs\": [\n{\n\"id\": 1,\n\"time\": {\n\"eligible\": 3}}]}"));
-  EXPECT_FALSE(names("JobID|Submit|Start|Comment\n1|2|3|a\n1|2|3|b\n1|2|3|not eligible\n"));
-  EXPECT_FALSE(names(""));
+  const std::string rest = "|Start|End|Elapsed|State|ReqTRES|JobName\n";
+  EXPECT_TRUE(names("sacct", "JobID|Submit|Eligible" + rest));
+  EXPECT_FALSE(names("sacct", "JobID|Submit" + rest + "1|2|3|4|5|6|7|eligible\n"));
+  EXPECT_FALSE(names("sacct", "JobID|Submit|NotEligible" + rest));
+  const auto json = [&](const std::string& job) {
+    return names("sacct-json", "{\"meta\": {}, \"jobs\": [{\"id\": 1}, " + job + "]}");
+  };
+  EXPECT_TRUE(json(R"({"name": "a", "time": {"limit": {"set": true}, "eligible": 3}})"));
+  EXPECT_FALSE(json(R"({"name": "eligible", "time": {"start": 3}})"));
+  EXPECT_FALSE(json(R"({"eligible": 1, "time": {"start": {"eligible": 3}}})"));
+  EXPECT_FALSE(names("csv", "job_id,eligible_s\n")) << "its reader does not look at it";
+  EXPECT_FALSE(names("sacct", ""));
 }
 
 TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {

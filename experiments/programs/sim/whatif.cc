@@ -130,16 +130,23 @@ bool find_cluster(ScenarioOptions& scenario) {
   return true;
 }
 
-std::vector<std::string> lacks_of(const Scenario& scenario,
+std::vector<std::string> lacks_of(const ScenarioOptions& options, const Scenario& scenario,
                                   const std::vector<Contestant>& contestants, bool guessed) {
   whatif::LogFacts facts;
   facts.cluster_guessed = guessed;
   facts.cluster = scenario.cluster.text;
-  facts.has_eligible = whatif::names_eligible(scenario.trace.source);
+  facts.has_eligible = whatif::names_eligible(scenario.trace.source, scenario.trace.format);
+  const Setting* arrival = options.trace_settings.find("arrival");
+  facts.by_submit = arrival != nullptr && arrival->value == "Submit";
   if (!has_limits(scenario.trace)) {
     std::vector<const Contestant*> all;
     for (const Contestant& who : contestants) all.push_back(&who);
     facts.notes = limits_notes(all);
+  }
+  for (const Contestant& who : contestants) {
+    if (!lacks_sizes(who, scenario.trace)) continue;
+    facts.notes.push_back(who.name +
+                          " says how large elastic jobs are, and no job here is elastic");
   }
   return whatif::lacks_of(scenario.trace, facts);
 }
@@ -175,7 +182,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
-  note_scenario(scenario, contestants);
+  note_scenario(scenario, {});  // what it would say of policies stands in the list of lacks
   whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);
 
@@ -190,7 +197,8 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
   const whatif::Comparison comparison = whatif::compare(jobs, candidates);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
-  const std::vector<std::string> lacks = lacks_of(scenario, contestants, guessed);
+  const std::vector<std::string> lacks =
+      lacks_of(options.common.scenario, scenario, contestants, guessed);
   const std::string cluster =
       scenario.cluster.text + (guessed ? " (inferred: the most that was held at once)" : "");
 
