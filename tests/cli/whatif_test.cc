@@ -179,7 +179,8 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   EXPECT_THAT(std::string(out["verdicts"][0]["text"]), HasSubstr("needs checkpointing"));
   const std::string text = shell("yardmaster whatif " + run).out;
   const size_t starts = text.find("\ngreedy"), stops = text.find("need checkpointing"),
-               las = text.find("\nlas"), bounds = text.find("bounds, which know run times"),
+               las = text.find("\nlas"),
+               bounds = text.find("know run times, which no scheduler does"),
                srtf = text.find("\nsrtf");
   EXPECT_LT(starts, stops);
   EXPECT_LT(stops, las);

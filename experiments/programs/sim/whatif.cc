@@ -8,6 +8,7 @@
 
 #include "env/base/error.h"
 #include "env/base/version.h"
+#include "experiments/bound.h"
 #include "experiments/jobs_csv.h"
 #include "experiments/least_cluster.h"
 #include "experiments/programs/sim/command.h"
@@ -108,7 +109,7 @@ whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& conte
   out.name = contestant.name;
   out.level = run.level;
   out.speeds = run.speeds;
-  out.bound = is_bound(run.level);
+  out.knows_run_times = is_bound(run.level);
   out.preemptions = run.summary.preemptions;
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
@@ -195,7 +196,8 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
-  const whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  comparison.no_bound = why_no_bound(scenario, runs.front().rules);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
   const std::vector<std::string> lacks =
       lacks_of(options.common.scenario, scenario, contestants, guessed);
