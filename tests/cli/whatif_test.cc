@@ -194,6 +194,37 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   }
 }
 
+TEST(Whatif, SaysWhyKnownRunTimesBoundNothing) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(60, true));
+  folder.write("two.yaml",
+               "gpu_types: {quick: {speed: 2}, slow: {speed: 1}}\n"
+               "nodes: [{count: 1, gpus: 4, type: quick}, {count: 1, gpus: 4, type: slow}]\n");
+  const std::string run = "--sacct log.csv --policy easy,srtf --cluster ";
+  const Json plain = whatif(run + "1x4"), mixed = whatif(run + "two.yaml");
+  EXPECT_TRUE(plain["no_bound"].is_null());
+  EXPECT_TRUE(mixed["runs"][1]["knows_run_times"]);
+  EXPECT_FALSE(mixed["runs"][1]["bound"]);
+  EXPECT_THAT(std::string(mixed["no_bound"]), HasSubstr("GPU types"));
+  EXPECT_THAT(std::string(mixed["verdicts"][0]["text"]), HasSubstr("It bounds nothing here: GPU"));
+  for (const char* cluster : {"1x4", "two.yaml"}) {
+    const Result text = shell("yardmaster whatif --report page.html " + run + cluster);
+    EXPECT_THAT(text.out, HasSubstr("know run times, which no scheduler does"));
+    EXPECT_THAT(text.out, Not(HasSubstr("a bound"))) << "jobs of four GPUs";
+    EXPECT_THAT(read_file("page.html"), Not(HasSubstr("bounds, which")));
+  }
+}
+
+// A log that names its jobs' starts and run times has all that waits need.
+TEST(Whatif, FindsTheClusterWithoutLoggedEnds) {
+  const Folder folder;
+  folder.write("log.txt",
+               "JobID|Submit|Start|Elapsed|State|ReqTRES\n"
+               "1|2024-05-06T10:00:00|2024-05-06T10:05:00|02:00:00|COMPLETED|gres/gpu=4,node=1\n"
+               "2|2024-05-06T10:00:00|2024-05-06T11:05:00|02:00:00|COMPLETED|gres/gpu=4,node=1\n");
+  EXPECT_EQ(whatif("--sacct log.txt --policy fifo")["cluster"]["gpus"], 8);
+}
+
 TEST(Whatif, TakesTunedFilesAndShortNames) {
   const Folder folder;
   folder.write("log.csv", queue_log(100, true));
