@@ -25,10 +25,12 @@ int64_t most_held(const Changes& changes) {
 
 void need_gpus(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
-  throw InputError(trace.source,
-                   "jobs that hold GPUs (where the log does not count them, --set "
-                   "trace.gpus_per_node=N says how many a job has of each node)",
-                   "no row that counts GPUs");
+  throw InputError(
+      trace.source,
+      "jobs that hold GPUs (sacct counts them as gres/gpu in ReqTRES or AllocTRES; where the "
+      "log does not count them, --set trace.gpus_per_node=N says how many a job has of "
+      "each node)",
+      "no row that counts GPUs");
 }
 
 std::string least_cluster(const Trace& trace) {
@@ -37,12 +39,16 @@ std::string least_cluster(const Trace& trace) {
   std::map<std::string, Changes> of_type;
   int64_t node_gpus = 1;
   for (const Job& job : trace.jobs) {
-    if (job.logged_start_us < 0 || job.logged_end_us <= job.logged_start_us) continue;
+    if (job.logged_start_us < 0) continue;
+    // Where no end is logged, it ran from its start on.
+    const int64_t end_us =
+        job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
+    if (end_us <= job.logged_start_us) continue;
     // A job that was requeued or suspended held nothing in between: its last run counts.
-    const int64_t least_us = job.run_us > 0 ? job.logged_end_us - job.run_us : job.logged_start_us;
+    const int64_t least_us = job.run_us > 0 ? end_us - job.run_us : job.logged_start_us;
     const auto add = [&](Changes& changes) {
       changes[std::max(job.logged_start_us, least_us)] += job.gpus;
-      changes[job.logged_end_us] -= job.gpus;
+      changes[end_us] -= job.gpus;
     };
     add(of_all);
     if (!job.gpu_types.empty()) add(of_type[job.gpu_types.front()]);
@@ -50,7 +56,8 @@ std::string least_cluster(const Trace& trace) {
   }
   const int64_t all = most_held(of_all);
   if (all == 0) {
-    throw InputError(trace.source, "jobs whose start and end are logged, or --cluster", "none");
+    throw InputError(trace.source,
+                     "jobs whose start is logged, and their end or run time, or --cluster", "none");
   }
   const auto part = [&](int64_t gpus) {
     return std::to_string((gpus + node_gpus - 1) / node_gpus) + "x" + std::to_string(node_gpus);

@@ -104,6 +104,7 @@ Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, s
   int64_t baseline_longest_us = 0, longest_us = 0;
   for (const size_t j : members) {
     const JobTimes &baseline = jobs[j].by[0], &ours = jobs[j].by[c];
+    out.unfinished += ours.known() ? 0 : 1;
     if (!baseline.known() || !ours.known()) {
       out.same = out.same && baseline.known() == ours.known();
       continue;
@@ -124,6 +125,7 @@ Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, s
   out.mean_s = seconds(static_cast<double>(ours_us) / n);
   out.baseline_longest_s = seconds(static_cast<double>(baseline_longest_us));
   out.longest_s = seconds(static_cast<double>(longest_us));
+  if (out.unfinished > 0 && c > 0) return out;
   out.mean_grows = grows(baseline_us, ours_us);
   out.longest_grows = grows(baseline_longest_us, longest_us);
   if (baseline_us == 0) return out;

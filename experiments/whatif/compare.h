@@ -44,7 +44,7 @@ struct Candidate {
   std::string name;
   Level level = Level::kBlind;
   SpeedLevel speeds = SpeedLevel::kTold;
-  bool bound = false;                // it knows run times, so that no scheduler can be it
+  bool knows_run_times = false;      // so that no scheduler can be it
   bool needs_checkpointing = false;  // it may stop a running job, which has to go on later
   int64_t preemptions = 0;
   int64_t preempted_jobs = 0;
@@ -58,13 +58,16 @@ struct Figures {
   double mean_jct_s = 0;
 };
 
-// A candidate against the baseline, over the jobs of a group that ended under both.
+// A candidate against the baseline, over the jobs of a group that ended under both. Where some did
+// not end under the candidate there is neither a ratio nor growth: what ended would leave out the
+// longest waits of all.
 struct Change {
   int64_t jobs = 0;
+  int64_t unfinished = 0;                        // under the candidate
   double baseline_mean_s = 0, mean_s = 0;        // waits
   double baseline_longest_s = 0, longest_s = 0;  // waits
   // Of the mean waits, with its 95 % interval over blocks of time. NaN where nothing waits under
-  // the baseline.
+  // the baseline, or where some job is unfinished.
   double ratio = std::numeric_limits<double>::quiet_NaN();
   Interval interval = {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::quiet_NaN()};
@@ -86,7 +89,8 @@ struct Row {
   std::vector<Figures> by;      // (C)
   std::vector<Change> changes;  // (C); of the baseline itself: no change
 
-  bool counts() const { return jobs >= kLeastJobsOfAClass; }
+  // Whether a verdict on candidate `c` names the row.
+  bool counts(size_t c) const { return changes[c].jobs >= kLeastJobsOfAClass; }
 };
 
 // `rows` are empty where no job says what they go by.
@@ -96,6 +100,7 @@ struct Table {
 
 struct Comparison {
   std::vector<Candidate> candidates;  // (C)
+  std::string no_bound;  // why knowing run times bounds nothing here (why_no_bound()); often empty
   Row all;
   Table by_size;       // by rising number of GPUs: 1, 2-4, 5-8, 9-16, 17-32, ...
   Table by_user;       // by falling number of jobs

@@ -4,16 +4,23 @@
 
 namespace yard::whatif {
 
-std::vector<Group> groups_of(const std::vector<Candidate>& candidates) {
+std::vector<Group> groups_of(const Comparison& comparison) {
+  // None of them alone is a bound: with jobs of several GPUs the shortest first is not the best.
   Group starts, stops{"need checkpointing, since they stop running jobs", {}},
-      bounds{"bounds, which know run times that no scheduler knows", {}};
-  for (size_t c = 0; c < candidates.size(); ++c) {
-    const Candidate& who = candidates[c];
-    Group& group = c == 0 ? starts : who.bound ? bounds : who.needs_checkpointing ? stops : starts;
+      knowing{"know run times, which no scheduler does (compare, do not compete)", {}};
+  if (!comparison.no_bound.empty()) {
+    knowing.heading += "; what they reach bounds nothing here: " + comparison.no_bound;
+  }
+  for (size_t c = 0; c < comparison.candidates.size(); ++c) {
+    const Candidate& who = comparison.candidates[c];
+    Group& group = c == 0                    ? starts
+                   : who.knows_run_times     ? knowing
+                   : who.needs_checkpointing ? stops
+                                             : starts;
     group.candidates.push_back(c);
   }
   std::vector<Group> out;
-  for (Group* group : {&starts, &stops, &bounds}) {
+  for (Group* group : {&starts, &stops, &knowing}) {
     if (!group->candidates.empty()) out.push_back(std::move(*group));
   }
   return out;

@@ -14,8 +14,9 @@ struct Group {
   std::vector<size_t> candidates;  // of Comparison::candidates
 };
 
-// The baseline and those that only start jobs; those that stop jobs; bounds. None is empty.
-std::vector<Group> groups_of(const std::vector<Candidate>& candidates);
+// The baseline and those that only start jobs; those that stop jobs; those that know run times.
+// None is empty.
+std::vector<Group> groups_of(const Comparison& comparison);
 
 inline constexpr const char* kHowToRead =
     "A wait is the time to a job's end less its run time: also what a preempted or suspended job "

@@ -64,6 +64,7 @@ void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts
               const std::vector<std::string>& lacks, Json& out) {
   const std::vector<Candidate>& candidates = comparison.candidates;
   out["lacks"] = lacks;
+  out["no_bound"] = comparison.no_bound.empty() ? Json(nullptr) : Json(comparison.no_bound);
   out["logged"] = figures_json(comparison.all.logged);
   out["baseline"] = candidates[0].name;
   out["runs"] = Json::array();
@@ -77,7 +78,8 @@ void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts
     one["preemptions"] = who.preemptions;
     one["preempted_jobs"] = who.preempted_jobs;
     one["needs_checkpointing"] = who.needs_checkpointing;
-    one["bound"] = who.bound;
+    one["knows_run_times"] = who.knows_run_times;
+    one["bound"] = who.knows_run_times && comparison.no_bound.empty();
     const double logged_s = comparison.all.logged.mean_wait_s;
     one["wait_ratio_to_logged"] =
         c == 0 ? number(comparison.logged_ratio)
@@ -95,7 +97,9 @@ void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts
                                {"users", comparison.by_user.rows.size()},
                                {"longer_partitions", names_json(verdict.partitions)},
                                {"partitions", comparison.by_partition.rows.size()},
-                               {"longer_longest_wait", verdict.longest}});
+                               {"longer_small_classes", verdict.small_classes},
+                               {"longer_longest_wait", verdict.longest},
+                               {"unfinished", verdict.unfinished}});
   }
   out["by_size"] = table_json(comparison.by_size, candidates, "gpus");
   out["by_user"] = table_json(comparison.by_user, candidates, "user");

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/trace/notices.h"
+#include "env/trace/sacct_lines.h"
 
 namespace yard::whatif {
 namespace {
@@ -60,16 +63,20 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
   } else {
     add(of.no_gpu, "asks for GPUs", "ask for no GPU", ": they wait for CPUs and memory alone");
   }
-  add(of.no_limit, "names a time limit", "name no time limit",
-      facts.notes.empty() ? "" : "; " + facts.notes.front());
-  for (size_t i = 1; i < facts.notes.size(); ++i) out.push_back(facts.notes[i]);
+  add(of.no_limit, "names a time limit", "name no time limit", "");
+  out.insert(out.end(), facts.notes.begin(), facts.notes.end());
   add(of.no_user, "names a user", "name no user",
       of.no_user == of.jobs ? ": no table by user" : "");
   add(of.no_partition, "names a partition or queue", "name no partition or queue",
       of.no_partition == of.jobs ? ": no table by partition" : "");
   add(of.no_start, "says when it started", "do not say when they started",
       ": simulated, but not counted");
-  if (!facts.has_eligible) {
+  if (facts.by_submit) {
+    out.push_back(
+        "trace.arrival=Submit: jobs arrive when they were submitted, so that time on hold or "
+        "behind "
+        "a dependency counts as waiting in the log, and the simulated job may start in it");
+  } else if (!facts.has_eligible) {
     out.push_back(
         "no column says when a job became eligible (sacct's Eligible): time on hold or behind a "
         "dependency counts as waiting in the log, and the simulated job may start in it");
@@ -83,41 +90,39 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
     out.push_back(fmt::format("{} row{} left out: {}, the first at {}", what.count,
                               what.count == 1 ? "" : "s", what.reason, what.first));
   }
+  for (const Skipped& what : trace.notices) out.push_back(note_text(what));
   return out;
 }
 
-bool names_eligible(const std::string& path) {
-  constexpr size_t kHead = 64 << 10, kHeadLines = 3;
-  std::string head = read_unpacked(path).substr(0, kHead);
-  const size_t first = head.find_first_not_of(" \t\r\n");
-  if (first != head.npos && head[first] != '{' && head[first] != '[') {
-    // Below its names a table holds what users wrote.
-    size_t end = 0;
-    for (size_t line = 0; line < kHeadLines && end < head.size(); ++line) {
-      end = std::min(head.find('\n', end), head.size() - 1) + 1;
-    }
-    head.resize(end);
+bool names_eligible(const std::string& path, const std::string& format) {
+  if (format == "sacct") {
+    const std::string text = read_unpacked(path);
+    const std::string_view line(text.data(), std::min(text.find('\n'), text.size()));
+    const std::optional<SacctHeader> header = read_sacct_header(line);
+    return header && std::ranges::count(header->columns, "Eligible") > 0;
   }
-  std::ranges::transform(head, head.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return head.find("eligible") != head.npos;
+  if (format != "sacct-json") return false;
+  bool found = false;
+  std::vector<std::string> keys;  // of the values that are open, by depth
+  using Json = nlohmann::json;
+  const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (event != Json::parse_event_t::key) return true;
+    keys.resize(static_cast<size_t>(depth) + 1);
+    keys.back() = parsed.get<std::string>();
+    found = found || (depth > 0 && keys.back() == "eligible" && keys[keys.size() - 2] == "time");
+    return false;  // nothing is kept
+  };
+  [[maybe_unused]] const Json empty = Json::parse(read_unpacked(path), look, false);
+  return found;
 }
 
-void need_times(const Trace& trace, bool guess_cluster) {
+void need_times(const Trace& trace) {
   const auto starts = [](const Job& job) { return job.scored && job.logged_start_us >= 0; };
-  if (std::ranges::none_of(trace.jobs, starts)) {
-    throw InputError(trace.source,
-                     "jobs whose start is logged (sacct's columns Start and End, or "
-                     "logged_start_s and logged_end_s)",
-                     "none");
-  }
-  if (!guess_cluster) return;
-  if (std::ranges::none_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) {
-    throw InputError(trace.source,
-                     std::string("rows that count GPUs (gres/gpu in ReqTRES or AllocTRES); ") +
-                         kGpusPerNode + ", and --cluster says the cluster",
-                     "none in " + std::to_string(trace.jobs.size()) + " jobs");
-  }
+  if (std::ranges::any_of(trace.jobs, starts)) return;
+  throw InputError(trace.source,
+                   "jobs whose start is logged (sacct's columns Start and End, or "
+                   "logged_start_s and logged_end_s)",
+                   "none");
 }
 
 }  // namespace yard::whatif

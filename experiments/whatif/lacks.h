@@ -1,5 +1,5 @@
-// What a log does not say, so that no simulation of it can know: one sentence each, printed before
-// any figure.
+// What a log does not say, so that no simulation of it can know, and how it was read: one sentence
+// each, printed before any figure.
 #pragma once
 
 #include <string>
@@ -12,18 +12,19 @@ namespace yard::whatif {
 struct LogFacts {
   bool cluster_guessed = false;
   std::string cluster = {};             // as text
-  bool has_eligible = false;            // a column says when a job might start: holds are not waits
-  std::vector<std::string> notes = {};  // of policies that miss limits
+  bool has_eligible = false;            // the log says when a job might start: holds are not waits
+  bool by_submit = false;               // but trace.arrival=Submit leaves it aside
+  std::vector<std::string> notes = {};  // of policies that miss what they go by
 };
 
 // Sentences without a full stop. Requires: some job is scored.
 std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts);
 
-// Whether the first lines of a log name a column for when jobs became eligible.
-bool names_eligible(const std::string& path);
+// Whether a log says when jobs became eligible: by a column of sacct's, or by "eligible" in the
+// "time" of sacct's JSON. `format` is its reader; no other reads such times.
+bool names_eligible(const std::string& path, const std::string& format);
 
-// Requires that some scored job has a logged start, and asks for GPUs where the cluster is to be
-// guessed from them. Throws InputError with what to do.
-void need_times(const Trace& trace, bool guess_cluster);
+// Requires that some scored job has a logged start. Throws InputError with what to do.
+void need_times(const Trace& trace);
 
 }  // namespace yard::whatif

@@ -57,11 +57,12 @@ std::string ratio_cell(const Row& row, size_t c) {
   if (c == 0) return std::string(report::kAbsent);
   const Change& change = row.changes[c];
   if (change.same) return "the same";
+  if (change.unfinished > 0) return fmt::format("{} did not end", change.unfinished);
   std::string out = std::isfinite(change.ratio) ? ratio_text(change.ratio)
                     : change.mean_s > 0         ? "from nothing"
                                                 : std::string(report::kAbsent);
   if (!change.mean_grows) return out;
-  const bool few = !row.counts() && row.name != "all";
+  const bool few = !row.counts(c) && row.name != "all";
   return fmt::format("<span class='{}'>{} ▲</span>", few ? "longer few" : "longer", out);
 }
 
@@ -122,13 +123,13 @@ class Page {
   std::string verdict_list() const {
     if (verdicts_.empty()) return "";
     std::string out = "<section><h2>Verdict</h2>\n";
-    for (const Group& group : groups_of(all_.candidates)) {
+    for (const Group& group : groups_of(all_)) {
       std::string items;
       for (const size_t c : group.candidates) {
         if (c > 0) items += verdict_item(verdicts_[c - 1]);
       }
       if (items.empty()) continue;
-      if (!group.heading.empty()) out += "<h3>Candidates that " + heading_text(group) + "</h3>\n";
+      if (!group.heading.empty()) out += "<h3>Candidates that " + escape(group.heading) + "</h3>\n";
       out += "<ul class='verdicts'>" + items + "</ul>\n";
     }
     return out + "</section>\n";
@@ -144,13 +145,10 @@ class Page {
     return out + " " + escape(verdict.rest) + "</li>\n";
   }
 
-  static std::string heading_text(const Group& group) {
-    return escape(group.heading.starts_with("bounds") ? "are " + group.heading : group.heading);
-  }
-
   std::string lacks() const {
     if (facts_.lacks.empty()) return "";
-    std::string out = "<section><h2>What the log does not say</h2>\n<ul class='lacks'>";
+    std::string out =
+        "<section><h2>What the log does not say, and how it was read</h2>\n<ul class='lacks'>";
     for (const std::string& lack : facts_.lacks) out += "<li>" + escape(lack) + "</li>\n";
     return out + "</ul></section>\n";
   }
@@ -166,7 +164,7 @@ class Page {
     cells.insert(cells.end(), {number_text(logged.max_wait_s, 0), none, none,
                                number_text(logged.mean_jct_s, 0), none, none});
     table.row(cells);
-    for (const Group& group : groups_of(all_.candidates)) {
+    for (const Group& group : groups_of(all_)) {
       if (!group.heading.empty()) table.heading(group.heading);
       for (const size_t c : group.candidates) {
         const Candidate& who = all_.candidates[c];
@@ -235,7 +233,8 @@ class Page {
         const Change& change = row.changes[c];
         std::string cell = number_text(row.by[c].mean_wait_s, 0);
         if (c > 0 && !change.same) {
-          cell += (std::isfinite(change.ratio) ? " × " : ", ") + ratio_cell(row, c);
+          cell += (std::isfinite(change.ratio) && change.unfinished == 0 ? " × " : ", ") +
+                  ratio_cell(row, c);
         }
         cells.push_back(cell + " / " + longest_cell(row, c));
       }
@@ -266,7 +265,8 @@ class Page {
     };
     for (size_t c = 0; c < all_.candidates.size(); ++c) {
       add(short_name(all_.candidates[c].name),
-          waits_of([c](const ComparedJob& job) { return job.by[c]; }), all_.candidates[c].bound);
+          waits_of([c](const ComparedJob& job) { return job.by[c]; }),
+          all_.candidates[c].knows_run_times);
     }
     add("the log", waits_of([](const ComparedJob& job) { return job.logged; }), true);
     const std::string charts = report::render(within) + report::render(longer);

@@ -43,6 +43,7 @@ std::string without_trailing_blanks(const std::string& text) {
 
 std::string change_text(const Change& change) {
   if (change.same) return "1 (the same)";
+  if (change.unfinished > 0) return fmt::format("n/a ({} did not end)", change.unfinished);
   std::string out = std::isfinite(change.ratio) ? ratio_text(change.ratio) : "n/a";
   if (change.conclusive) {
     out += fmt::format(" [{}, {}]", ratio_text(change.interval.lo), ratio_text(change.interval.hi));
@@ -66,7 +67,7 @@ class Printer {
         name_width_, "mean wait s", "median s", "p90 s", "p99 s", "longest s", "mean JCT s", "util",
         "preempt", "information", "speeds", "times the first's mean wait");
     out += figures("logged", all_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
-    for (const Group& group : groups_of(all_.candidates)) {
+    for (const Group& group : groups_of(all_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
       for (const size_t c : group.candidates) {
         const Candidate& who = all_.candidates[c];
@@ -98,7 +99,7 @@ class Printer {
             "  {:{}} {:>7} {:>12.0f} {:>10.0f} {:>12.0f} {:>12.0f} {:>12.0f}  {}{}\n",
             all_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s, f.p90_wait_s,
             f.p99_wait_s, f.max_wait_s, c == 0 ? "" : change_text(change),
-            c > 0 && change.mean_grows ? (row.counts() ? "  LONGER" : "  longer, few jobs") : "");
+            c > 0 && change.mean_grows ? (row.counts(c) ? "  LONGER" : "  longer, few jobs") : "");
       }
     }
     return out + more(of, most);
@@ -152,7 +153,7 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
   std::string out = fmt::format("{}: {} jobs with a logged start, on {}\n\n", headings.source,
                                 comparison.all.jobs, headings.cluster);
   if (!headings.lacks.empty()) {
-    out += "What the log does not say:\n";
+    out += "What the log does not say, and how it was read:\n";
     for (const std::string& lack : headings.lacks) out += wrapped("- " + lack, 2);
     out += "\n";
   }

@@ -87,6 +87,13 @@ class Speaker {
     const Change& of_all = all_.all.changes[verdict_.candidate];
     const std::string& baseline = all_.candidates[0].name;
     const std::string begin = who.name + " instead of " + baseline + ": ";
+    if (verdict_.unfinished > 0) {
+      verdict_.headline = begin + "no verdict: " + jobs_text(verdict_.unfinished) + " did not end.";
+      verdict_.mean = begin + "no verdict: " + jobs_text(verdict_.unfinished) +
+                      " did not end, and how long they would have waited is not known.";
+      verdict_.rest = conditions();
+      return;
+    }
     verdict_.headline = begin + short_mean_text(of_all, baseline) + headline_losses();
     verdict_.mean = begin + mean_text(of_all, baseline) + ".";
     if (!of_all.same) find_losers();
@@ -103,8 +110,9 @@ class Speaker {
 
   std::string headline_losses() const {
     if (!verdict_.loses()) {
-      return all_.all.changes[verdict_.candidate].same ? "."
-                                                       : ", and nothing waits over 10 % longer.";
+      if (all_.all.changes[verdict_.candidate].same) return ".";
+      return ", and no " + classes_text() + " waits over 10 % longer" +
+             (verdict_.small_classes > 0 ? " (" + small_text() + " would)." : ".");
     }
     std::vector<std::string> parts;
     const auto count = [&](size_t n, const char* one, const char* many) {
@@ -162,28 +170,50 @@ class Speaker {
   std::string longest_text() const {
     const Change& of_all = all_.all.changes[verdict_.candidate];
     if (!verdict_.loses()) {
-      return "Nothing waits over 10 % longer: no size class or partition of at least " +
-             std::to_string(kLeastJobsOfAClass) + " jobs, no user, and not the longest wait.";
+      return "No " + classes_text() + (all_.by_user.rows.empty() ? "" : ", and no user") +
+             " waits over 10 % longer, and the longest wait does not grow by more." +
+             and_small_classes();
     }
     std::string out;
     if (verdict_.losers.empty()) {
-      out = "On average no size class, user or partition waits over 10 % longer. ";
+      out = "On average no " + classes_text() + (all_.by_user.rows.empty() ? "" : " and no user") +
+            " waits over 10 % longer. ";
     }
     out += verdict_.longest ? "The longest wait grows from " : "The longest wait goes from ";
     out += range_text(of_all.baseline_longest_s, of_all.longest_s);
     const double ratio = of_all.longest_ratio();
     if (std::isfinite(ratio)) out += " (" + ratio_text(ratio) + " times)";
-    return out + ".";
+    return out + "." + and_small_classes();
+  }
+
+  // Partitions only where the log names them.
+  std::string classes_text() const {
+    return fmt::format("size class{} of at least {} jobs",
+                       all_.by_partition.rows.empty() ? "" : " or partition", kLeastJobsOfAClass);
+  }
+
+  std::string small_text() const {
+    return fmt::format("{} smaller {}", verdict_.small_classes,
+                       verdict_.small_classes == 1 ? "one" : "ones");
+  }
+
+  std::string and_small_classes() const {
+    if (verdict_.small_classes == 0) return "";
+    return fmt::format(" Of those with fewer than {} jobs, {} would wait over 10 % longer.",
+                       kLeastJobsOfAClass, verdict_.small_classes);
   }
 
   std::string conditions() const {
     const Candidate& who = candidate();
     std::string out;
-    const Figures& ended = all_.all.by[verdict_.candidate];
-    if (ended.unfinished > 0) {
-      out += fmt::format(" {} did not end and are in no figure.", jobs_text(ended.unfinished));
+    if (const int64_t open = all_.all.by[0].unfinished; open > 0) {
+      out += fmt::format(" {} did not end under {}: no ratio counts {}.", jobs_text(open),
+                         all_.candidates[0].name, open == 1 ? "it" : "them");
     }
-    if (who.bound) out += " It knows run times that no scheduler can: a bound, no candidate.";
+    if (who.knows_run_times) {
+      out += " It knows run times that no scheduler can: to compare with, no candidate.";
+      if (!all_.no_bound.empty()) out += " It bounds nothing here: " + all_.no_bound + ".";
+    }
     if (who.needs_checkpointing) {
       out += " It needs checkpointing: ";
       out += who.preemptions == 0
@@ -217,17 +247,27 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     verdict.candidate = c;
     const auto loses = [&](const Row& row) { return row.changes[c].mean_grows; };
     for (const Row& row : comparison.by_size.rows) {
-      if (row.counts() && loses(row)) verdict.sizes.push_back(&row);
+      if (!loses(row)) continue;
+      if (row.counts(c)) {
+        verdict.sizes.push_back(&row);
+      } else if (!row.part) {
+        ++verdict.small_classes;
+      }
     }
     for (const Row& row : comparison.by_partition.rows) {
-      if (row.counts() && loses(row)) verdict.partitions.push_back(&row);
+      if (!loses(row)) continue;
+      if (row.counts(c)) {
+        verdict.partitions.push_back(&row);
+      } else {
+        ++verdict.small_classes;
+      }
     }
     double most = 0;
     for (const Row& row : comparison.by_user.rows) {
       const Change& change = row.changes[c];
       if (!change.mean_grows) continue;
       ++verdict.users;
-      if (row.counts()) ++verdict.large_users;
+      if (row.counts(c)) ++verdict.large_users;
       const double more =
           (change.mean_s - change.baseline_mean_s) * static_cast<double>(change.jobs);
       if (verdict.user == nullptr || more > most) {
@@ -235,6 +275,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
         most = more;
       }
     }
+    verdict.unfinished = comparison.all.changes[c].unfinished;
     verdict.longest = comparison.all.changes[c].longest_grows;
     Speaker(comparison, verdict).speak();
     out.push_back(std::move(verdict));
@@ -243,11 +284,18 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
 }
 
 std::string logged_text(const Comparison& comparison) {
-  const double ratio = comparison.logged_ratio;
-  std::string out = fmt::format(
-      "{} in place of the site's own scheduler: mean wait {} times the logged one.",
-      comparison.candidates[0].name, std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "n/a");
-  if (std::isfinite(ratio) && (ratio < 0.5 || ratio > 2)) {
+  const double ratio = comparison.logged_ratio;  // NaN where nothing waited
+  std::string out = comparison.candidates[0].name + " in place of the site's own scheduler: ";
+  if (!std::isfinite(ratio)) {
+    if (comparison.all.logged.mean_wait_s > 0) {
+      return out + "no job that waited in the log ended, so that there is no ratio to it.";
+    }
+    const double mean_s = comparison.all.by[0].mean_wait_s;
+    return out + "no job waited in the log, so that there is no ratio to it; the simulated mean " +
+           "wait is " + seconds_text(mean_s) + ".";
+  }
+  out += fmt::format("mean wait {:.2f} times the logged one.", ratio);
+  if (ratio < 0.5 || ratio > 2) {
     out += fmt::format(
         " The log's jobs waited for what it does not say (limits on users, holds, nodes out of "
         "order): compare policies with {}, not with the log.",
@@ -260,7 +308,7 @@ const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>&
   const Verdict* out = nullptr;
   for (const Verdict& verdict : verdicts) {
     const Candidate& who = comparison.candidates[verdict.candidate];
-    if (who.bound || who.needs_checkpointing) continue;
+    if (who.knows_run_times || who.needs_checkpointing || verdict.unfinished > 0) continue;
     const auto mean = [&](const Verdict& v) { return comparison.all.by[v.candidate].mean_wait_s; };
     if (out == nullptr || mean(verdict) < mean(*out)) out = &verdict;
   }

@@ -16,6 +16,8 @@ struct Verdict {
   int64_t users = 0;          // of all sizes that wait over 10 % longer
   int64_t large_users = 0;    // of these, those of at least 20 jobs
   const Row* user = nullptr;  // of these, whose jobs wait most in all beyond the baseline
+  int64_t small_classes = 0;  // sizes and partitions of fewer than 20 jobs that wait 10 % longer
+  int64_t unfinished = 0;     // jobs that did not end under it: then it gets no verdict
   bool longest = false;
   std::string headline;  // the change of the mean and what loses, without figures
   // The whole, in its parts: the mean; each size class, the users and the partitions that wait over
@@ -36,7 +38,8 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison);
 std::string logged_text(const Comparison& comparison);
 
 // The verdict that a page begins with: of the candidate with the least mean wait that a site could
-// run as it is, which neither stops jobs nor knows run times. Null where there is none.
+// run as it is, which neither stops jobs nor knows run times. Null where there is none, or none
+// whose jobs all ended.
 const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts);
 
 // "0.59", "1.102": as many digits as keep a ratio on its side of 1 and of 1.1; "n/a" of NaN.

@@ -447,7 +447,7 @@ TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {
   folder.write("idle.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,1,0,10\n");
   EXPECT_THAT(shell("yardmaster whatif --sacct idle.csv --policy fifo").out,
-              HasSubstr("mean wait n/a times the logged one"));
+              HasSubstr("no job waited in the log"));
 }
 
 }  // namespace

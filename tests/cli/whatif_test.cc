@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -103,24 +104,32 @@ TEST(Whatif, SaysWhatTheLogLacksBeforeTheFigures) {
   folder.write("log.csv", queue_log(60, false));
   const Result result = shell("yardmaster whatif --sacct log.csv --policy easy,fifo,conservative");
   ASSERT_EQ(result.code, 0) << result.err;
-  const size_t lacks = result.out.find("What the log does not say:");
+  const size_t lacks = result.out.find("What the log does not say, and how it was read:");
   ASSERT_NE(lacks, result.out.npos) << result.out;
   EXPECT_LT(lacks, result.out.find("mean wait s"));
-  EXPECT_THAT(result.out, AllOf(HasSubstr("the cluster is guessed: "),
-                                HasSubstr("no job names a time limit; easy goes by users' limits"),
-                                HasSubstr("fifo to the digit"), HasSubstr("Eligible"),
-                                HasSubstr("no job names a partition or queue")));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("the cluster is guessed: "), HasSubstr("no job names a time limit"),
+                    HasSubstr("easy goes by users' limits"), HasSubstr("fifo to the digit"),
+                    HasSubstr("Eligible"), HasSubstr("no job names a partition or queue")));
   EXPECT_THAT(result.out, HasSubstr("fifo instead of easy: every job waits as long as under easy"));
-  EXPECT_THAT(result.err, HasSubstr("easy goes by users' limits, and no job of this trace has one: "
-                                    "fifo to the digit"));
-  EXPECT_THAT(result.err, HasSubstr("conservative goes by users' limits, and no job of this trace "
-                                    "has one: times are estimated"));
+  EXPECT_THAT(result.err, Not(HasSubstr("limits"))) << "it is said once";
+  const Json lacks_of_all = whatif("--sacct log.csv --policy easy,fifo,conservative")["lacks"];
+  EXPECT_THAT(
+      lacks_of_all.dump(),
+      AllOf(HasSubstr("easy goes by users' limits, and no job of this trace has one: fifo to "
+                      "the digit"),
+            HasSubstr("conservative goes by users' limits, and no job of this trace has one: "
+                      "times are estimated")));
   folder.write("eligible.txt",
                "JobID|User|Partition|Submit|Eligible|Start|End|Timelimit|State|ReqTRES|Priority\n"
                "1|u|gpu|2024-05-06T10:00:00|2024-05-06T10:00:00|2024-05-06T10:05:00|"
                "2024-05-06T12:05:00|1-00:00:00|COMPLETED|cpu=4,gres/gpu=8,node=1|7\n");
   EXPECT_THAT(shell("yardmaster whatif --sacct eligible.txt --cluster 1x8 --policy easy").out,
               Not(HasSubstr("What the log does not say")));
+  EXPECT_THAT(shell("yardmaster whatif --sacct eligible.txt --cluster 1x8 --policy easy --set "
+                    "trace.arrival=Submit")
+                  .out,
+              HasSubstr("trace.arrival=Submit: jobs arrive when they were submitted"));
 }
 
 TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
@@ -133,7 +142,10 @@ TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
                                 "whatif --policy fifo,easy --sacct"}) {
     SCOPED_TRACE(command);
     const auto said = [&](const std::string& log) {
-      return shell("yardmaster " + command + " " + log + " --cluster 1x4").err;
+      const Result result = shell("yardmaster " + command + " " + log + " --cluster 1x4");
+      std::string both = result.out + result.err;  // where whatif says it, wrapped
+      std::ranges::replace(both, '\n', ' ');
+      return both;
     };
     EXPECT_THAT(said("none.csv"), HasSubstr("fifo to the digit"));
     EXPECT_THAT(said("some.csv"), Not(HasSubstr("fifo to the digit")));
@@ -149,8 +161,8 @@ TEST(Whatif, EasyByPriorityIsNotSaidToBeFifo) {
   const Result result =
       shell("yardmaster whatif --sacct log.csv --policy fifo,easy --set easy.order=priority");
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("easy goes by users' limits"));
-  EXPECT_THAT(result.err, Not(HasSubstr("to the digit")));
+  EXPECT_THAT(result.out, HasSubstr("easy goes by users' limits"));
+  EXPECT_THAT(result.out, Not(HasSubstr("to the digit")));
 }
 
 TEST(Whatif, SetsPoliciesThatStopJobsApart) {
@@ -167,7 +179,8 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   EXPECT_THAT(std::string(out["verdicts"][0]["text"]), HasSubstr("needs checkpointing"));
   const std::string text = shell("yardmaster whatif " + run).out;
   const size_t starts = text.find("\ngreedy"), stops = text.find("need checkpointing"),
-               las = text.find("\nlas"), bounds = text.find("bounds, which know run times"),
+               las = text.find("\nlas"),
+               bounds = text.find("know run times, which no scheduler does"),
                srtf = text.find("\nsrtf");
   EXPECT_LT(starts, stops);
   EXPECT_LT(stops, las);
@@ -179,6 +192,37 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
     EXPECT_EQ(one["preemptions"], 0) << one["policy"];
     EXPECT_FALSE(one["needs_checkpointing"]) << one["policy"];
   }
+}
+
+TEST(Whatif, SaysWhyKnownRunTimesBoundNothing) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(60, true));
+  folder.write("two.yaml",
+               "gpu_types: {quick: {speed: 2}, slow: {speed: 1}}\n"
+               "nodes: [{count: 1, gpus: 4, type: quick}, {count: 1, gpus: 4, type: slow}]\n");
+  const std::string run = "--sacct log.csv --policy easy,srtf --cluster ";
+  const Json plain = whatif(run + "1x4"), mixed = whatif(run + "two.yaml");
+  EXPECT_TRUE(plain["no_bound"].is_null());
+  EXPECT_TRUE(mixed["runs"][1]["knows_run_times"]);
+  EXPECT_FALSE(mixed["runs"][1]["bound"]);
+  EXPECT_THAT(std::string(mixed["no_bound"]), HasSubstr("GPU types"));
+  EXPECT_THAT(std::string(mixed["verdicts"][0]["text"]), HasSubstr("It bounds nothing here: GPU"));
+  for (const char* cluster : {"1x4", "two.yaml"}) {
+    const Result text = shell("yardmaster whatif --report page.html " + run + cluster);
+    EXPECT_THAT(text.out, HasSubstr("know run times, which no scheduler does"));
+    EXPECT_THAT(text.out, Not(HasSubstr("a bound"))) << "jobs of four GPUs";
+    EXPECT_THAT(read_file("page.html"), Not(HasSubstr("bounds, which")));
+  }
+}
+
+// A log that names its jobs' starts and run times has all that waits need.
+TEST(Whatif, FindsTheClusterWithoutLoggedEnds) {
+  const Folder folder;
+  folder.write("log.txt",
+               "JobID|Submit|Start|Elapsed|State|ReqTRES\n"
+               "1|2024-05-06T10:00:00|2024-05-06T10:05:00|02:00:00|COMPLETED|gres/gpu=4,node=1\n"
+               "2|2024-05-06T10:00:00|2024-05-06T11:05:00|02:00:00|COMPLETED|gres/gpu=4,node=1\n");
+  EXPECT_EQ(whatif("--sacct log.txt --policy fifo")["cluster"]["gpus"], 8);
 }
 
 TEST(Whatif, TakesTunedFilesAndShortNames) {
@@ -200,7 +244,7 @@ TEST(Whatif, RefusesBeforeItPlays) {
   const std::string log = "--sacct log.csv --cluster 1x4 ";
   expect_refused(log + "--policy fifo,easy,fifo", {"--policy", "each name once", "'fifo' twice"});
   expect_refused(log + "--policy a=fifo,a=easy", {"each name once", "'a' twice"});
-  expect_refused(log + "--policy a=", {"--policy", "name=POLICY"});
+  expect_refused(log + "--policy a=", {"policy 'a='", "a policy after '='"});
   expect_refused(log + "--policy srtf,fifo", {"the site's own policy first", "'srtf'"});
   expect_refused(log + "--policy nosuch", {"nosuch"});
   expect_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
@@ -210,7 +254,8 @@ TEST(Whatif, RefusesBeforeItPlays) {
   expect_refused(log + "--policy fifo --report a --json-out a", {"another file than"});
   folder.write("cpus.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,0,0,10\n");
-  expect_refused("--sacct cpus.csv --policy fifo", {"cpus.csv", "trace.gpus_per_node=N"});
+  expect_refused("--sacct cpus.csv --policy fifo",
+                 {"cpus.csv", "trace.gpus_per_node=N", "no row that counts GPUs"});
   EXPECT_EQ(folder.leftovers(), 0);
 }
 

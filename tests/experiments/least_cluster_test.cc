@@ -50,6 +50,13 @@ TEST(LeastCluster, AJobHeldNothingBetweenItsRuns) {
   EXPECT_EQ(of({requeued, ran(10, 60, 4)}), "4x1") << "its last run began at 60";
 }
 
+TEST(LeastCluster, AJobWithoutALoggedEndRanFromItsStartOn) {
+  Job endless = ran(0, -1, 4);
+  endless.run_us = 10;
+  EXPECT_EQ(of({endless, ran(9, 20, 2)}), "6x1");
+  EXPECT_EQ(of({endless, ran(10, 20, 2)}), "4x1") << "it ended at 10";
+}
+
 TEST(LeastCluster, NeedsGpus) {
   try {
     of({ran(0, 10, 0)});

@@ -118,7 +118,7 @@ TEST(WhatifVerdict, NamesTheLongestWaitThoughTheMeanImproves) {
   EXPECT_THAT(verdicts_of(of(jobs))[0].headline,
               HasSubstr("the longest wait would grow from 59,171 s to 144,311 s"));
   jobs.back() = {1, "ada", "gpu", {}, {waits(50'000 * kS), waits(55'000 * kS)}};
-  EXPECT_THAT(verdict(jobs), HasSubstr("not the longest wait"));
+  EXPECT_THAT(verdict(jobs), HasSubstr("the longest wait does not grow by more"));
 }
 
 TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
@@ -140,9 +140,46 @@ TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
 TEST(WhatifVerdict, SaysThatNothingWaitsLonger) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 1000 * kS, 100 * kS);
-  EXPECT_THAT(verdict(jobs), HasSubstr("Nothing waits over 10 % longer"));
+  EXPECT_THAT(
+      verdict(jobs),
+      HasSubstr(
+          "No size class or partition of at least 20 jobs, and no user waits over 10 % longer, "
+          "and the longest wait does not grow by more."));
   for (ComparedJob& job : jobs) job.by[1] = job.by[0];
   EXPECT_EQ(verdict(jobs), "other instead of site: every job waits as long as under site.");
+}
+
+TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS);
+  add(jobs, 5, 64, 10 * kS, 50 * kS);
+  const Comparison comparison = of(jobs);
+  const Verdict said = verdicts_of(comparison)[0];
+  EXPECT_EQ(said.small_classes, 1);
+  EXPECT_THAT(said.headline, HasSubstr(", and no size class or partition of at least 20 jobs waits "
+                                       "over 10 % longer (1 smaller one would)."));
+  EXPECT_THAT(said.text(),
+              HasSubstr("Of those with fewer than 20 jobs, 1 would wait over 10 % longer."));
+}
+
+TEST(WhatifVerdict, ClaimsNothingOfUsersThatTheLogDoesNotName) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS, "", "");
+  EXPECT_THAT(verdict(jobs), HasSubstr("No size class of at least 20 jobs waits over 10 % longer"));
+  add(jobs, 1, 1, 2000 * kS, 9000 * kS, "", "");
+  const std::string said = verdict(jobs);
+  EXPECT_THAT(said, HasSubstr("On average no size class of at least 20 jobs waits over"));
+  EXPECT_THAT(said, Not(HasSubstr("user")));
+  EXPECT_THAT(said, Not(HasSubstr("partition")));
+}
+
+TEST(WhatifVerdict, SaysWhereNothingWaitedInTheLog) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 30, 1, 5 * kS, 5 * kS);
+  for (ComparedJob& job : jobs) job.logged = waits(0);
+  const std::string said = logged_text(of(jobs));
+  EXPECT_THAT(said, HasSubstr("no job waited in the log"));
+  EXPECT_THAT(said, HasSubstr("the simulated mean wait is 5 s."));
 }
 
 TEST(WhatifVerdict, SaysWhereThereIsNoRatio) {
@@ -193,14 +230,33 @@ TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
   EXPECT_GT(change.interval.hi, change.ratio);
 }
 
-TEST(WhatifVerdict, LeavesOutWhatDidNotEnd) {
+// A candidate that starves jobs would look the better for it.
+TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 100 * kS, 100 * kS);
+  add(jobs, 100, 1, 100 * kS, 10 * kS);
+  add(jobs, 20, 8, 10 * kS, 100 * kS);
   jobs[7].by[1] = {};
   const Comparison comparison = of(jobs);
   EXPECT_EQ(comparison.all.by[1].unfinished, 1);
-  EXPECT_EQ(comparison.all.changes[1].jobs, 99);
-  EXPECT_THAT(verdicts_of(comparison)[0].text(), HasSubstr("1 job did not end"));
+  EXPECT_EQ(comparison.all.changes[1].jobs, 119);
+  EXPECT_FALSE(std::isfinite(comparison.all.changes[1].ratio));
+  const std::vector<Verdict> verdicts = verdicts_of(comparison);
+  EXPECT_EQ(verdicts[0].headline, "other instead of site: no verdict: 1 job did not end.");
+  EXPECT_THAT(verdicts[0].text(), HasSubstr("no verdict: 1 job did not end"));
+  EXPECT_EQ(leading(comparison, verdicts), nullptr);
+  EXPECT_THAT(text_of(comparison, verdicts, {"log.txt", "1x8", {}}),
+              HasSubstr("n/a (1 did not end)"));
+}
+
+// Nor would it be fair that the baseline's are left out without a word.
+TEST(WhatifVerdict, CountsWhatDidNotEndUnderTheFirst) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 21, 1, 100 * kS, 100 * kS);
+  add(jobs, 21, 8, 10 * kS, 100 * kS);
+  jobs[0].by[0] = jobs[40].by[0] = jobs[41].by[0] = {};
+  const std::string said = verdict(jobs);
+  EXPECT_THAT(said, HasSubstr("3 jobs did not end under site: no ratio counts them."));
+  EXPECT_THAT(said, Not(HasSubstr("jobs of 8 GPUs"))) << "19 that can be compared";
 }
 
 TEST(WhatifVerdict, RatiosStayOnTheirSide) {
@@ -217,17 +273,20 @@ TEST(WhatifVerdict, RatiosStayOnTheirSide) {
   EXPECT_EQ(seconds_text(0.52), "0.5 s");
 }
 
-TEST(WhatifGroups, SetPreemptionAndBoundsApart) {
-  const std::vector<Group> groups =
-      groups_of({{.name = "site", .needs_checkpointing = true},
-                 {.name = "las", .needs_checkpointing = true},
-                 {.name = "greedy"},
-                 {.name = "srtf", .bound = true, .needs_checkpointing = true}});
+TEST(WhatifGroups, SetPreemptionAndKnownRunTimesApart) {
+  Comparison comparison;
+  comparison.candidates = {{.name = "site", .needs_checkpointing = true},
+                           {.name = "las", .needs_checkpointing = true},
+                           {.name = "greedy"},
+                           {.name = "srtf", .knows_run_times = true, .needs_checkpointing = true}};
+  const std::vector<Group> groups = groups_of(comparison);
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's own stays first";
   EXPECT_THAT(groups[1].heading, HasSubstr("need checkpointing"));
   EXPECT_THAT(groups[1].candidates, ElementsAre(1));
-  EXPECT_THAT(groups[2].heading, HasSubstr("bounds"));
+  EXPECT_EQ(groups[2].heading, "know run times, which no scheduler does (compare, do not compete)");
+  comparison.no_bound = "elastic jobs";
+  EXPECT_THAT(groups_of(comparison)[2].heading, HasSubstr("bounds nothing here: elastic jobs"));
 }
 
 TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
@@ -239,11 +298,11 @@ TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
   const Comparison comparison = compare(jobs, {{.name = "site"},
                                                {.name = "greedy"},
                                                {.name = "las", .needs_checkpointing = true},
-                                               {.name = "srtf", .bound = true}});
+                                               {.name = "srtf", .knows_run_times = true}});
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   EXPECT_EQ(leading(comparison, verdicts)->candidate, 1u);
   EXPECT_THAT(verdicts[1].text(), HasSubstr("needs checkpointing"));
-  EXPECT_THAT(verdicts[2].text(), HasSubstr("a bound, no candidate"));
+  EXPECT_THAT(verdicts[2].text(), HasSubstr("to compare with, no candidate"));
 }
 
 Trace log_of(std::vector<Job> jobs) {
@@ -276,14 +335,18 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   const auto lacks = lacks_of(trace, {.cluster_guessed = true,
                                       .cluster = "4x8",
                                       .notes = {"easy goes by limits: fifo to the digit"}});
-  EXPECT_THAT(
-      lacks,
-      ElementsAre(HasSubstr("the cluster is guessed: 4x8"), HasSubstr("no job asks for GPUs"),
-                  "no job names a time limit; easy goes by limits: fifo to the digit",
-                  "no job names a user: no table by user",
-                  "no job names a partition or queue: no table by partition", HasSubstr("Eligible"),
-                  HasSubstr("no job has a priority"),
-                  "17 rows left out: never started, the first at log.txt:4"));
+  EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
+                                 HasSubstr("no job asks for GPUs"), "no job names a time limit",
+                                 "easy goes by limits: fifo to the digit",
+                                 "no job names a user: no table by user",
+                                 "no job names a partition or queue: no table by partition",
+                                 HasSubstr("Eligible"), HasSubstr("no job has a priority"),
+                                 "17 rows left out: never started, the first at log.txt:4"));
+  Trace noted = log_of({logged_job()});
+  noted.notices = {{"counted as nodes", 3, "log.txt:2"}};
+  EXPECT_THAT(lacks_of(noted, {.has_eligible = true, .by_submit = true}),
+              ElementsAre(HasSubstr("trace.arrival=Submit"),
+                          "counted as nodes (3 rows, the first at log.txt:2)"));
   Job unknown = logged_job();
   unknown.limit_us = -1;
   unknown.logged_start_us = -1;
@@ -292,31 +355,31 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
                           "1 of 2 jobs do not say when they started: simulated, but not counted"));
 }
 
-TEST(WhatifLacks, FindsAColumnWhateverTheFormat) {
-  const auto names = [](const std::string& text) {
+// Names of columns count, not what users wrote.
+TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
+  const auto names = [](const std::string& format, const std::string& text) {
     const testing::TempFile file("log", text);
-    return names_eligible(file.path());
+    return names_eligible(file.path(), format);
   };
-  EXPECT_TRUE(names("JobID|Submit|Eligible|Start\n"));
-  EXPECT_TRUE(names("job_id,submit_s,ELIGIBLE_S\n"));
-  EXPECT_TRUE(names("{\"jobs\": [\n{\n\"id\": 1,\n\"time\": {\n\"eligible\": 3}}]}"));
-  EXPECT_FALSE(names("JobID|Submit|Start|Comment\n1|2|3|a\n1|2|3|b\n1|2|3|not eligible\n"));
-  EXPECT_FALSE(names(""));
+  const std::string rest = "|Start|End|Elapsed|State|ReqTRES|JobName\n";
+  EXPECT_TRUE(names("sacct", "JobID|Submit|Eligible" + rest));
+  EXPECT_FALSE(names("sacct", "JobID|Submit" + rest + "1|2|3|4|5|6|7|eligible\n"));
+  EXPECT_FALSE(names("sacct", "JobID|Submit|NotEligible" + rest));
+  const auto json = [&](const std::string& job) {
+    return names("sacct-json", "{\"meta\": {}, \"jobs\": [{\"id\": 1}, " + job + "]}");
+  };
+  EXPECT_TRUE(json(R"({"name": "a", "time": {"limit": {"set": true}, "eligible": 3}})"));
+  EXPECT_FALSE(json(R"({"name": "eligible", "time": {"start": 3}})"));
+  EXPECT_FALSE(json(R"({"eligible": 1, "time": {"start": {"eligible": 3}}})"));
+  EXPECT_FALSE(names("csv", "job_id,eligible_s\n")) << "its reader does not look at it";
+  EXPECT_FALSE(names("sacct", ""));
 }
 
 TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {
   Job job = logged_job();
-  EXPECT_NO_THROW(need_times(log_of({job}), true));
-  job.gpus = 0;
-  EXPECT_NO_THROW(need_times(log_of({job}), false));
-  try {
-    need_times(log_of({job}), true);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("trace.gpus_per_node=N"));
-  }
+  EXPECT_NO_THROW(need_times(log_of({job})));
   job.logged_start_us = -1;
-  EXPECT_THROW(need_times(log_of({job}), false), InputError);
+  EXPECT_THROW(need_times(log_of({job})), InputError);
 }
 
 TEST(WhatifPrinting, TextAndJsonHaveTheSameVerdict) {

@@ -8,6 +8,7 @@
 
 #include "env/base/error.h"
 #include "env/base/version.h"
+#include "experiments/bound.h"
 #include "experiments/jobs_csv.h"
 #include "experiments/least_cluster.h"
 #include "experiments/programs/sim/command.h"
@@ -108,7 +109,7 @@ whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& conte
   out.name = contestant.name;
   out.level = run.level;
   out.speeds = run.speeds;
-  out.bound = is_bound(run.level);
+  out.knows_run_times = is_bound(run.level);
   out.preemptions = run.summary.preemptions;
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
@@ -125,21 +126,28 @@ bool find_cluster(ScenarioOptions& scenario) {
   const Trace log = load_trace(scenario.trace, {.format = scenario.format,
                                                 .skip_unusable = scenario.skip_unusable,
                                                 .settings = scenario.trace_settings});
-  whatif::need_times(log, true);
+  whatif::need_times(log);
   scenario.cluster = least_cluster(log);
   return true;
 }
 
-std::vector<std::string> lacks_of(const Scenario& scenario,
+std::vector<std::string> lacks_of(const ScenarioOptions& options, const Scenario& scenario,
                                   const std::vector<Contestant>& contestants, bool guessed) {
   whatif::LogFacts facts;
   facts.cluster_guessed = guessed;
   facts.cluster = scenario.cluster.text;
-  facts.has_eligible = whatif::names_eligible(scenario.trace.source);
+  facts.has_eligible = whatif::names_eligible(scenario.trace.source, scenario.trace.format);
+  const Setting* arrival = options.trace_settings.find("arrival");
+  facts.by_submit = arrival != nullptr && arrival->value == "Submit";
   if (!has_limits(scenario.trace)) {
     std::vector<const Contestant*> all;
     for (const Contestant& who : contestants) all.push_back(&who);
     facts.notes = limits_notes(all);
+  }
+  for (const Contestant& who : contestants) {
+    if (!lacks_sizes(who, scenario.trace)) continue;
+    facts.notes.push_back(who.name +
+                          " says how large elastic jobs are, and no job here is elastic");
   }
   return whatif::lacks_of(scenario.trace, facts);
 }
@@ -175,8 +183,8 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
-  note_scenario(scenario, contestants);
-  whatif::need_times(scenario.trace, false);
+  note_scenario(scenario, {});  // what it would say of policies stands in the list of lacks
+  whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);
 
   std::vector<Run> runs;
@@ -188,9 +196,11 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
-  const whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  comparison.no_bound = why_no_bound(scenario, runs.front().rules);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
-  const std::vector<std::string> lacks = lacks_of(scenario, contestants, guessed);
+  const std::vector<std::string> lacks =
+      lacks_of(options.common.scenario, scenario, contestants, guessed);
   const std::string cluster =
       scenario.cluster.text + (guessed ? " (inferred: the most that was held at once)" : "");
 
