@@ -119,6 +119,17 @@ bool JsonTaker::object(const std::string& place, const Json& value) {
 
 void JsonTaker::text(const std::string& place, const Json& value, std::string& out) {
   if (value.is_null() || flaw_) return;
+  if (value.is_number()) {
+    const auto real = value.get<double>();
+    if (value.is_number_integer()) {
+      out = value.dump();
+    } else if (std::abs(real) < 0x1p53 && real == std::trunc(real)) {
+      out = std::to_string(static_cast<int64_t>(real));
+    } else {
+      fail(place, "no text", "a text or a whole number", shown(value));
+    }
+    return;
+  }
   if (!value.is_string()) return fail(place, "no text", "a text", shown(value));
   out = value.get_ref<const std::string&>();
 }

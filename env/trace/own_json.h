@@ -31,6 +31,7 @@ Json seconds_json(int64_t us);
 class JsonTaker {
  public:
   // Each leaves `out` as it is where `value` is null.
+  // A whole number is a text, too: ids of jobs and users are often numbers.
   void text(const std::string& place, const Json& value, std::string& out);
   void seconds(const std::string& place, const Json& value, int64_t& out_us);
   void whole(const std::string& place, const Json& value, int64_t least, int64_t most,
