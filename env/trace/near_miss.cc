@@ -162,9 +162,9 @@ void refuse_late_names(const FileHead& head) {
       const std::string line = std::to_string(number);
       throw InputError(head.name + ":1", "a line of column names, or a row",
                        shown(head.line(1)) + "; what " + name + " begins with stands on line " +
-                           line + ": take the " + (number == 2 ? "line" : "lines") +
-                           " in front of it out (tail -n +" + line + " " + head.name +
-                           " > jobs.txt)");
+                           line + ": take the " +
+                           (number == 2 ? "line out" : "lines in front of it out") + " (tail -n +" +
+                           line + " " + head.name + " > jobs.txt)");
     }
   }
 }

@@ -180,14 +180,14 @@ void SacctLog::check_settings() const {
     throw InputError(std::string("trace.") + key, expected, got);
   };
   if (is_given("zone") && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
-    unanswered("zone", "a log whose times are dates, for which trace.zone names the clock",
+    unanswered("zone", "a log with dates, whose clock trace.zone names",
                rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
     unanswered("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
-    unanswered("shards_per_gpu", "a log that counts gres/shard", rows_.where_names() + " without");
+    unanswered("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without");
   }
 }
 
