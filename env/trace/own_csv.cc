@@ -366,6 +366,7 @@ class OwnCsvReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
+    settle_clocks(rows, job);
     if (!rows.in_order(start, end, job)) return false;
     job.run_us = job.logged_end_us - job.logged_start_us;
     return true;

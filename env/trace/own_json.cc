@@ -10,6 +10,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/trace/longest.h"
+#include "env/trace/rows.h"
 
 namespace yard {
 namespace {
@@ -92,6 +93,13 @@ std::string dump_json(const Json& json, const std::string& where) {
     throw InputError(where, "texts in UTF-8, as JSON needs them",
                      json.dump(-1, ' ', true, Json::error_handler_t::replace));
   }
+}
+
+void settle_clocks(Rows& rows, Job& job) {
+  const int64_t early_us = job.submit_us - job.logged_start_us;
+  if (job.logged_start_us < 0 || early_us <= 0 || early_us > 5 * kUsPerS) return;
+  job.submit_us = job.logged_start_us;
+  rows.notice("start up to 5 s before submission, as clocks differ: taken as the same moment");
 }
 
 Json seconds_json(int64_t us) {

@@ -12,6 +12,8 @@
 
 namespace yard {
 
+class Rows;
+
 using Json = nlohmann::ordered_json;
 
 // Returns nothing, and where the text stops to be JSON in `flaw`.
@@ -23,6 +25,9 @@ std::string dump_json(const Json& json, const std::string& where);
 // Returns the beginning of the value's text, for messages, whatever the value is.
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
+
+// Lets a job whose log has it start up to 5 s before its submission come when it started.
+void settle_clocks(Rows& rows, Job& job);
 
 // Seconds as a number; where a double cannot hold the microseconds, as the exact text.
 Json seconds_json(int64_t us);

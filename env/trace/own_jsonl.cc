@@ -285,6 +285,7 @@ class OwnJsonlReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
+    settle_clocks(rows, job);
     if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
       rows.unusable("times out of order", "submission, start and end that follow each other",
                     "others");

@@ -179,7 +179,8 @@ void SacctLog::check_settings() const {
                               const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
   };
-  if (is_given("zone") && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
+  const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
+  if (zone && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
     unanswered("zone", "a log with dates, whose clock trace.zone names",
                rows_.where_names() + " with seconds since 1970");
   }

@@ -404,6 +404,10 @@ TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
   const Trace twice = parse_trace(names + "a,0,10,1\n" + names + "b,0,10,1\n", "t", {});
   EXPECT_EQ(twice.jobs.size(), 2u);
   ASSERT_EQ(twice.notices.size(), 1u);
+  const Trace early = parse_trace("job_id,submit_s,start_s,end_s,gpus\na,12,10,20,1\n", "t", {});
+  EXPECT_EQ(early.jobs.at(0).run_us, 10'000'000);
+  ASSERT_EQ(early.notices.size(), 1u);
+  EXPECT_THAT(early.notices[0].reason, HasSubstr("the same moment"));
   EXPECT_THAT(error_of(names + "a,0,10,0.5\n", ""), HasSubstr("gpu_milli"));
   EXPECT_THAT(error_of(names + "a,0,10,1\nb,0", ""), HasSubstr("the last line is cut off"));
   EXPECT_THAT(error_of("Title of the sheet\n" + names + "a,0,10,1\n", ""), HasSubstr("tail -n +2"));
