@@ -391,6 +391,10 @@ bool SacctLog::read_request(Job& job) {
         "more GPUs allocated than requested, as with --exclusive: the job holds what was "
         "allocated; --set trace.gpus=requested takes what was requested");
   }
+  const bool by_gres = counts && !asked.names_gpus() && !given.names_gpus() && job.gpus > 0;
+  if (by_gres && gres == at_.alloc_gres && std::max(request.nodes, asked.nodes) > 1) {
+    rows_.notice("AllocGRES is read as the GPUs of each node, as ReqGRES is");
+  }
   if (counts && (asked.num_gpu_types > 1 || given.num_gpu_types > 1)) {
     rows_.notice("GPUs of several types in one job: it is read as one that runs on any type");
   }

@@ -262,6 +262,8 @@ TEST(SacctRows, AllocGresCountsWhereNoTresDoes) {
       "JobID|User|State|Submit|Start|End|AllocGRES|NNodes\n1|u|COMPLETED|2018-03-04T10:00:00|"
       "2018-03-04T10:05:00|2018-03-04T11:05:00|gpu:4|2\n");
   EXPECT_EQ(trace.jobs.at(0).gpus, 8);
+  ASSERT_EQ(trace.notices.size(), 1u);
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("of each node"));
 }
 
 TEST(SacctRows, OwnTablesAreNotTakenForSacct) {
