@@ -110,12 +110,12 @@ std::string_view Lines::head() {
 bool Lines::next(std::string_view& line) {
   if (!begun_) head();
   size_t seen = 0;  // of the line, without an end so far
-  ending_ = "\n";
   for (;;) {
     const size_t end = buffer_.find('\n', at_ + seen);
     if (end != std::string::npos) {
       line = std::string_view(buffer_).substr(at_, end - at_);
       at_ = end + 1;
+      ending_ = "\n";
       break;
     }
     seen = buffer_.size() - at_;

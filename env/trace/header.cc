@@ -201,21 +201,22 @@ std::optional<std::string> nearest_column(std::string_view name,
 }
 
 std::string column_advice(const std::vector<std::string>& missing,
-                          const std::vector<std::string>& columns) {
+                          const std::vector<std::string>& columns, const std::string& what) {
   std::vector<std::string> left = columns, guesses, option;
+  const std::string any = what == "key" ? "KEY" : "COLUMN";
   bool all = true;
   for (const std::string& name : missing) {
     const auto guess = nearest_column(name, left);
     all = all && guess.has_value();
-    option.push_back(name + "=" + guess.value_or("COLUMN"));
+    option.push_back(name + "=" + guess.value_or(any));
     if (!guess) continue;
     guesses.push_back("`" + *guess + "`");
     std::erase(left, *guess);
   }
   const std::string how = "--columns " + join(option, ",");
-  if (guesses.empty()) return "say which column it is with " + how;
-  return std::string("did you mean the column") + (guesses.size() > 1 ? "s " : " ") +
-         join(guesses) + "? " + how + (all ? "" : " (COLUMN: one of the file's)");
+  if (guesses.empty()) return "say which " + what + " it is with " + how;
+  return "did you mean the " + what + (guesses.size() > 1 ? "s " : " ") + join(guesses) + "? " +
+         how + (all ? "" : " (" + any + ": one of the file's)");
 }
 
 }  // namespace yard

@@ -48,8 +48,9 @@ std::optional<std::string> nearest_name(std::string_view typed,
                                         const std::vector<std::string>& names);
 
 // What to write where own columns are missing: "did you mean the column `submit_time`? --columns
-// submit_s=submit_time"; without a guess, how --columns is written.
+// submit_s=submit_time" (`what`: "key" of JSON); without a guess, how --columns is written.
 std::string column_advice(const std::vector<std::string>& missing,
-                          const std::vector<std::string>& columns);
+                          const std::vector<std::string>& columns,
+                          const std::string& what = "column");
 
 }  // namespace yard

@@ -5,8 +5,12 @@
 #include <cctype>
 
 #include "env/base/error.h"
+#include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/own_fields.h"
+#include "env/trace/rows.h"
+#include "env/trace/sacct_columns.h"
+#include "env/trace/sacct_lines.h"
 #include "env/trace/split.h"
 
 namespace yard {
@@ -138,7 +142,31 @@ void refuse_json(const FileHead& head) {
     if (std::ranges::count(keys, name) == 0) missing.emplace_back(name);
   }
   throw InputError(head.name + ":1", "keys " + join(missing),
-                   "'" + join(keys, ",") + "'; " + column_advice(missing, keys));
+                   "'" + join(keys, ",") + "'; " + column_advice(missing, keys, "key"));
+}
+
+// A warning or a title in front of the names, as `sacct 2>&1` and spreadsheets have them: some
+// format knows the file from one of the next lines on.
+void refuse_late_names(const FileHead& head) {
+  constexpr int kLast = 5;
+  std::string_view rest = head.text;
+  for (int number = 2; number <= kLast; ++number) {
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    if (trim(rest).empty()) return;
+    const FileHead below = FileHead::of(head.name, rest);
+    for (const std::string& name : Registry<TraceReader>::names()) {
+      const auto reader = Registry<TraceReader>::make(name, {});
+      const auto sacct = read_sacct_header(below.line(1));
+      const bool names = below.is_json() || reader->layout().names == 1 || (sacct && sacct->known);
+      if (!names || !reader->recognises(below)) continue;
+      const std::string line = std::to_string(number);
+      throw InputError(head.name + ":1", "a line of column names, or a row",
+                       shown(head.line(1)) + "; what " + name + " begins with stands on line " +
+                           line + ": take the " +
+                           (number == 2 ? "line out" : "lines in front of it out") + " (tail -n +" +
+                           line + " " + head.name + " > jobs.txt)");
+    }
+  }
 }
 
 // A comment, or Excel's "sep=;", in front of the names.
@@ -192,9 +220,15 @@ void refuse_sacct(const FileHead& head) {
   const auto has = [&](std::string_view name) {
     return std::ranges::any_of(names, [&](std::string_view one) { return lower(one) == name; });
   };
-  const bool sacct = has("jobid") || has("jobidraw") || has("alloctres") || has("reqtres") ||
-                     (has("elapsed") && has("state"));
-  if (!sacct) return;
+  // Spelled as sacct spells them, and of no word alone: "jobid" and "state" are in many tables.
+  const auto sacct_only = std::ranges::count_if(names, [](std::string_view name) {
+    const bool two_words = std::ranges::any_of(name.substr(std::min<size_t>(1, name.size())),
+                                               [](char c) { return c >= 'A' && c <= 'Z'; });
+    return two_words && sacct_column(name) == name;
+  });
+  const bool bars = head.line(1).find('|') != std::string_view::npos;
+  const bool with_bars = bars && has("elapsed") && has("state");
+  if (sacct_only < 2 && !with_bars) return;
   if (head.line(1).find('|') == std::string_view::npos) {
     refuse(head, "sacct's columns without '|' between them",
            "print them with sacct --parsable2, or name ours with --columns job_id=JobID,...");
@@ -244,6 +278,7 @@ void refuse_unreadable(const FileHead& head) {
 void refuse_unknown(const FileHead& head) {
   const std::string_view text = trim(head.text);
   if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
+  refuse_late_names(head);
   refuse_first_line(head);
   refuse_blanks(head);
   refuse_sacct(head);

@@ -1,5 +1,6 @@
 // Yardmaster's own CSV: quotes as in RFC 4180, groups as JSON in their cell, lists joined by '|'.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "env/base/csv.h"
@@ -18,9 +19,11 @@
 namespace yard {
 namespace {
 
-// A text that says nothing without quotes is one in quotes: somebody may be called None.
+// A text that says nothing without quotes, or has blanks at its ends, stands in quotes: a user may
+// be called None.
 void append_cell(std::string_view cell, std::string& out) {
-  if (cell.empty() || !is_missing(cell) || cell.find('"') != cell.npos) {
+  const bool plain = !is_missing(cell) && cell == trim(cell);
+  if (cell.empty() || plain || cell.find_first_of(",\"\r\n") != cell.npos) {
     return append_csv_cell(cell, out);
   }
   out += '"';
@@ -97,7 +100,7 @@ class FromCells {
     const int column = next();
     const bool id = std::string_view(name) == "job_id";
     if (column >= 0 && ok_ && (id || !missing(column) || rows_.quoted(column))) {
-      value = rows_.field(column);
+      value = rows_.quoted(column) ? std::string(rows_.field(column)) : rows_.trimmed(column);
     }
     if (ok_ && value.empty() && id) ok_ = rows_.text(column, value);
   }
@@ -122,6 +125,10 @@ class FromCells {
     const bool needed = std::string_view(name) == "gpus";
     if (!ok_ || (!needed && missing(column))) return;
     settle_comma(column);
+    if (const auto real = parse_double(rows_.trimmed(column));
+        needed && real && *real > 0 && *real != std::trunc(*real)) {
+      return fail(column, {"", "gpus is not a whole number", kWholeGpus, got(column)});
+    }
     ok_ = rows_.whole(column, value, least);
   }
   void number(const char*, double& value, double least, double) {
@@ -155,7 +162,8 @@ class FromCells {
         taker.texts(rows_.columns()[column], from, value);
       });
     }
-    for (const std::string_view one : split(rows_.field(column), '|')) value.emplace_back(one);
+    for (const std::string_view one : split(rows_.field(column), '|'))
+      value.emplace_back(trim(one));
     if (std::ranges::count(value, "") == 0) return;
     fail(column, {"", "an empty text", "texts joined by '|'", got(column)});
   }
@@ -358,6 +366,7 @@ class OwnCsvReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
+    settle_clocks(rows, job);
     if (!rows.in_order(start, end, job)) return false;
     job.run_us = job.logged_end_us - job.logged_start_us;
     return true;

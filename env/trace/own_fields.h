@@ -73,6 +73,11 @@ void check_renames(const Renames& renames);
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_text(const char* what, const std::vector<std::string>& names);
 
+// What a number of GPUs must be where a part of one is given.
+inline constexpr const char* kWholeGpus =
+    "a whole number of GPUs (a part of one is gpu_milli of a group: gpus 1 and groups "
+    "[{\"count\":1,\"gpu_milli\":500}])";
+
 // Why a value cannot be used, and where in the job it stands.
 struct Flaw {
   std::string place, reason, expected, got;

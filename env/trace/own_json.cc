@@ -10,6 +10,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "env/trace/longest.h"
+#include "env/trace/rows.h"
 
 namespace yard {
 namespace {
@@ -94,6 +95,13 @@ std::string dump_json(const Json& json, const std::string& where) {
   }
 }
 
+void settle_clocks(Rows& rows, Job& job) {
+  const int64_t early_us = job.submit_us - job.logged_start_us;
+  if (job.logged_start_us < 0 || early_us <= 0 || early_us > 5 * kUsPerS) return;
+  job.submit_us = job.logged_start_us;
+  rows.notice("start up to 5 s before submission, as clocks differ: taken as the same moment");
+}
+
 Json seconds_json(int64_t us) {
   if (us % kUsPerS == 0) return us / kUsPerS;
   const double s = static_cast<double>(us) / 1e6;
@@ -119,6 +127,17 @@ bool JsonTaker::object(const std::string& place, const Json& value) {
 
 void JsonTaker::text(const std::string& place, const Json& value, std::string& out) {
   if (value.is_null() || flaw_) return;
+  if (value.is_number()) {
+    const auto real = value.get<double>();
+    if (value.is_number_integer()) {
+      out = value.dump();
+    } else if (std::abs(real) < 0x1p53 && real == std::trunc(real)) {
+      out = std::to_string(static_cast<int64_t>(real));
+    } else {
+      fail(place, "no text", "a text or a whole number", shown(value));
+    }
+    return;
+  }
   if (!value.is_string()) return fail(place, "no text", "a text", shown(value));
   out = value.get_ref<const std::string&>();
 }

@@ -12,6 +12,8 @@
 
 namespace yard {
 
+class Rows;
+
 using Json = nlohmann::ordered_json;
 
 // Returns nothing, and where the text stops to be JSON in `flaw`.
@@ -24,6 +26,9 @@ std::string dump_json(const Json& json, const std::string& where);
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
 
+// Lets a job whose log has it start up to 5 s before its submission come when it started.
+void settle_clocks(Rows& rows, Job& job);
+
 // Seconds as a number; where a double cannot hold the microseconds, as the exact text.
 Json seconds_json(int64_t us);
 
@@ -31,6 +36,7 @@ Json seconds_json(int64_t us);
 class JsonTaker {
  public:
   // Each leaves `out` as it is where `value` is null.
+  // A whole number is a text, too: ids of jobs and users are often numbers.
   void text(const std::string& place, const Json& value, std::string& out);
   void seconds(const std::string& place, const Json& value, int64_t& out_us);
   void whole(const std::string& place, const Json& value, int64_t least, int64_t most,

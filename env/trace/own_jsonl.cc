@@ -1,6 +1,7 @@
 // Yardmaster's own JSONL: one object a line and job, its keys named as the columns of the CSV.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -65,6 +66,13 @@ class FromJson {
     if (us < -1) taker.fail(key(name), "no time", "a time", "nothing");
   }
   void whole(const char* name, int32_t& value, int32_t least) {
+    const Json& value_of = said(name);
+    if (std::string_view(name) == "gpus" && value_of.is_number()) {
+      const auto real = value_of.get<double>();
+      if (real > 0 && real != std::trunc(real)) {
+        return taker.fail(key(name), "no such number", kWholeGpus, value_of.dump());
+      }
+    }
     taker.whole(key(name), said(name), least, value);
   }
   void whole(const char* name, int64_t& value, int64_t least) {
@@ -240,6 +248,10 @@ class OwnJsonlReader final : public TraceReader {
       std::optional<Flaw> flaw = broken;
       if (from) flaw = read_job(*from, rows.renames(), job, epoch_s, reading);
       if (flaw) {
+        if (!from && rows.cut_off() && !rows.line().ends_with('}')) {
+          flaw->reason = "the last line is cut off";
+          flaw->got = "a line that is cut off, as in a file copied while it was written";
+        }
         rows.unusable_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
       }
@@ -273,6 +285,7 @@ class OwnJsonlReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
+    settle_clocks(rows, job);
     if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
       rows.unusable("times out of order", "submission, start and end that follow each other",
                     "others");

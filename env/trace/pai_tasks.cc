@@ -116,8 +116,8 @@ class PaiTasksReader final : public TraceReader {
     for (Gathered& one : jobs) add_job(rows, std::move(one), submissions);
     if (submissions.empty() && rows.size() > 0) {
       rows.note_file(
-          "jobs arrive when they started, so that no wait is in it: put pai_job_table.csv "
-          "beside it, which says when they were submitted");
+          "jobs arrive when they started, so that no wait is in it: put pai_job_table.csv, "
+          "which says when they were submitted, into the same folder");
     }
   }
 

@@ -135,6 +135,11 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 }  // namespace
 
 FileHead FileHead::of(std::string name, std::string_view text) {
+  // Rows passes over blank lines in front of the names, too.
+  while (!text.empty() && trim(text.substr(0, text.find('\n'))).empty() &&
+         text.find('\n') != text.npos) {
+    text.remove_prefix(text.find('\n') + 1);
+  }
   FileHead head{std::move(name), text, {}};
   if (head.is_json()) return head;
   const std::string_view line = head.line(1);

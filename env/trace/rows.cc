@@ -66,7 +66,11 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
   columns_ = layout.columns;
   std::string_view line;
   for (int32_t i = 1; i <= layout.head && lines.next(line); ++i) {
+    while (i == layout.names && trim(line).empty() && lines.next(line)) {
+    }
     if (i != layout.names) continue;
+    names_ = line;
+    on_line_ = static_cast<int32_t>(lines.number());
     if (layout_.separator == ',') layout_.separator = separator_of(line);
     if (line.find('"') != line.npos) layout_.quotes = true;
     const auto names = column_names(line, layout_.separator);
@@ -87,7 +91,7 @@ int Rows::optional_column(std::string_view name) const {
 }
 
 std::string Rows::where_names() const {
-  return lines_->name() + ":" + std::to_string(std::max(layout_.names, 1));
+  return lines_->name() + ":" + std::to_string(std::max(on_line_, 1));
 }
 
 int Rows::column(std::string_view name) const {
@@ -139,6 +143,10 @@ bool Rows::next() {
       row_ = row_.substr(0, row_.find(layout_.comment));
     }
     begun_ = true;
+    if (!names_.empty() && row_ == names_) {
+      notice(kNamesAgain);
+      continue;
+    }
     if (!layout_.quotes || row_.find('"') == row_.npos) {
       split_line(row_, layout_.separator, fields_);
     } else if (!split_quoted(row_, layout_.separator, unquoted_, fields_)) {
@@ -153,10 +161,21 @@ bool Rows::next() {
       fields_.erase(whole + 1, whole + 1 + static_cast<ptrdiff_t>(surplus));
     }
     if (layout_.ragged || fields_.size() == columns_.size()) return true;
-    unusable("wrong number of fields", std::to_string(columns_.size()) + " fields",
-             std::to_string(fields_.size()));
+    const std::string expected = std::to_string(columns_.size()) + " fields";
+    const std::string got = std::to_string(fields_.size());
+    if (fields_.size() < columns_.size()) {
+      too_few(expected, got);
+    } else {
+      unusable("wrong number of fields", expected, got);
+    }
   }
   return false;
+}
+
+void Rows::too_few(const std::string& expected, const std::string& got) {
+  if (!cut_off()) return unusable("wrong number of fields", expected, got);
+  unusable("the last line is cut off", expected,
+           got + ": the last line is cut off, as in a file copied while it was written");
 }
 
 void Rows::unusable_at(const std::string& place, const std::string& reason,

@@ -42,6 +42,10 @@ struct Layout {
   std::string free_text = {};  // the column to which separators belong that a row has too many of
 };
 
+// Of a row that is the line of column names once more.
+inline constexpr const char* kNamesAgain =
+    "the line of column names once more, as where files were put together: passed over";
+
 class Rows {
  public:
   // `lines` outlives this. Empty lines are passed over. `renames`: what the caller calls columns.
@@ -100,6 +104,11 @@ class Rows {
   void unusable_at(const std::string& place, const std::string& reason, const std::string& expected,
                    const std::string& got);
 
+  // The same of a row with fewer fields than it should have: one on the last line, where that has
+  // no end, is cut off.
+  void too_few(const std::string& expected, const std::string& got);
+  bool cut_off() const { return lines_->ending().empty(); }
+
   // Counts the present row as one that holds no job to replay.
   void left_out(const std::string& reason) { left_out(reason, line_number()); }
 
@@ -153,6 +162,8 @@ class Rows {
   Layout layout_;
   Renames renames_;
   std::vector<std::string> columns_;
+  std::string names_;    // the line of column names as it stands, empty without one
+  int32_t on_line_ = 0;  // its number
   int free_text_ = -1;
   std::string_view row_;
   int32_t first_line_ = 0;

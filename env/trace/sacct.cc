@@ -46,7 +46,7 @@ class SacctReader final : public TraceReader {
     if (!rows.next()) return;
     std::optional<SacctHeader> header = read_sacct_header(rows.line());
     if (!header || !header->known) refuse(rows, header);
-    SacctLog log(config_, settings_, rows, header->columns);
+    SacctLog log(config_, settings_, rows, header->columns, header->is_table());
     SacctLines lines(rows, std::move(*header), SacctLog::used_columns());
     while (lines.next()) log.take(lines.fields());
     log.finish();

@@ -22,6 +22,13 @@ std::optional<int64_t> count(std::string_view text, int64_t most = kMost) {
 
 std::optional<int64_t> parse_slurm_s(std::string_view text) {
   int64_t total_s = 0;
+  std::string slurm;  // "1 days 02:00:00", "1 day, 2:00:00" as "1-02:00:00"
+  if (const size_t day = text.find(" day"); day != text.npos) {
+    const size_t clock = text.find_first_not_of("s, ", day + 4);
+    if (clock == text.npos) return std::nullopt;
+    slurm = std::string(text.substr(0, day)) + "-" + std::string(text.substr(clock));
+    text = slurm;
+  }
   const size_t dash = text.find('-');
   if (dash != text.npos) {
     const std::optional<int64_t> days = count(text.substr(0, dash), kMostDays);
@@ -186,6 +193,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
     }
     if (!type.empty() && std::ranges::find(types, type) == types.end()) types.push_back(type);
   }
+  tres.num_gpu_types = types.size();
   if (types.size() == 1) tres.gpu_type = types.front();
   if (tres.gpus >= 0) {
     tres.gpus = std::max<int64_t>(0, tres.gpus - sliced);  // gres/gpu counts slices as well

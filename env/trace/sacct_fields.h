@@ -9,7 +9,8 @@
 
 namespace yard {
 
-// "1-02:00:00", "00:10:00", "05:30" or "00:00:08.125" to seconds, the fraction cut off.
+// "1-02:00:00", "00:10:00", "05:30" or "00:00:08.125" to seconds, the fraction cut off;
+// also "1 days 02:00:00", as pandas writes it.
 std::optional<int64_t> parse_slurm_s(std::string_view text);
 
 // "4000M", "16G", "62.50G" or "512" (MiB) to MiB, rounded up. "4Gn" and "2Gc", as Slurm
@@ -30,6 +31,7 @@ struct Tres {
   int64_t shards = -1, mps = -1;  // gres/shard; gres/mps: hundredths of a GPU
   std::vector<GpuSlices> slices;  // MIG
   std::string gpu_type;           // of the only type that is named
+  size_t num_gpu_types = 0;       // that are named
 
   bool names_gpus() const { return gpus >= 0 || shards >= 0 || mps >= 0 || !slices.empty(); }
 };

@@ -179,16 +179,16 @@ void SacctLog::check_settings() const {
                               const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
   };
-  if (is_given("zone") && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
-    unanswered("zone", "a log with dates, of whose clock it speaks",
+  const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
+  if (zone && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
+    unanswered("zone", "a log with dates, whose clock trace.zone names",
                rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
     unanswered("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
-    unanswered("shards_per_gpu", "a log with gres/shard, of which it speaks",
-               rows_.where_names() + " without");
+    unanswered("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without");
   }
 }
 
@@ -209,13 +209,20 @@ void SacctLog::join_all() {
   };
   for (size_t i = 0; i < num_runs_; ++i) {
     Run& one = run(i);
-    if (one.unallocated && allocations_seen_) {
+    if (one.from_real && whole_ids_.contains(one.job.id)) {
+      drop(one, kStep);
+    } else if (one.unallocated && allocations_seen_) {
       drop(one, kNeverStarted);
     } else {
       enter(one.job.id, one.cluster, i, false);
     }
   }
-  for (size_t i = 0; i < marks_.size(); ++i) enter(marks_[i].id, marks_[i].cluster, i, true);
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    Mark& mark = marks_[i];
+    const bool is_step = mark.from_real && whole_ids_.contains(mark.id);
+    if (is_step) mark.reason = kStep;
+    if (!is_step) enter(mark.id, mark.cluster, i, true);
+  }
   std::ranges::sort(entries);
   for (size_t first = 0, end = 0; first < entries.size(); first = end) {
     throw_if_interrupted();

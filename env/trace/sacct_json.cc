@@ -135,8 +135,8 @@ class SacctJsonReader final : public TraceReader {
 
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view key) { return head.text.find(key) != head.text.npos; };
-    return head.is_json() && has("\"jobs\"") && (has("\"job_id\"") || has("\"meta\"")) &&
-           !has("\"submit_s\"");
+    const bool others = has("\"job_id\"") || has("\"meta\"") || has("\"warnings\"");
+    return head.is_json() && has("\"jobs\"") && others && !has("\"submit_s\"");
   }
 
   Layout layout() const override {
@@ -151,8 +151,8 @@ class SacctJsonReader final : public TraceReader {
       text += '\n';
     }
     SacctLog log(config_, settings_, rows, kColumns);
-    std::string list;  // the document's key whose value is being read
-    int32_t jobs = 0;
+    std::string list;                // the document's key whose value is being read
+    int32_t jobs = 0, timeless = 0;  // timeless: the first job without its times
     const auto take = [&](int depth, Json::parse_event_t event, Json& value) {
       using Event = Json::parse_event_t;
       if (event == Event::key) {
@@ -162,9 +162,10 @@ class SacctJsonReader final : public TraceReader {
       if (event != Event::object_end || depth != 2 || list != "jobs") return true;
       rows.begins_at(++jobs);
       if (!at(value, "time").is_object()) {
-        throw InputError(rows.where_names(), "jobs with their \"time\", as sacct --json prints",
-                         "job " + std::to_string(jobs) + " without");
+        if (timeless == 0) timeless = jobs;
+        return false;
       }
+      if (timeless > 0) return false;
       const std::vector<std::string> row = row_of(value);
       log.take({row.begin(), row.end()});
       return false;  // it need not be kept
@@ -172,6 +173,11 @@ class SacctJsonReader final : public TraceReader {
     try {
       [[maybe_unused]] const Json rest = Json::parse(text, take);
     } catch (const Json::parse_error& flaw) {
+      if (flaw.byte >= text.size()) {  // behind the last line's end
+        throw InputError(rows.source(), "JSON, as sacct --json prints it",
+                         "a part of it: the end is cut off, as in a file copied while it was "
+                         "written");
+      }
       const size_t read = std::min(flaw.byte, text.size());
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(read > 0 ? read - 1 : 0);
       const auto line = 1 + std::count(text.begin(), end, '\n');
@@ -179,6 +185,15 @@ class SacctJsonReader final : public TraceReader {
                        "JSON, as sacct --json prints it", json_flaw(flaw));
     } catch (const Json::exception& flaw) {
       throw InputError(rows.where_names(), "JSON, as sacct --json prints it", json_flaw(flaw));
+    }
+    if (timeless > 0) {
+      throw InputError(rows.where_names(), "jobs with their \"time\", as sacct --json prints",
+                       "job " + std::to_string(timeless) + " without");
+    }
+    if (jobs == 0) {
+      throw InputError(rows.source(), "at least one job",
+                       "no jobs (sacct prints today's of the user who calls it; --allusers "
+                       "--starttime=2024-01-01 prints those of all since then)");
     }
     log.finish();
   }

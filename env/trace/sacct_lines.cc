@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "env/base/text.h"
 #include "env/base/wall_clock.h"
+#include "env/trace/header.h"
 #include "env/trace/sacct_columns.h"
 #include "env/trace/sacct_fields.h"
 #include "env/trace/split.h"
@@ -46,6 +48,14 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view d
   return parts;
 }
 
+// Behind the unnamed column of row numbers that pandas and R put in front of a table: ",JobID" or
+// "Unnamed: 0,JobID". The line itself where there is none.
+std::string_view without_index(std::string_view names) {
+  const size_t end = names.find_first_of(",;\t");
+  if (end == names.npos || !is_index_name(trim(names.substr(0, end)))) return names;
+  return names.substr(end + 1);
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   split_line(line, ' ', words);
@@ -60,9 +70,18 @@ bool is_state(std::string_view text) {
 }  // namespace
 
 std::optional<SacctHeader> read_sacct_header(std::string_view line) {
+  SacctHeader header;
+  std::string plain;  // without quotes: sacct's names hold none
+  if (line.find('"') != line.npos) {
+    header.quoted = true;
+    std::ranges::copy_if(line, std::back_inserter(plain), [](char c) { return c != '"'; });
+    line = plain;
+  }
+  const std::string_view behind_index = without_index(line);
+  header.indexed = behind_index.size() < line.size();
+  line = behind_index;
   const auto first = std::ranges::find_if_not(line, is_name);
   const auto second = std::find_if(first, line.end(), is_name);
-  SacctHeader header;
   header.delimiter = std::string(first, second);
   if (first == line.begin() || header.delimiter.empty()) return std::nullopt;
   if (trim(header.delimiter).empty() && header.delimiter != "\t") return std::nullopt;
@@ -84,8 +103,10 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
   }
   const bool common =
       header.delimiter == "," || header.delimiter == ";" || header.delimiter == "\t";
+  // sacct spells its names as it does: "jobid|submit_time" is another's table.
+  const bool spelled = exact > 0 || telling > 0;
   header.known = common ? known >= 3 && telling > 0 && (has_id || exact >= 3)
-                        : (has_id && header.columns.size() > 1) || known >= 3;
+                        : spelled && ((has_id && header.columns.size() > 1) || known >= 3);
   header.known |= common && has_id && exact >= 4;
   return header;
 }
@@ -119,12 +140,27 @@ SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line) 
 }
 
 SacctLines::SacctLines(Rows& rows, SacctHeader header, const std::vector<std::string>& used)
-    : rows_(rows), header_(std::move(header)) {
+    : rows_(rows), header_(std::move(header)), names_(rows.line()) {
   for (const std::string& column : header_.columns) {
     used_.push_back(std::ranges::count(used, column) > 0);
   }
   if (header_.columns[0] == "JobID" || header_.columns[0] == "JobIDRaw") id_ = 0;
   ends_in_text_ = is_sacct_text(header_.columns.back());
+}
+
+bool SacctLines::next_row() {
+  while (rows_.next()) {
+    if (rows_.line() != names_) return true;
+    rows_.notice(kNamesAgain);
+  }
+  return false;
+}
+
+// The present row of the file without its row number.
+std::string_view SacctLines::row() const {
+  const std::string_view line = rows_.line();
+  if (!header_.indexed) return line;
+  return line.substr(std::min(line.find(header_.delimiter), line.size() - 1) + 1);
 }
 
 bool SacctLines::next_line(Line& line) {
@@ -133,8 +169,8 @@ bool SacctLines::next_line(Line& line) {
     ahead_.pop_front();
     return true;
   }
-  if (!rows_.next()) return false;
-  line = {std::string(rows_.line()), rows_.line_number()};
+  if (!next_row()) return false;
+  line = {std::string(row()), rows_.line_number()};
   return true;
 }
 
@@ -151,7 +187,9 @@ const SacctLines::Line* SacctLines::peek() {
 bool SacctLines::begins_row(std::string_view line) const {
   const std::vector<std::string_view> parts = split_at(line, header_.delimiter);
   if (!id_) return parts.size() >= header_.columns.size() && is_row(line);
-  return parts.size() > 1 && is_slurm_id(trim(parts[*id_]));
+  std::string_view id = trim(parts[*id_]);
+  if (header_.quoted && id.size() > 1 && id.front() == '"') id = id.substr(1, id.size() - 2);
+  return parts.size() > 1 && is_slurm_id(id);
 }
 
 // Whether the line by itself is a row.
@@ -161,7 +199,8 @@ bool SacctLines::is_row(std::string_view line) const {
 
 // Files that went through a spreadsheet have quotes around fields with the delimiter in them.
 bool SacctLines::split_csv(const std::string& line) {
-  return header_.delimiter.size() == 1 && header_.delimiter != "|" && line.find('"') != line.npos &&
+  return header_.delimiter.size() == 1 && (header_.delimiter != "|" || header_.quoted) &&
+         line.find('"') != line.npos &&
          split_quoted(line, header_.delimiter[0], unquoted_, fields_) &&
          fields_.size() == header_.columns.size();
 }
@@ -170,7 +209,7 @@ void SacctLines::refuse(const std::string& record) {
   const std::vector<std::string_view> parts = split_at(record, header_.delimiter);
   const std::string fields = std::to_string(header_.columns.size()) + " fields";
   if (parts.size() < header_.columns.size()) {
-    rows_.unusable("wrong number of fields", fields, std::to_string(parts.size()));
+    rows_.too_few(fields, std::to_string(parts.size()));
     return;
   }
   std::string texts;
@@ -188,9 +227,9 @@ bool SacctLines::next() {
   const size_t wanted = header_.columns.size();
   for (;;) {
     if (ahead_.empty()) {  // most rows of most logs
-      if (!rows_.next()) return false;
+      if (!next_row()) return false;
       line.number = rows_.line_number();
-      record_.assign(rows_.line());
+      record_.assign(row());
     } else {
       next_line(line);
       rows_.begins_at(line.number);

@@ -20,6 +20,13 @@ struct SacctHeader {
   std::string delimiter;
   std::vector<std::string> columns;  // spelled as sacct spells them; the last may be empty
   bool known = false;                // names enough of sacct's columns, and hardly another format's
+  bool quoted = false;               // names stand in quotes, so that fields may, too
+  bool indexed = false;              // an unnamed column in front, as pandas writes its index
+
+  // A table that a spreadsheet or pandas wrote, where 1.0 may be the number 1.
+  bool is_table() const {
+    return quoted || indexed || delimiter == "," || delimiter == ";" || delimiter == "\t";
+  }
 };
 
 // Returns nothing where the line is no list of names with one delimiter between them.
@@ -46,6 +53,8 @@ class SacctLines {
     int32_t number = 0;
   };
 
+  bool next_row();  // of the file, but for a line of column names once more
+  std::string_view row() const;
   bool next_line(Line& line);
   const Line* peek();
   bool begins_row(std::string_view line) const;
@@ -55,6 +64,7 @@ class SacctLines {
 
   Rows& rows_;
   SacctHeader header_;
+  std::string names_;  // the line of column names, as it stands
   std::vector<bool> used_;
   std::optional<size_t> id_;  // the column JobID, where it is the first
   bool ends_in_text_ = false;

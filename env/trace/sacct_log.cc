@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kHourUs = 3600 * kUsPerS;
+constexpr int64_t kClocksApartUs = 5 * kUsPerS;  // of the servers that note Submit and Start
 
 constexpr const char* kPrintAgain =
     " (sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,End,"
@@ -55,10 +56,11 @@ void SacctConfig::fields(FieldList& f) {
 
 const std::vector<std::string>& SacctLog::used_columns() {
   static const std::vector<std::string> kUsed = {
-      "JobID",        "JobIDRaw",  "Submit",  "Eligible",  "Start",   "End",     "Elapsed",
-      "ElapsedRaw",   "Timelimit", "State",   "User",      "UID",     "JobName", "Priority",
-      "TimelimitRaw", "NNodes",    "ReqCPUS", "ReqMem",    "ReqTRES", "ReqGRES", "AllocTRES",
-      "AllocNodes",   "AllocCPUS", "Cluster", "Partition", "Account", "QOS",     "NodeList"};
+      "JobID",   "JobIDRaw",   "Submit",       "Eligible",  "Start",      "End",
+      "Elapsed", "ElapsedRaw", "Timelimit",    "State",     "User",       "UID",
+      "JobName", "Priority",   "TimelimitRaw", "NNodes",    "ReqCPUS",    "ReqMem",
+      "ReqTRES", "ReqGRES",    "AllocTRES",    "AllocGRES", "AllocNodes", "AllocCPUS",
+      "Cluster", "Partition",  "Account",      "QOS",       "NodeList"};
   return kUsed;
 }
 
@@ -72,7 +74,7 @@ int SacctLog::find(std::string_view column) const {
 }
 
 SacctLog::SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
-                   std::vector<std::string> columns)
+                   std::vector<std::string> columns, bool is_table)
     : config_(config),
       zone_(config.zone, "trace.zone"),
       rows_(rows),
@@ -97,11 +99,13 @@ SacctLog::SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
           .req_tres = find("ReqTRES"),
           .alloc_tres = find("AllocTRES"),
           .req_gres = find("ReqGRES"),
+          .alloc_gres = find("AllocGRES"),
           .alloc_nodes = find("AllocNodes"),
           .alloc_cpus = find("AllocCPUS"),
           .node_list = find("NodeList"),
           .cluster = find("Cluster"),
-          .tenant = find(config.tenant)} {
+          .tenant = find(config.tenant)},
+      is_table_(is_table) {
   for (const Setting& setting : given.entries()) given_.push_back(setting.key);
   check_columns();
 }
@@ -121,13 +125,12 @@ void SacctLog::check_columns() const {
   if (config_.gpus_per_node > 0) {
     need(tres || at_.nodes >= 0, "a column NNodes, for trace.gpus_per_node");
   } else {
-    need(tres || (at_.req_gres >= 0 && at_.nodes >= 0),
+    need(tres || ((at_.req_gres >= 0 || at_.alloc_gres >= 0) && at_.nodes >= 0),
          "a column ReqTRES or AllocTRES, or NNodes and --set trace.gpus_per_node=N");
   }
   const auto answers = [&](const char* key, bool there, const std::string& column) {
     if (!is_given(key) || there) return;
-    throw InputError(std::string("trace.") + key,
-                     "a log with the column " + column + ", of which it speaks",
+    throw InputError(std::string("trace.") + key, "a log with the column " + column,
                      rows_.where_names() + " with " + names);
   };
   answers("tenant", at_.tenant >= 0, config_.tenant);
@@ -309,6 +312,10 @@ bool SacctLog::read_times(Run& run) {
   job.logged_end_us = end_us;
   job.submit_us = run.submitted_us = submit_us;
   const int64_t from_us = start_us < 0 ? submit_us : start_us;
+  if (from_us < submit_us && submit_us - from_us <= kClocksApartUs) {
+    rows_.notice("Start up to 5 s before Submit, as clocks differ: taken as the same moment");
+    job.submit_us = submit_us = from_us;
+  }
   if (from_us < submit_us) {
     std::string expected = "Start after the submission";
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
@@ -361,7 +368,11 @@ bool SacctLog::read_request(Job& job) {
     return false;
   }
   request.mem = field(at_.mem);
-  request.gpus_each = field(at_.req_gres);
+  const int gres = config_.gpus == "allocated" && has(at_.alloc_gres) ? at_.alloc_gres
+                   : has(at_.req_gres)                                ? at_.req_gres
+                                                                      : at_.alloc_gres;
+  request.gpus_each = field(gres);
+  if (gres >= 0) request.gpus_each_column = columns_[static_cast<size_t>(gres)];
   const bool allocated = config_.gpus == "allocated";
   const auto flaw =
       fill_request(request, {allocated, config_.gpus_per_node, config_.shards_per_gpu}, job);
@@ -379,6 +390,16 @@ bool SacctLog::read_request(Job& job) {
     rows_.notice(
         "more GPUs allocated than requested, as with --exclusive: the job holds what was "
         "allocated; --set trace.gpus=requested takes what was requested");
+  }
+  const bool by_gres = counts && !asked.names_gpus() && !given.names_gpus() && job.gpus > 0;
+  if (by_gres && gres == at_.alloc_gres && std::max(request.nodes, asked.nodes) > 1) {
+    rows_.notice("AllocGRES is read as the GPUs of each node, as ReqGRES is");
+  }
+  if (counts && (asked.num_gpu_types > 1 || given.num_gpu_types > 1)) {
+    rows_.notice("GPUs of several types in one job: it is read as one that runs on any type");
+  }
+  if (counts && std::max(asked.mps, given.mps) > 0 && std::max(asked.gpus, given.gpus) < 1) {
+    rows_.notice("gres/mps counts hundredths of a GPU: 50 of a node are read as half a GPU");
   }
   if (std::max(asked.shards, given.shards) > 0) {
     if (counts && config_.shards_per_gpu == 0 && std::max(asked.gpus, given.gpus) < 1) {
@@ -398,19 +419,38 @@ uint32_t SacctLog::cluster_of() {
   return static_cast<uint32_t>(index);
 }
 
-void SacctLog::mark(const std::string& id, const char* reason) {
+void SacctLog::mark(const std::string& id, const char* reason, bool from_real) {
   Moment submit, start;
   read_moment(at_.submit, submit);
   if (has_time(at_.start)) read_moment(at_.start, start);
   marks_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),
-                    submit.us, start.us, reason, rows_.line_number()});
-  for (const int column : {at_.req_tres, at_.alloc_tres, at_.req_gres}) {
+                    submit.us, start.us, reason, rows_.line_number(), from_real});
+  for (const int column : {at_.req_tres, at_.alloc_tres, at_.req_gres, at_.alloc_gres}) {
     gpus_seen_ |= field(column).find("gpu") != std::string_view::npos;
+  }
+}
+
+// Cuts ".0" off whole numbers, as pandas writes a column in which one is missing.
+void SacctLog::cut_reals() {
+  cut_ = *fields_;
+  fields_ = &cut_;
+  for (const int column :
+       {at_.id, at_.submit, at_.eligible, at_.start, at_.end, at_.elapsed_raw, at_.limit_raw,
+        at_.uid, at_.priority, at_.nodes, at_.cpus, at_.alloc_nodes, at_.alloc_cpus}) {
+    if (column < 0) continue;
+    std::string_view& said = cut_[static_cast<size_t>(column)];
+    said = trim(said);
+    const size_t point = said.find('.');
+    if (point == said.npos || point == 0 || point + 1 == said.size()) continue;
+    if (said.find_first_not_of("0123456789") != point) continue;
+    if (said.find_first_not_of('0', point + 1) == said.npos) said = said.substr(0, point);
   }
 }
 
 void SacctLog::take(const std::vector<std::string_view>& fields) {
   fields_ = &fields;
+  const std::string_view given_id = field(at_.id);
+  if (is_table_) cut_reals();
   Run run;
   Job& job = run.job;
   job.id = field(at_.id);
@@ -418,8 +458,11 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
     rows_.unusable("JobID is empty", "a JobID", "nothing");
     return;
   }
-  if (job.id.find('.') != job.id.npos) {
-    rows_.left_out("step of a job");
+  run.from_real = job.id.size() < given_id.size();
+  const std::string number = job.id.substr(0, job.id.find('.'));
+  if (is_table_ && !run.from_real) whole_ids_.insert(number);
+  if (number.size() < job.id.size() || (run.from_real && whole_ids_.contains(number))) {
+    rows_.left_out(kStep);
     return;
   }
   if (!config_.cluster.empty() && field(at_.cluster) != config_.cluster) {
@@ -429,7 +472,7 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
   }
   run.state = parse_slurm_state(field(at_.state));
   if (const char* reason = why_not(run.state, run.unallocated)) {
-    mark(job.id, reason);
+    mark(job.id, reason, run.from_real);
     return;
   }
   if (!read_times(run) || !read_limit(job) || !read_request(job)) return;

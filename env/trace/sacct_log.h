@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "env/base/pages.h"
@@ -38,10 +39,11 @@ class SacctLog {
   // Needs no more than these columns.
   static const std::vector<std::string>& used_columns();
 
-  // `rows` outlives this. Throws InputError where columns are missing without which there are no
-  // jobs, or which a setting names.
+  // `rows` outlives this. `is_table`: a spreadsheet or pandas wrote it, and 1.0 is the number 1
+  // (else the first step of job 1). Throws InputError where columns are missing without which there
+  // are no jobs, or which a setting names.
   SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
-           std::vector<std::string> columns);
+           std::vector<std::string> columns, bool is_table = false);
 
   // Takes the present row, one field a column.
   void take(const std::vector<std::string_view>& fields);
@@ -53,8 +55,8 @@ class SacctLog {
   // Where the columns stand, -1 for those that are not there.
   struct Columns {
     int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
-        name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_nodes, alloc_cpus,
-        node_list, cluster, tenant;
+        name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
+        alloc_cpus, node_list, cluster, tenant;
   };
   // One time on a clock that may have meant two; -1: none.
   struct Moment {
@@ -68,6 +70,7 @@ class SacctLog {
     std::string_view state;
     bool unallocated = false;  // ran 0 s, and nothing was allocated
     bool dropped = false;
+    bool from_real = false;  // its number stands as "7.0"
   };
   // A row of a job that does not run, or not to its end.
   static constexpr const char* kNotStarted = "has not started";
@@ -79,7 +82,9 @@ class SacctLog {
     int64_t submitted_us, started_us;
     std::string_view reason;
     int32_t line;
+    bool from_real = false;
   };
+  static constexpr const char* kStep = "step of a job";
 
   bool has(int column) const { return column >= 0 && !field(column).empty(); }
   std::string_view field(int column) const;
@@ -101,7 +106,8 @@ class SacctLog {
   bool read_times(Run& run);
   bool read_limit(Job& job);
   bool read_request(Job& job);
-  void mark(const std::string& id, const char* reason);
+  void mark(const std::string& id, const char* reason, bool from_real);
+  void cut_reals();
 
   void join_all();
   void join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks);
@@ -126,6 +132,9 @@ class SacctLog {
   size_t num_runs_ = 0;
   std::vector<Mark> marks_;
   std::vector<std::string> clusters_;
+  bool is_table_;
+  std::vector<std::string_view> cut_;          // fields of the present row of a table
+  std::unordered_set<std::string> whole_ids_;  // of a table: numbers that stand as "7", "7.batch"
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
 };
 

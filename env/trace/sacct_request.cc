@@ -77,7 +77,8 @@ std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRe
   } else if (!counted && !request.gpus_each.empty()) {
     const std::optional<int64_t> each = parse_gres_gpus(request.gpus_each);
     if (!each) {
-      return SlurmFlaw{"ReqGRES", "ReqGRES is not a list of resources", "gpu:TYPE:N",
+      return SlurmFlaw{request.gpus_each_column,
+                       request.gpus_each_column + " is not a list of resources", "gpu:TYPE:N",
                        in_quotes(request.gpus_each)};
     }
     gpus = *each * nodes;

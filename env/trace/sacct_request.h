@@ -15,7 +15,8 @@ struct SlurmRequest {
   Tres asked, given;           // ReqTRES, AllocTRES
   int64_t nodes = -1;          // NNodes
   int64_t cpus = -1;           // ReqCPUS
-  std::string mem, gpus_each;  // ReqMem; ReqGRES, GPUs of each node
+  std::string mem, gpus_each;  // ReqMem; ReqGRES or AllocGRES, GPUs of each node
+  std::string gpus_each_column = "ReqGRES";
 };
 
 // How it is read.

@@ -385,6 +385,37 @@ TEST(OwnForms, LargeTimesFromAnUnknownZeroComeBack) {
   EXPECT_EQ(dated.epoch_unix_s, 1'714'953'600);
 }
 
+TEST(OwnForms, NumbersAreIdsAndBlanksAroundIdsAreNone) {
+  const Trace json = parse_trace(
+      "{\"job_id\":7,\"user\":1000,\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n"
+      "{\"job_id\":8.0,\"after\":[7],\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n",
+      "t", {});
+  ASSERT_EQ(json.jobs.size(), 2u);
+  EXPECT_EQ(json.jobs[0].id, "7");
+  EXPECT_EQ(json.jobs[0].user, "1000");
+  EXPECT_EQ(json.jobs[1].id, "8");
+  EXPECT_EQ(json.jobs[1].after, std::vector<std::string>{"7"});
+  const Trace csv = parse_trace("job_id,submit_s,run_s,gpus\n a , 0 , 10 , 1 \n", "t", {});
+  EXPECT_EQ(csv.jobs.at(0).id, "a");
+}
+
+TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
+  const std::string names = "job_id,submit_s,run_s,gpus\n";
+  const Trace twice = parse_trace(names + "a,0,10,1\n" + names + "b,0,10,1\n", "t", {});
+  EXPECT_EQ(twice.jobs.size(), 2u);
+  ASSERT_EQ(twice.notices.size(), 1u);
+  const Trace early = parse_trace("job_id,submit_s,start_s,end_s,gpus\na,12,10,20,1\n", "t", {});
+  EXPECT_EQ(early.jobs.at(0).run_us, 10'000'000);
+  ASSERT_EQ(early.notices.size(), 1u);
+  EXPECT_THAT(early.notices[0].reason, HasSubstr("the same moment"));
+  EXPECT_THAT(error_of(names + "a,0,10,0.5\n", ""), HasSubstr("gpu_milli"));
+  EXPECT_THAT(error_of(names + "a,0,10,1\nb,0", ""), HasSubstr("the last line is cut off"));
+  EXPECT_THAT(error_of("Title of the sheet\n" + names + "a,0,10,1\n", ""), HasSubstr("tail -n +2"));
+  EXPECT_THAT(error_of("{\"id\":1,\"submit\":0}\n", ""), HasSubstr("did you mean the keys"));
+  EXPECT_THAT(error_of("{\"job_id\":1,\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n{\"job_id\":2,", ""),
+              HasSubstr("cut off"));
+}
+
 TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   const auto said = [](const std::string& line) {
     return error_of("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
@@ -395,15 +426,16 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
               HasSubstr("t:2: key job_id: expected a text, got a deep list"))
       << "deeper than the stack is";
   EXPECT_THAT(said("[]"), HasSubstr("t:2: expected a JSON object"));
-  EXPECT_THAT(said(R"({"job_id":7,"submit_s":0,"run_s":1,"gpus":1})"),
-              HasSubstr("t:2: key job_id: expected a text, got 7"));
+  EXPECT_THAT(said(R"({"job_id":7.5,"submit_s":0,"run_s":1,"gpus":1})"),
+              HasSubstr("t:2: key job_id: expected a text or a whole number, got 7.5"));
   EXPECT_THAT(said(R"({"submit_s":0,"run_s":1,"gpus":1})"), HasSubstr("t:2: key job_id: expected"));
   EXPECT_THAT(said(R"({"job_id":"a","run_s":1,"gpus":1})"),
               HasSubstr("t:2: key submit_s: expected a time, got nothing"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":-1,"run_s":1,"gpus":1})"),
               HasSubstr("t:2: key submit_s: expected 0 to 4000000000 s, got -1"));
-  EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
-              HasSubstr("t:2: key gpus: expected a whole number"));
+  EXPECT_THAT(
+      said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
+      HasSubstr("t:2: key gpus: expected a whole number of GPUs (a part of one is gpu_milli"));
   EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1})"), HasSubstr("t:2: key gpus: "));
   EXPECT_THAT(
       said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"groups":[{"gpus":[]}]})"),

@@ -193,10 +193,97 @@ TEST(SacctJson, IsReadAsTheTableIs) {
   EXPECT_EQ(trace.skipped[0].reason, "never started");
 }
 
+const std::string kOwnNames =
+    "JobID,JobName,User,Partition,State,Submit,Start,End,Elapsed,ReqTRES,AllocTRES,NNodes";
+const std::string kOwnRow =
+    "t,u,p,COMPLETED,2024-03-04 10:00:00,2024-03-04 10:05:00,2024-03-04 11:05:00,01:00:00,"
+    "gres/gpu=4,gres/gpu=4,";
+
+TEST(SacctRows, TablesOfSpreadsheetsAndPandasAreRead) {
+  const std::string row = "1," + kOwnRow + "1\n";
+  EXPECT_EQ(read(replaced("\"" + kOwnNames + "\"", ",", "\",\"") + "\n" + row).jobs.size(), 1u);
+  for (const char* const index : {",", "\"\",", "Unnamed: 0,"}) {
+    const Trace trace = read(index + kOwnNames + "\n0," + row + "1,2," + kOwnRow + "2\n");
+    ASSERT_EQ(trace.jobs.size(), 2u) << index;
+    EXPECT_EQ(trace.jobs[1].id, "2");
+    EXPECT_EQ(trace.jobs[1].groups.at(0).count, 2);
+  }
+  EXPECT_EQ(read(kOwnNames + "\n" + replaced(row, "01:00:00", "0 days 01:00:00")).jobs.at(0).run_us,
+            3'600'000'000);
+}
+
+TEST(SacctRows, RealsOfATableAreWholeNumbersButStepsStaySteps) {
+  const Trace reals = read(kOwnNames + "\n1.0," + kOwnRow + "1.0\n2," + kOwnRow + "1\n");
+  ASSERT_EQ(reals.jobs.size(), 2u);
+  EXPECT_EQ(reals.jobs[0].id, "1");
+  for (const bool first : {true, false}) {
+    const std::string job = "7," + kOwnRow + "1\n", step = "7.0," + kOwnRow + "1\n";
+    const Trace steps = read(kOwnNames + "\n" + (first ? job + step : step + job));
+    EXPECT_EQ(steps.jobs.size(), 1u);
+    ASSERT_EQ(steps.skipped.size(), 1u);
+    EXPECT_EQ(steps.skipped[0].reason, "step of a job");
+  }
+  EXPECT_THAT(error_of(replaced(kOwnNames + "\n1.0," + kOwnRow + "1\n", ",", "|")),
+              HasSubstr("step of a job"));
+}
+
+TEST(SacctRows, ColumnNamesMayStandTwiceOrLater) {
+  const std::string log = replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|");
+  const std::string second = replaced(kOwnNames + "\n2," + kOwnRow + "1\n", ",", "|");
+  const Trace trace = read(log + second);
+  EXPECT_EQ(trace.jobs.size(), 2u);
+  ASSERT_EQ(trace.notices.size(), 1u);
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("column names once more"));
+  EXPECT_EQ(read("\n\n" + log).jobs.size(), 1u);
+  EXPECT_THAT(error_of("sacct: warning: x\nsacct: y\n" + log), HasSubstr("tail -n +3 log"));
+}
+
+TEST(SacctRows, ALastLineThatIsCutOffIsSaidToBe) {
+  const std::string log = replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|");
+  EXPECT_THAT(error_of(log + "2|t|u"), HasSubstr("the last line is cut off"));
+  EXPECT_THAT(error_of(log + "2|t|u\n"), Not(HasSubstr("cut off")));
+}
+
+TEST(SacctRows, WhatIsReadRoughlyHasANotice) {
+  const auto notice = [](const std::string& from, const std::string& to) {
+    const Trace trace =
+        read(replaced(replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|"), from, to));
+    return trace.notices.empty() ? "" : trace.notices[0].reason;
+  };
+  EXPECT_THAT(notice("gres/gpu=4", "gres/gpu:a100=2,gres/gpu:v100=2"), HasSubstr("several types"));
+  EXPECT_THAT(notice("gres/gpu=4", "gres/mps=50"), HasSubstr("half a GPU"));
+  EXPECT_THAT(notice("10:05:00", "09:59:57"), HasSubstr("the same moment"));
+  EXPECT_THAT(error_of(kOwnNames + "\n1," + replaced(kOwnRow, "10:05:00", "09:59:54") + "1\n"),
+              HasSubstr("Start after the submission"));
+}
+
+TEST(SacctRows, AllocGresCountsWhereNoTresDoes) {
+  const Trace trace = read(
+      "JobID|User|State|Submit|Start|End|AllocGRES|NNodes\n1|u|COMPLETED|2018-03-04T10:00:00|"
+      "2018-03-04T10:05:00|2018-03-04T11:05:00|gpu:4|2\n");
+  EXPECT_EQ(trace.jobs.at(0).gpus, 8);
+  ASSERT_EQ(trace.notices.size(), 1u);
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("of each node"));
+}
+
+TEST(SacctRows, OwnTablesAreNotTakenForSacct) {
+  EXPECT_THAT(error_of("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
+              HasSubstr("--columns submit_s=submit_time,run_s=duration,gpus=num_gpus"));
+  EXPECT_THAT(error_of("jobid|submit_time|duration|num_gpus\na|0|10|1\n"),
+              HasSubstr("--columns submit_s=submit_time"));
+  EXPECT_THAT(error_of("id,elapsed,state,ngpus,submit\n1,10,x,1,0\n"),
+              HasSubstr("--columns job_id=id"));
+}
+
+TEST(SacctJson, WithoutJobsOrCutOffItIsSaidToBe) {
+  EXPECT_THAT(error_of("{\"jobs\":[],\"warnings\":[]}"), HasSubstr("no jobs"));
+  EXPECT_THAT(error_of("{\"jobs\":[{\"job_id\":1}\n"), HasSubstr("the end is cut off"));
+}
+
 TEST(SacctJson, OtherJsonIsRefused) {
   EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, \"submit_time\": 5}]}"),
               HasSubstr("log:1: expected jobs with their \"time\""));
-  EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("log:1: expected JSON"));
+  EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("the end is cut off"));
 }
 
 }  // namespace
