@@ -74,6 +74,13 @@ void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable)
   if (first == trace.jobs.end()) return;
   const bool steps = first->iterations > 0;
   const std::string& file = steps ? files.throughputs : files.rates;
+  if (file.empty() && skip_unusable && !steps) {
+    const auto leave_out = [](const Job& job) -> std::optional<Unusable> {
+      if (!lacks(job)) return std::nullopt;
+      return Unusable{"no run time", "a run time, or --rates FILE", "none"};
+    };
+    return check_usable(trace, leave_out, skip_unusable);
+  }
   if (file.empty()) {
     const std::string line = first->line > 0 ? ":" + std::to_string(first->line) : "";
     throw InputError(trace.source + line,

@@ -68,7 +68,9 @@ void print_players(const CellResult& cell) {
   }
   for (size_t i = 0; i < cell.rivals.size(); ++i) {
     const Rival& rival = cell.rivals[i];
-    const char* mark = i == cell.yardstick ? "*" : i == cell.best_hindsight ? "+" : " ";
+    const char* mark = i == cell.yardstick        ? i == cell.best_hindsight ? "*+" : "*"
+                       : i == cell.best_hindsight ? "+"
+                                                  : " ";
     std::vector<std::string> cells = score_cells(mark, rival.score);
     cells.push_back(ratio_text(rival.candidate_over_it));
     table.row(cells);

@@ -25,7 +25,7 @@ void LiveLine::note(const std::string& text) {
   open_ = false;
 }
 
-void LiveLine::show(const TrainStats& s, double validation) {
+void LiveLine::show(const TrainStats& s, const std::string& validation) {
   const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
   const double eta = spent * (to_ - s.update) / std::max(1, s.update - from_);
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -36,10 +36,9 @@ void LiveLine::show(const TrainStats& s, double validation) {
   for (const auto& [name, value] : s.figures) {
     if (name == "approx_kl") kl = value;
   }
-  const std::string judged = validation > 0 ? fmt::format("{:.4f}", validation) : "-";
   std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
                          "kl {:.4f}  ETA {}{}",
-                         terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, judged,
+                         terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, validation,
                          s.agreement, kl, clock_text(eta), open_ ? "" : "\n")
                  .c_str(),
              stderr);

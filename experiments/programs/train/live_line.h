@@ -21,8 +21,8 @@ class LiveLine {
   // Ends the line on a terminal, if one is open, and prints another.
   void note(const std::string& text);
 
-  // `validation`: the latest, 0 before the first.
-  void show(const TrainStats& stats, double validation);
+  // `validation`: the latest, "-" before the first.
+  void show(const TrainStats& stats, const std::string& validation);
 
  private:
   using Clock = std::chrono::steady_clock;

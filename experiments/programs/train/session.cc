@@ -109,7 +109,13 @@ class Session {
     };
     events.on_update = [&](const TrainStats& stats) {
       write_metrics(stats);
-      if (stats.update > 0) return line.show(stats, trainer_->latest_score());
+      if (stats.update > 0) {
+        const double score = trainer_->latest_score();
+        const Lessons::Told latest = lessons_->told(score);
+        // A ratio of 0 is none yet; a clone's score of 0 is full agreement.
+        const bool is = std::isfinite(score) && (score > 0 || latest.name == "agreement");
+        return line.show(stats, is ? fmt::format("{} {:.4f}", latest.name, latest.value) : "-");
+      }
       const Lessons::Told told = lessons_->told(stats.validation);
       line.note(
           fmt::format("update 0, the untrained network drawn in the same way: validation {} "
@@ -282,6 +288,7 @@ class Session {
 
   // The best checkpoint over the untrained one, on the windows that it was chosen by.
   void say_what_was_learned() {
+    if (setup_.loop.updates == 0) return;  // nothing was trained
     if (!best_) best_ = learned_by(judge_kept("best"));
     if (!best_) return;
     const std::string text = fmt::format(

@@ -75,7 +75,8 @@ int run_train(int argc, char** argv) {
   app.add_option("--set", args.set, "key=value over the file's; may be repeated");
   app.add_option("--columns", args.columns,
                  "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...");
-  app.add_option("--out", session.out, "run folder to make")->default_str("runs/pilot");
+  app.add_option("--out", session.out, "run folder to make")
+      ->default_str("runs/ and the name of the configuration");
   app.add_option("--resume", session.resume, "run folder to go on with");
   app.add_option("--until", session.until, "stop after this update, to be resumed later")
       ->check(CLI::PositiveNumber);
@@ -101,7 +102,10 @@ int run_train(int argc, char** argv) {
     return 0;
   }
   check(args);
-  if (session.resume.empty() && session.out.empty()) session.out = "runs/pilot";
+  if (session.resume.empty() && session.out.empty()) {
+    const std::string name = std::filesystem::path(args.config).stem().string();
+    session.out = "runs/" + (name.empty() ? "from-log" : name);
+  }
   const Rank rank = rank_of_environment([](const char* name) { return std::getenv(name); });
   const bool launches = args.ranks > 1 && rank.file.empty();
   if (launches && rank.size > 1) {
