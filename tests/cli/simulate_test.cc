@@ -82,7 +82,7 @@ TEST(Simulate, PrintsATableWithBoundsApart) {
   const Result result =
       shell("yardmaster simulate --trace jobs.csv --cluster 1x4 --policy srtf,fifo");
   ASSERT_EQ(result.code, 0) << result.err;
-  const size_t fifo = result.out.find("\nfifo "), bounds = result.out.find("\nbounds"),
+  const size_t fifo = result.out.find("\nfifo "), bounds = result.out.find("\nknow run times"),
                srtf = result.out.find("\nsrtf ");
   EXPECT_LT(fifo, bounds);
   EXPECT_LT(bounds, srtf);

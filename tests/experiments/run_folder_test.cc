@@ -108,7 +108,7 @@ TEST_F(RunFolderTest, ConfigReadsBackAsItWasSet) {
 TEST_F(RunFolderTest, RefusesToOverwrite) {
   { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
   const auto refused = [&] { RunFolder::create(path_, {{"lr", "2"}}, info_); };
-  EXPECT_THAT(refusal(refused), HasSubstr("before it saved its state (remove it"));
+  EXPECT_THAT(refusal(refused), HasSubstr("without a state to go on from (remove it"));
   fs::create_directory(RunFolder::state_of(path_));
   EXPECT_THAT(refusal(refused),
               HasSubstr("expected a new or empty folder for a run, got a run (--resume"));

@@ -41,7 +41,7 @@ class LogLearn : public ::testing::Test {
 };
 
 TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
-  const int asked = log_course(folder(), "2d-las", kCluster, habit_jobs(kCluster, 120, 3));
+  const int asked = log_course(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
   LogReader log(folder());
   const LogChoices found = choices_of(log, open_task());
   EXPECT_EQ(found.decisions, static_cast<uint64_t>(asked));

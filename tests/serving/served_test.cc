@@ -67,9 +67,7 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
 
 // Policies whose queues hold when a job entered them, of which a snapshot says less: they answer
 // lawfully, and mostly alike.
-bool keeps_queues(const std::string& name) {
-  return name == "las" || name.starts_with("tiresias");
-}
+bool keeps_queues(const std::string& name) { return name == "las" || name.starts_with("tiresias"); }
 
 TEST(Served, EqualsInProcessForEveryServablePolicy) {
   for (const std::string& name : PolicyRegistry::names()) {

@@ -224,8 +224,7 @@ TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
        {{"greedy", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
         {"las", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"}}},
       // 2,450 of 3,250 GPU s are left to `half` on 4 GPUs, in (3,250 - 800) / 4 s.
-      {"blocked_head",
-       {{"greedy", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
+      {"blocked_head", {{"greedy", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
       {"preempt", {{"greedy", ""}, {"las", "PREEMPT long\nSTART fresh n0x8\n"}}}};
   for (const auto& [name, by_policy] : expected) {
     const std::string file = "experiments/snapshots/" + name + ".json";

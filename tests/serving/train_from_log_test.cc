@@ -46,10 +46,10 @@ class TrainFromLog : public ::testing::Test {
   TempFolder temp_;
 };
 
-TEST_F(TrainFromLog, FindsLeastServiceAgainAndForetellsWhatTheCloneIsWorth) {
+TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 400, 5);
   const double until_s = 1e-6 * static_cast<double>(jobs[320].submit_us);
-  log_course(log(), "2d-las", kCluster, jobs, until_s);
+  log_course(log(), "srtf-history", kCluster, jobs, until_s);
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() +
                   " --set updates=6 --set validate_every=2 --set threads=1"),
             0)

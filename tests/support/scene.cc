@@ -132,8 +132,9 @@ bool Player::holds() {
     if (world_.fixed().faults) failed_[j] = s.failed[slot];
     if (lossless && done < done_us_[j])
       return broken("work was lost by job " + scene_.jobs()[j].id);
-    // An end falls on the next whole microsecond: less than one of them is run in excess.
-    const double excess = phase == Phase::kDone ? std::max(s.rate[slot], 1.0) : 0;
+    // An end falls on the next whole microsecond: less than one of them is run in excess, up to the
+    // rounding of a double that holds hours in microseconds.
+    const double excess = phase == Phase::kDone ? std::max(s.rate[slot], 1.0) + 1e-6 : 0;
     if (done > work + excess) return broken("too much work by job " + scene_.jobs()[j].id);
     // Work over a rate that no binary fraction holds, times it again, may lack its last bits.
     if (phase == Phase::kDone && !s.ended[slot] && done < work * (1 - 1e-14)) {
