@@ -209,9 +209,10 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
     "tiresias",
     {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "its queues, promotion and places; whether to consolidate follows from measured "
-                 "speeds, not from tensor sizes; the knob of 8 is our choice among those that its "
-                 "simulator's scripts name (0.5 to 1000)",
+     .fidelity =
+         "its queues, promotion and places; whether to consolidate follows from measured "
+         "speeds, not from tensor sizes; the paper leaves the knob open, 8 is one of the values "
+         "that its simulator's scripts name (0.5 to 1000)",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
