@@ -31,7 +31,7 @@ struct LasConfig {
 };
 
 struct TiresiasConfig : LasConfig {
-  double promote_knob = 8;
+  double promote_knob = 1000;
   double spread_loss = 0.1;
   TiresiasConfig() { placement = "best-fit"; }
   void fields(FieldList& f) {
@@ -211,8 +211,7 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
      .source = "Tiresias, NSDI 2019",
      .fidelity =
          "its queues, promotion and places; whether to consolidate follows from measured "
-         "speeds, not from tensor sizes; the paper leaves the knob open, 8 is one of the values "
-         "that its simulator's scripts name (0.5 to 1000)",
+         "speeds, not from tensor sizes; the knob is the mildest that its simulator's scripts name",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
@@ -223,8 +222,8 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
      .fidelity = "its index over a queue's quantum, by our reading; services of the jobs that "
-                 "finished so far stand for its trace of past jobs; promotion and places as "
-                 "`tiresias`",
+                 "finished so far "
+                 "stand for its trace of past jobs; promotion and places as `tiresias`",
      .level = Level::kHistory,
      .servable = true,
      .preemptive = true,
