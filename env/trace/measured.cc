@@ -74,7 +74,8 @@ void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable)
   if (first == trace.jobs.end()) return;
   const bool steps = first->iterations > 0;
   const std::string& file = steps ? files.throughputs : files.rates;
-  if (file.empty() && skip_unusable && !steps) {
+  const bool all = std::ranges::all_of(trace.jobs, lacks);  // a format that has none
+  if (file.empty() && skip_unusable && !steps && !all) {
     const auto leave_out = [](const Job& job) -> std::optional<Unusable> {
       if (!lacks(job)) return std::nullopt;
       return Unusable{"no run time", "a run time, or --rates FILE", "none"};
