@@ -130,7 +130,7 @@ std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
     return "jobs that slow down those with which they share a GPU";
   }
   if (modelled && (f.spec.neighbour_weight > 0 || f.spec.shared_exchange)) {
-    return "jobs that slow down those beside them on a node";
+    return "jobs that slow down others on their node";
   }
   if (anybody_chooses(f)) return "jobs whose all-reduce and priority on links a policy chooses";
   Tables tables(scenario);

@@ -1,6 +1,6 @@
 // Whether what policies that know run times reach is a bound of a scenario. It is one where a job
-// takes its run time wherever and beside whomever it runs; elsewhere a policy that knows less, but
-// chooses places, sizes or ends, can be the better one.
+// takes its run time wherever it runs and with any neighbours; elsewhere a policy that knows less,
+// but chooses places, sizes or ends, can be the better one.
 #pragma once
 
 #include <string>

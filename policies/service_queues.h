@@ -70,7 +70,7 @@ class ServiceQueues {
   void rebuild();
 
   // Takes in what happened since the last decision. moved() then lists the holders whose place in
-  // order changed, beside those that are among the changed. Returns whether a job that waited
+  // order changed, in addition to those among the changed. Returns whether a job that waited
   // before changed its place, too.
   bool begin();
   std::span<const int32_t> moved() const { return moved_; }

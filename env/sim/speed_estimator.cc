@@ -288,15 +288,15 @@ void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Stand&
     const double share = static_cast<double>(gpus) / fixed_.spec.node_gpus[node];
     if (share <= most) continue;
     most = share;
-    out.beside.clear();
+    out.neighbours.clear();
     for (const Holder& other : holders_[static_cast<size_t>(node)]) {
       if (other.slot == slot) continue;
-      out.beside.emplace_back(other.kind,
-                              static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
+      out.neighbours.emplace_back(other.kind,
+                                  static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
     }
   }
   // The list of holders remembers history, and sums of doubles hang on their order.
-  std::ranges::sort(out.beside);
+  std::ranges::sort(out.neighbours);
 }
 
 // Of jobs of which the tables, or the cluster, say a speed of their own, and that hold whole GPUs.
@@ -351,7 +351,7 @@ void SpeedEstimator::note(const ClusterState& s) {
                       before.started == now.started && before.kind == now.kind &&
                       before.type == now.type && before.gpus == now.gpus &&
                       before.nodes == now.nodes && before.tier == now.tier &&
-                      before.beside == now.beside;
+                      before.neighbours == now.neighbours;
     if (same) now.learned_rate = before.learned_rate;
     before = std::move(now);
   }
@@ -399,7 +399,7 @@ void SpeedEstimator::learn(const Stand& at, double rate) {
   const int32_t span = span_of(at.tier, at.nodes);
   if (told_.steps_per_s[cell(at.kind, at.type, at.gpus, span)] <= 0) return;  // it crawls
   const double linear = at.gpus * told_.type_speed[at.type];
-  if (!at.beside.empty() && of_type_[of_type(at.kind, at.type)].count > 0) {
+  if (!at.neighbours.empty() && of_type_[of_type(at.kind, at.type)].count > 0) {
     learn_pairs(at, linear * efficiency(at.kind, at.type, at.gpus, span) / steps);
     return;
   }
@@ -407,7 +407,7 @@ void SpeedEstimator::learn(const Stand& at, double rate) {
   const size_t type = of_type(at.kind, at.type);
   const int32_t base = base_[static_cast<size_t>(at.kind)];
   stale_[static_cast<size_t>(base)] = 1;
-  if (!at.beside.empty()) {
+  if (!at.neighbours.empty()) {
     add(seen, crowded_[type]);
     return;
   }
@@ -417,20 +417,20 @@ void SpeedEstimator::learn(const Stand& at, double rate) {
   add(seen, of_base_[static_cast<size_t>(base)]);
 }
 
-// `time`: of its work beside those neighbours, over that alone. What is lost is made up for in
+// `time`: of its work with those neighbours, over that alone. What is lost is made up for in
 // proportion to the GPUs that each of them holds.
 void SpeedEstimator::learn_pairs(const Stand& at, double time) {
   const double weight = fixed_.spec.neighbour_weight;
   const int32_t one = told_.class_kind[fixed_.jobs.speed_class[at.job]];
-  double foretold = 1, squares = 0;
-  for (const auto& [kind, share] : at.beside) {
-    foretold += weight * share * loss_[pair(at.type, one, kind)];
+  double predicted = 1, squares = 0;
+  for (const auto& [kind, share] : at.neighbours) {
+    predicted += weight * share * loss_[pair(at.type, one, kind)];
     squares += weight * weight * share * share;
   }
-  for (const auto& [kind, share] : at.beside) {
+  for (const auto& [kind, share] : at.neighbours) {
     const size_t i = pair(at.type, one, kind);
     if (pair_[i] <= 0) continue;
-    loss_[i] = std::max(0.0, loss_[i] + kPairStep * weight * share * (time - foretold) / squares);
+    loss_[i] = std::max(0.0, loss_[i] + kPairStep * weight * share * (time - predicted) / squares);
     pair_[i] = 1 / (1 + loss_[i]);
   }
 }

@@ -60,9 +60,9 @@ class SpeedEstimator {
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
     Tier tier = Tier::kIsland;
     double share_of_asked = 1;  // without tables: of its workers
-    // Kinds of the jobs beside it on the node where others hold most, with the share of that node's
+    // Kinds of its neighbours on the node where others hold most, with the share of that node's
     // GPUs that they hold.
-    std::vector<std::pair<int32_t, double>> beside;
+    std::vector<std::pair<int32_t, double>> neighbours;
     double learned_rate = -1;  // the rate of this run that was learned from last
   };
 
@@ -112,7 +112,7 @@ class SpeedEstimator {
   // Learned. Logarithms of steps a second over GPUs times the type's speed, from the finest that
   // was seen to the coarsest.
   std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
-  std::vector<Mean> crowded_;   // (K, T) of jobs beside others, not seen alone
+  std::vector<Mean> crowded_;   // (K, T) of jobs with neighbours, not seen alone
   std::vector<double> loss_;    // (T, K, K) time lost, as burden() weighs it
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
   // (C) What a class is measured by: so many GPUs of a type, kNone where it is none of the

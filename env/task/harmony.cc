@@ -9,10 +9,10 @@
 // (experiments/configs/harmony-paper.yaml). Ours: what ships is trained by `group`, which comes
 // further; decisions at every event, not every 20 minutes; a job that is begun is placed to its end
 // before another, and only where its other tasks fit, too, so that no task waits for others in
-// place; plain jobs, whose tasks nobody names, go in the order in which they came and stay on one
+// place; plain jobs, which name no tasks, go in the order in which they came and stay on one
 // node where one has room, as under least-loaded; at most four jobs and sixteen servers of a role
 // are shown, the emptiest and the fullest of them (the factored head); one small network scores all
-// rows; what a place does to speeds is foretold by a linear model that is learned while jobs run
+// rows; what a place does to speeds is predicted by a linear model that is learned while jobs run
 // (`model`, env/sim/company.h), anew in every episode, in the stead of the paper's network of
 // rewards, which is trained on samples first.
 #include <algorithm>

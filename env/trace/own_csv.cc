@@ -402,7 +402,7 @@ std::string to_own_csv(const Trace& trace) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (needed[i]) out += (i > 0 ? "," : "") + names[i];
   }
-  // Seconds from a zero that nobody knows, but large enough to be taken for a date's: the column
+  // Seconds from an unknown zero, but large enough to be taken for a date's: the column
   // says that they are none.
   const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
   if (with_epoch) out += std::string(",") + kOwnEpoch;

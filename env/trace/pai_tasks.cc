@@ -4,7 +4,7 @@
 // last four are for each instance. The tasks of one job_name are the groups of one job; below a
 // whole GPU an instance has a share of one. gpu_type is the type that the job was given, not one
 // that it asked for; gpu_types=true holds it to it all the same.
-// A task's start is when it was launched. Where pai_job_table.csv lies beside the file, it says
+// A task's start is when it was launched. Where pai_job_table.csv lies in the same folder, it says
 // when the job was submitted, and by whom; else jobs arrive when they started, which a notice says.
 // Jobs that never started or had not ended are left out.
 #include <algorithm>
@@ -75,7 +75,7 @@ class PaiTasksReader final : public TraceReader {
     std::unordered_map<std::string, size_t> index;
     std::vector<Gathered> jobs;
     while (rows.next()) {
-      if (rows.field(kJob) == kNames[kJob]) continue;  // somebody put the line of names in front
+      if (rows.field(kJob) == kNames[kJob]) continue;  // the line of names was put in front
       std::string id;
       RoleGroup group;
       if (!rows.text(kJob, id) || !read_group(rows, group)) continue;

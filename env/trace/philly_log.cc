@@ -5,7 +5,7 @@
 // as long as its attempts together, on the most GPUs that one of them had; its wait besides them is
 // in the log. Attempts without a start or an end count for nothing, which a notice says; a job of
 // none but such is left out: without a start it never started, without an end it had not ended.
-// Where cluster_machine_list lies beside the file, it says how large the cluster is.
+// Where cluster_machine_list lies in the same folder, it says how large the cluster is.
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -25,7 +25,7 @@ constexpr std::string_view kSynthetic = "synthetic:";
 
 // Throws InputError where no format, or more than one, knows the file.
 std::string recognise(const FileHead& head, const Renames& renames) {
-  // Whoever gives columns our names has a table of ours, whatever else it looks like.
+  // A table whose columns have our names is one of ours, whatever else it looks like.
   const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
   if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
   std::vector<std::string> fitting;

@@ -4,7 +4,7 @@
 // Cluster; with another --delimiter, too). All of it is real. Oddities: rows of steps ("7.batch",
 // "7.0") follow their job and are left out, as are jobs that never started or have not ended; times
 // are local; nothing is escaped (sacct_lines.h); Elapsed leaves out what a job was suspended;
-// "Partition_Limit" and "UNLIMITED" are no limit, while 365 days may be one that nobody set. With
+// "Partition_Limit" and "UNLIMITED" are no limit, while 365 days may be a default. With
 // --duplicates a job has several rows (sacct_log.h). A task is what ran on one node.
 #include "env/base/error.h"
 #include "env/base/registry.h"

@@ -179,7 +179,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
     if (!is_type && place == nullptr) continue;
     const auto number = count(value);
     if (!number) return std::nullopt;
-    if (!is_type) {  // gres/shard:a100 stands beside gres/shard, which counts it, too
+    if (!is_type) {  // gres/shard counts what gres/shard:a100 counts, too
       *place = std::max(*place, *number);
       continue;
     }

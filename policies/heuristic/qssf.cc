@@ -1,7 +1,7 @@
 // Helios' quasi-shortest-service-first (Hu et al., SC 2021): every tenant (virtual cluster) has a
 // queue of its own in the order of the service, time x GPUs, that the rolling estimate lets expect
 // (env/predict/rolling_estimate.h). The first in a queue starts or all of its queue wait; jobs that
-// run are let be. The orders beside it go by time alone, skip what does not fit, or preempt: our
+// run are let be. The related orders go by time alone, skip what does not fit, or preempt: our
 // own.
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// --speeds from outside: what is printed beside the level of information, what it changes, where it
-// is refused; and headroom only where knowing run times bounds anything.
+// --speeds from outside: what is printed next to the level of information, what it changes, where
+// it is refused; and headroom only where knowing run times bounds anything.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -102,7 +102,7 @@ TEST_F(Bound, IsNoneWherePoliciesMayEndJobs) {
   options.demands.set("draw", "true", "test");
   EXPECT_THAT(why_of(options), HasSubstr("end before their work is done"));
   options.variation.allows = {.preempt = false, .move = false};
-  EXPECT_EQ(why_of(options), "") << "where nobody may stop jobs, nobody ends them";
+  EXPECT_EQ(why_of(options), "") << "where jobs may not be stopped, none is ended";
 }
 
 EvaluateOptions evaluation(const std::string& trace, const std::string& cluster,

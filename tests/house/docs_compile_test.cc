@@ -1,4 +1,4 @@
-// Code in the documents compiles as it stands there: whoever begins with it begins with a program.
+// Code in the documents compiles as it stands there, so that a newcomer begins with a program.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Nobody looks ahead through speeds: at every level of information about them, worlds that are
+// No policy looks ahead through speeds: at every level of information about them, worlds that are
 // equal up to a time see the same decisions up to it; and below `told`, what the tables say of a
 // model does not matter until a job of it has run.
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST_P(SpeedFuture, IsUnknown) {
     const std::vector<Job>& jobs = now.world.jobs;
     const int64_t until_us = jobs[jobs.size() / 2].submit_us + rng.below(100) * kSecond;
     const ToldScene scene(now);
-    // Nobody has ended, and whoever is there has run for as long as anybody can.
+    // No job has ended, and each has run for as long as it can.
     const ToldWorld then =
         other_future(now, settled_by_anybody(jobs, until_us, 2), until_us, rng.split(2));
     const ToldScene other(then);

@@ -173,7 +173,7 @@ TEST(Drf, TheExampleOfThePaper) {
   EXPECT_EQ(held_at(Scene(spec, jobs, no_costs()), "drf", 0), (Held{{"x", 3}, {"y", 2}}));
 }
 
-// The first of a, which asks for four, does not fit beside b's job, and holds up all of a; c's go
+// The first of a, which asks for four, does not fit next to b's job, and holds up all of a; c's go
 // on.
 TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
   std::vector<Job> jobs =

@@ -96,7 +96,8 @@ void Game::las_begin() {
       if (at(ran[i]).is == Is::kWaiting) las_wait_in_front(ran[i]);  // its node failed
     }
   }
-  // Nobody waited where a job passed a limit before now: it runs on as the last in the next queue.
+  // No job waited where another passed a limit before now: that one runs on as the last in the next
+  // queue.
   for (bool again = true; again;) {
     again = false;
     std::vector<std::pair<int64_t, int>> sink;

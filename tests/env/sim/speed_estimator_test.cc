@@ -186,12 +186,12 @@ TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
   const double truth = tables.steps[Tables::at(0, 0, 4)] / tables.reference[3];
   EXPECT_NEAR(first[1], truth, 1e-6);
   EXPECT_NEAR(first.back(), truth, 1e-6);
-  EXPECT_EQ(other[0], other[1]) << "nobody ran it before";
+  EXPECT_EQ(other[0], other[1]) << "no job of the model ran before";
 }
 
 TEST(LearnedSpeeds, TellNeighboursFromTheModelItself) {
   const Tables tables;
-  // One of the first model alone, then another beside it, of the second.
+  // One of the first model alone, then another on the same node, of the second.
   ClusterSpec cluster = two_types(0.5);
   Scene scene(cluster, jobs_of({{0, 1, 1000}, {100, 2, 400}, {150, 1, 10}, {300, 1, 10}}),
               no_costs());
