@@ -1,7 +1,6 @@
 #include "experiments/type_notes.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "env/base/text.h"
 #include "env/cluster/parse.h"
@@ -9,11 +8,6 @@
 
 namespace yard {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // No file says anything of it: it is as fast as every other, and has no memory, price or power.
 bool is_bare(const GpuType& type) {
@@ -24,7 +18,7 @@ bool is_bare(const GpuType& type) {
 
 // Profiles say how fast models are on it, or jobs ask for it.
 bool is_named(const std::string& type, const Scenario& scenario) {
-  const auto is_it = [&](const std::string& name) { return lower(name) == lower(type); };
+  const auto is_it = [&](const std::string& name) { return lower_case(name) == lower_case(type); };
   for (const Job& job : scenario.trace.jobs) {
     if (std::ranges::any_of(job.gpu_types, is_it)) return true;
   }
@@ -48,7 +42,7 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
   const std::vector<std::string> ready = ready_gpu_types();
   for (const std::string& type : bare) {
     const bool described = std::ranges::any_of(
-        ready, [&](const std::string& name) { return lower(name) == lower(type); });
+        ready, [&](const std::string& name) { return lower_case(name) == lower_case(type); });
     if (is_named(type, scenario)) continue;
     equal.push_back(type);
     if (described) continue;

@@ -100,4 +100,10 @@ std::optional<int64_t> parse_seconds_us(std::string_view text) {
   return us && negative ? -*us : us;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
 }  // namespace yard

@@ -51,4 +51,7 @@ std::string format_seconds(int64_t us);
 // the nearest, halves away from zero.
 std::optional<int64_t> parse_seconds_us(std::string_view text);
 
+// ASCII letters in lower case; other bytes stay.
+std::string lower_case(std::string_view text);
+
 }  // namespace yard

@@ -58,12 +58,6 @@ constexpr Magic kMagic[] = {
   throw InputError(head.name, "a trace", is + ": " + advice);
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 // The beginning of the first line, whatever bytes it has.
 std::string shown(std::string_view line) {
   constexpr size_t kShown = 120;
@@ -173,7 +167,7 @@ void refuse_late_names(const FileHead& head) {
 void refuse_first_line(const FileHead& head) {
   const std::string_view line = trim(head.line(1));
   if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
-      lower(line).starts_with("sep=")) {
+      lower_case(line).starts_with("sep=")) {
     throw InputError(head.name + ":1", "a line of column names, or a row",
                      shown(line) + ", in front of it: take the line out (tail -n +2)");
   }
@@ -218,7 +212,8 @@ void refuse_without_names(const FileHead& head) {
 void refuse_sacct(const FileHead& head) {
   const auto names = column_names(head.line(1), separator_of(head.line(1)));
   const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(names, [&](std::string_view one) { return lower(one) == name; });
+    return std::ranges::any_of(names,
+                               [&](std::string_view one) { return lower_case(one) == name; });
   };
   // Spelled as sacct spells them, and of no word alone: "jobid" and "state" are in many tables.
   const auto sacct_only = std::ranges::count_if(names, [](std::string_view name) {
@@ -258,7 +253,7 @@ void refuse_unreadable(const FileHead& head) {
   if (text.size() > kTarAt + 5 && text.substr(kTarAt, 5) == "ustar") {
     refuse(head, "a tar archive", "unpack it first: tar -xf FILE");
   }
-  const std::string begin = lower(trim(text).substr(0, 200));
+  const std::string begin = lower_case(trim(text).substr(0, 200));
   if (begin.starts_with("<!doctype html") || begin.starts_with("<html") ||
       begin.find("<html") != begin.npos) {
     refuse(head, "a web page (HTML)",

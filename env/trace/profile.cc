@@ -108,10 +108,4 @@ std::string file_stem(const fs::path& path) {
 
 std::string folder_name(const fs::path& path) { return path.parent_path().filename().string(); }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 }  // namespace yard

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/base/lines.h"
+#include "env/base/text.h"
 #include "env/trace/reader.h"
 
 namespace yard {
@@ -145,6 +146,5 @@ std::string plain_model_name(std::string_view name);
 // Returns "resnet50" of "throughputs_A100/resnet50.csv.gz", and "throughputs_A100".
 std::string file_stem(const std::filesystem::path& path);
 std::string folder_name(const std::filesystem::path& path);
-std::string lower_case(std::string_view text);
 
 }  // namespace yard

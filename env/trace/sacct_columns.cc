@@ -93,12 +93,6 @@ const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
 
 constexpr size_t kMostSpare = 256;  // parts more than there are columns
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return out;
-}
-
 bool only(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {
     const bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -169,9 +163,9 @@ bool fits(Shape shape, std::string_view text) {
 std::string_view sacct_column(std::string_view name) {
   const auto exact = kColumns.find(name);
   if (exact != kColumns.end()) return exact->first;
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   for (const auto& [column, shape] : kColumns) {
-    if (lower(column) == wanted) return column;
+    if (lower_case(column) == wanted) return column;
   }
   return {};
 }
