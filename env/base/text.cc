@@ -1,6 +1,7 @@
 #include "env/base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
