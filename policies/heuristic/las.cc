@@ -170,7 +170,6 @@ class ByServiceQueues final : public Policy {
   bool spreading_slows(const View& view, const Foretell& foretell, int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
     if (!foretell.places_differ() || !foretell.modelled(slot)) return false;
-    if (view.shaped(slot) || gpus < 2) return false;
     for (int32_t t = 0; t < foretell.num_types(); ++t) {
       const auto nodes = foretell.nodes_of(t);
       const double together = foretell.together(slot, t);
