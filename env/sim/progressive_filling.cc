@@ -8,16 +8,6 @@ double ProgressiveFilling::Owner::share() const {
   return std::max({used.gpus, used.cpus, used.mem}) / weight;
 }
 
-int32_t ProgressiveFilling::tenant_of(int32_t slot) const {
-  return owners_ == Owners::kUser || view_.num_tenants() == 0 ? kNone : view_.tenant(slot);
-}
-
-int32_t ProgressiveFilling::user_of(int32_t slot) const {
-  if (owners_ == Owners::kTenant && view_.tenant(slot) != kNone) return 0;
-  if (owners_ == Owners::kTenant || view_.user(slot) == kNone) return -2 - view_.serial(slot);
-  return view_.user(slot);
-}
-
 ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
   const auto [it, fresh] = tenants_.try_emplace(t);
   if (fresh && t != kNone) it->second.weight = view_.tenant_weight(t);
@@ -37,7 +27,7 @@ std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const Tenant& 
 // Takes the job's owners out of the orders, changes them, and puts them where they belong.
 template <class Change>
 void ProgressiveFilling::change(int32_t slot, Change does) {
-  const int32_t t = tenant_of(slot), u = user_of(slot);
+  const int32_t t = owning_tenant(view_, owners_, slot), u = owning_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
   if (!tenant.order.empty()) order_.erase(place_of(tenant, t));

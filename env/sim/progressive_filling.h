@@ -12,16 +12,14 @@
 #include <tuple>
 #include <vector>
 
+#include "env/sim/owners.h"
 #include "env/sim/task_placer.h"
 
 namespace yard {
 
 class ProgressiveFilling {
  public:
-  enum class Owners { kTree, kUser, kTenant };
-
-  // Tree: tenants where the cluster names them, and users within each; a job without a name is its
-  // own user. Requires: the view outlives this.
+  // Requires: the view outlives this.
   ProgressiveFilling(const View& view, Owners owners) : view_(view), owners_(owners) {}
 
   // Counts what a job has, or is to have, against its owners.
@@ -47,8 +45,6 @@ class ProgressiveFilling {
     Order order;  // users with a queue
   };
 
-  int32_t tenant_of(int32_t slot) const;
-  int32_t user_of(int32_t slot) const;
   Tenant& tenant(int32_t t);
   std::tuple<double, int32_t, int32_t> place_of(const User& user, int32_t key) const;
   std::tuple<double, int32_t, int32_t> place_of(const Tenant& tenant, int32_t key) const;

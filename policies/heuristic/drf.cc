@@ -29,10 +29,7 @@ class Drf final : public Policy {
   explicit Drf(const Settings& settings) {
     const auto config = parse<Config>(settings);
     slot_us_ = static_cast<int64_t>(config.timer_s * 1e6);
-    using Owners = ProgressiveFilling::Owners;
-    if (config.share == "tree") owners_ = Owners::kTree;
-    if (config.share == "user") owners_ = Owners::kUser;
-    if (config.share == "tenant") owners_ = Owners::kTenant;
+    if (config.share != "job") owners_ = parse_owners(config.share);
   }
 
   Level level() const override { return Level::kBlind; }
@@ -50,7 +47,7 @@ class Drf final : public Policy {
 
  private:
   int64_t slot_us_ = 0;
-  std::optional<ProgressiveFilling::Owners> owners_;  // none: every job by itself
+  std::optional<Owners> owners_;  // none: every job by itself
 };
 
 const PolicyRegistry::Add<Drf> kDrf{

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/sim/owners.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 
@@ -33,7 +34,7 @@ struct Config {
   double hold_s = 600;
   void fields(FieldList& f) {
     f("placement", placement, placement_names(), "where a job goes");
-    f("share", share, {"tree", "user", "tenant"},
+    f("share", share, owners_names(),
       "what owns a share: tree: the cluster's tenants, and users within each; user: users alone; "
       "tenant: tenants alone, first come first served within each");
     f("preempt", preempt, "whether running jobs may be stopped for others");
@@ -45,6 +46,7 @@ class FairShare final : public Policy {
  public:
   explicit FairShare(const Settings& settings) : config_(parse<Config>(settings)) {
     placement_ = parse_placement(config_.placement);
+    owners_ = parse_owners(config_.share);
   }
 
   Level level() const override { return Level::kBlind; }
@@ -110,20 +112,11 @@ class FairShare final : public Policy {
   };
 
   int64_t hold_us() const { return static_cast<int64_t>(config_.hold_s * 1e6); }
-  bool by_tenant(const View& view) const {
-    return config_.share != "user" && view.num_tenants() > 0;
-  }
+  bool by_tenant(const View& view) const { return yard::by_tenant(view, owners_); }
 
   // Jobs of one size differ by what they may preempt.
   int32_t lanes(const View& view) const {
     return by_tenant(view) ? 2 * (view.num_tenants() + 1) : 1;
-  }
-
-  // Whose rights the job draws on within its tenant. A job without a name is by itself.
-  int32_t user(const View& view, int32_t slot) const {
-    if (config_.share == "tenant" && view.tenant(slot) != kNone) return 0;
-    if (config_.share == "tenant" || view.user(slot) == kNone) return -2 - view.serial(slot);
-    return view.user(slot);
   }
 
   // The jobs that hold GPUs, then those that wait, each with what its user holds before it.
@@ -138,8 +131,8 @@ class FairShare final : public Policy {
     }
     std::map<std::pair<int32_t, int32_t>, double> taken;  // GPUs, by tenant and user
     for (Entry& job : out) {
-      const int32_t tenant = by_tenant(view) ? view.tenant(job.slot) : kNone;
-      double& before = taken[{tenant, user(view, job.slot)}];
+      double& before =
+          taken[{owning_tenant(view, owners_, job.slot), owning_user(view, owners_, job.slot)}];
       job.of_user = before;
       job.serial = view.serial(job.slot);
       before += gpus(view, job.slot);
@@ -200,6 +193,7 @@ class FairShare final : public Policy {
 
   Config config_;
   Placement placement_;
+  Owners owners_;
 };
 
 const PolicyRegistry::Add<FairShare> kFairShare{
