@@ -11,11 +11,20 @@
 namespace yard {
 namespace {
 
+// Of a file's cells, what decides a score on them; comments and lists of rivals may change.
+std::string hash_of_cells(const std::string& file) {
+  std::string all;
+  for (const CellSpec& cell : read_cells(file).cells) {
+    all += cell.name + " " + inputs_of(cell).dump() + "\n";
+  }
+  return sha256_hex(all);
+}
+
 TEST(Links, FrozenWorkloadsStayAsTheyAre) {
-  EXPECT_EQ(sha256_hex(read_file("experiments/mlfs.yaml")),
-            "0680b41cdce47a78d8983860e9df2fd4c24d4ce22c121b38f624bab63aeba1cf");
-  EXPECT_EQ(sha256_hex(read_file("experiments/sched2.yaml")),
-            "b957ed0fb2f5fba2d0ff52bdec938bf75324bc8a81fcf9747e83c6fff57d5378");
+  EXPECT_EQ(hash_of_cells("experiments/mlfs.yaml"),
+            "317db3d96ed51029eb79cd9f37d15986358695868af3223591ec7d41171b98c7");
+  EXPECT_EQ(hash_of_cells("experiments/sched2.yaml"),
+            "eb32584ef1c1fce8a6c2cc1a003e7e9f27a2f7b8ec25b982592a01bb6f8e49d9");
 }
 
 // Two days of the training part of the file's first trace.
