@@ -6,7 +6,7 @@
 // log `duration` holds the time in the queue, so that a run time is taken from start and end where
 // both stand there. Jobs that never started (no start; cancelled after 0 s) or had not ended are
 // left out. Jobs of CPUs alone ask for one task a node. How many nodes a GPU job had is kept by
-// nothing: its GPUs lie where the scheduler likes.
+// nothing: the scheduler chooses its nodes.
 #include <algorithm>
 
 #include "env/base/error.h"
@@ -79,8 +79,7 @@ class JobTable : public TraceReader {
     }
     if (!rows.date(at.submitted, zone_, job.submit_us) ||
         !rows.date(at.started, zone_, job.logged_start_us) ||
-        !rows.date(at.ended, zone_, job.logged_end_us) ||
-        !rows.in_order(at.started, at.ended, job)) {
+        !rows.date(at.ended, zone_, job.logged_end_us) || !rows.in_order_or_left_out(job)) {
       return false;
     }
     job.run_us = job.logged_end_us - job.logged_start_us;

@@ -131,8 +131,7 @@ class OpenbReader final : public TraceReader {
     Job logged;
     if (!rows.seconds(times.created, logged.submit_us) ||
         !rows.seconds(times.scheduled, logged.logged_start_us) ||
-        !rows.seconds(times.deleted, logged.logged_end_us) ||
-        !rows.in_order(times.scheduled, times.deleted, logged)) {
+        !rows.seconds(times.deleted, logged.logged_end_us) || !rows.in_order_or_left_out(logged)) {
       return false;
     }
     job.run_us = logged.logged_end_us - logged.logged_start_us;

@@ -1,12 +1,12 @@
 // pai_task_table.csv of Alibaba PAI, 2020 (Weng et al., NSDI 2022), as its authors publish it: no
 // line of names, and job_name, task_name, inst_num, status, start_time, end_time (s), plan_cpu
-// (hundredths of a core), plan_mem (GB), plan_gpu (hundredths of a GPU), gpu_type, of which the
-// last four are for each instance. The tasks of one job_name are the groups of one job; below a
+// (hundredths of a core), plan_mem (GB), plan_gpu (hundredths of a GPU), gpu_type. The last four
+// are for each instance. The tasks of one job_name are the groups of one job; below a
 // whole GPU an instance has a share of one. gpu_type is the type that the job was given, not one
 // that it asked for; gpu_types=true holds it to it all the same.
-// A task's start is when it was launched. Where pai_job_table.csv lies in the same folder, it says
-// when the job was submitted, and by whom; else jobs arrive when they started, which a notice says.
-// Jobs that never started or had not ended are left out.
+// A task's start is when it was launched. pai_job_table.csv in the same folder gives a job's
+// submission and user; without it jobs arrive when they started, which a notice says. Jobs that
+// never started or had not ended, and tasks that end before they start, are left out.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -47,7 +47,7 @@ struct Submission {
   std::string user;
 };
 
-// A job whose tasks are being read.
+// A job while its tasks are read.
 struct Gathered {
   Job job;
   int64_t first_us = -1, last_us = -1;
@@ -85,11 +85,10 @@ class PaiTasksReader final : public TraceReader {
         continue;
       }
       if (!rows.seconds(kStart, start_us)) continue;
-      const bool ended = !is_missing(rows.field(kEnd)) && rows.field(kEnd) != "0.0";
+      const bool ended = !is_missing(rows.field(kEnd)) && parse_double(rows.field(kEnd)) != 0.0;
       if (ended && !rows.seconds(kEnd, end_us)) continue;
       if (ended && end_us < start_us) {
-        rows.unusable(kEnd, "ends before it starts", "end_time after the start",
-                      rows.trimmed(kEnd));
+        rows.left_out("a task that ends before it starts");
         continue;
       }
       const auto [at, first] = index.try_emplace(id, jobs.size());

@@ -207,4 +207,16 @@ bool Rows::in_order(int start, int end, const Job& job) {
   return true;
 }
 
+bool Rows::in_order_or_left_out(const Job& job) {
+  if (job.logged_start_us < job.submit_us) {
+    left_out("starts before its submission");
+    return false;
+  }
+  if (job.logged_end_us < job.logged_start_us) {
+    left_out("ends before it starts");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace yard

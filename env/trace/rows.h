@@ -36,7 +36,7 @@ struct Layout {
   int32_t head = 1;     // lines before the rows
   int32_t names = 1;    // which of them names the columns, from 1; 0: `columns` does
   char comment = '\0';  // rows that begin with it are passed over
-  bool ragged = false;  // rows may have other numbers of fields; num_fields() tells
+  bool ragged = false;  // rows may have other numbers of fields; see num_fields()
   std::vector<std::string> columns = {};
   bool quotes = false;  // "fields" as in RFC 4180, line breaks within them too; found by the names
   std::string free_text = {};  // the column to which separators belong that a row has too many of
@@ -95,6 +95,8 @@ class Rows {
   bool due(int column, int64_t due_us, Job& job);
   // Whether submission, start and end of a log follow each other; -1: a column that is not there.
   bool in_order(int start, int end, const Job& job);
+  // The same for a published archive. Its readers cannot correct it: such rows are left out.
+  bool in_order_or_left_out(const Job& job);
 
   // Counts the present row as unusable, for the field in `column`, a named place in it, or as a
   // whole. `reason` is the same for all rows of a kind.

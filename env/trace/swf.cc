@@ -4,14 +4,14 @@
 //
 //   1 job  2 submitted  3 waited  4 ran  5 processors  8 processors requested  9 time requested
 //   11 status  12 user  13 group  14 executable  15 queue  16 partition  17 preceding job
-// 6, 7 and 10 (CPU time, memory) are not read, nor is 18: a job with a preceding one is blocked
-// until that has ended, but does not think for a while then. One whose preceding job is not in the
-// file, as cleaned logs have them, arrives at its own submission.
+// 6, 7, 10 (CPU time, memory) and 18 (think time) are not read: a job may start as soon as its
+// preceding one has ended. If that is not in the file, as in cleaned logs, the job arrives at its
+// own submission.
 // A job that was checkpointed or swapped has a row for the whole (status 0 or 1) and one for each
-// of its parts (2, 3, 4), which are left out; where the row of the whole is missing, its parts are
-// put together. Left out are jobs that never ran: cancelled (5) with a run time of 0 or none, or
-// with neither run time nor processors. Of the comments, which may stand anywhere, UnixStartTime
-// and MaxProcs (or MaxNodes) in front of the rows count.
+// of its parts (2, 3, 4), which are left out. Where the row of the whole is missing, its parts are
+// put together. Rows of jobs that never ran are left out: cancelled (5) with a run time of 0 or
+// none, or with neither run time nor processors. So are rows with a negative run time.
+// Comments may stand anywhere; UnixStartTime and MaxProcs (or MaxNodes) count in front of the rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -89,6 +89,11 @@ bool is_unknown(std::string_view field) {
   return field == "-1" || (field.starts_with("-1.") && parse_double(field) == -1.0);
 }
 
+// Less than nothing, and not the -1 of a time that is not known.
+bool is_negative(std::string_view field) {
+  return !is_unknown(field) && parse_double(field).value_or(0) < 0;
+}
+
 // A number that names something: empty where it is not known, and "3" for "3.0", too.
 std::string known(std::string_view field) {
   if (is_unknown(field)) return "";
@@ -135,6 +140,11 @@ class SwfReader final : public TraceReader {
       if (job.id.empty() && !rows.text(kId, job.id)) continue;
       if (never_ran(rows, status)) {
         rows.left_out(status == "5" ? "cancelled before it ran" : "never started");
+        gone.insert(std::move(job.id));
+        continue;
+      }
+      if (is_negative(rows.field(kRan))) {
+        rows.left_out("ends before it starts: its run time is negative");
         gone.insert(std::move(job.id));
         continue;
       }
@@ -280,6 +290,10 @@ class SwfReader final : public TraceReader {
   }
 
   static bool logged_times(Rows& rows, Job& job) {
+    if (is_negative(rows.field(kWaited))) {
+      rows.notice("starts before its submission: its logged times are not used");
+      return true;
+    }
     int64_t waited_us = -1;
     if (!optional_seconds(rows, kWaited, waited_us)) return false;
     if (waited_us < 0) return true;

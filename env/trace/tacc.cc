@@ -56,7 +56,7 @@ class TaccReader final : public TraceReader {
           !rows.date(start, zone_, job.logged_start_us) ||
           !rows.date(submit, zone_, job.submit_us) || !rows.date(end, zone_, job.logged_end_us) ||
           !rows.whole(priority, job.priority) || !rows.minutes(limit, job.limit_us) ||
-          !rows.whole(nodes, num_nodes, 1, kMostNodes) || !rows.in_order(start, end, job)) {
+          !rows.whole(nodes, num_nodes, 1, kMostNodes) || !rows.in_order_or_left_out(job)) {
         continue;
       }
       job.run_us = job.logged_end_us - job.logged_start_us;

@@ -82,6 +82,22 @@ TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
   EXPECT_THAT(error_of(good + good), HasSubstr("a job id that is not used before"));
 }
 
+// The users of an archive cannot correct it.
+TEST(Swf, RowsThatEndBeforeTheyStartAreLeftOut) {
+  const std::string rest = " -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+  const Trace trace = parse_trace(
+      "1 0 0 10 4 -1 -1 4" + rest + "2 5 0 -30 4 -1 -1 4" + rest + "3 9 -4 10 4 -1 -1 4" + rest,
+      "log.swf", {});
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  ASSERT_EQ(trace.skipped.size(), 1u);
+  EXPECT_EQ(trace.skipped[0].reason, "ends before it starts: its run time is negative");
+  EXPECT_EQ(trace.skipped[0].first, "log.swf:2");
+  EXPECT_EQ(trace.jobs[1].id, "3") << "a wait below 0 costs the logged times alone";
+  EXPECT_EQ(trace.jobs[1].logged_start_us, -1);
+  ASSERT_EQ(trace.notices.size(), 1u);
+  EXPECT_EQ(trace.notices[0].reason, "starts before its submission: its logged times are not used");
+}
+
 Trace with(const std::string& text, std::initializer_list<const char*> settings,
            bool skip_unusable = false) {
   LoadOptions options{.skip_unusable = skip_unusable};

@@ -143,8 +143,6 @@ INSTANTIATE_TEST_SUITE_P(
             "column 5 (gpu_milli): expected gpu_milli as a whole number, 1 to 1000, got '0'"},
         Bad{"OpenbTypes", "openb", "p,1,1,1,1000,T4||P100,LS,Running,0,2,1",
             "column 6 (gpu_spec): expected models joined by '|', got 'T4||P100'"},
-        Bad{"OpenbEnd", "openb", "p,1,1,1,1000,,LS,Running,0,2,3",
-            "column 10 (deletion_time): expected deletion_time after the start, got 2"},
         Bad{"OpenbGpus", "openb", "p,1,1,-1,0,,LS,Running,0,2,1",
             "column 4 (num_gpu): expected 0 to 1048576 GPUs, got -1"},
         Bad{"PaiGpus", "pai", "ali-x,0,1,0", "column 4 (gpu_count): expected 1 to"},
@@ -154,9 +152,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"AttemptsInterval", "philly-attempts", "9,1,1,0,1,x,1,0,Pass", "column 6 (interval): "},
         Bad{"AttemptsSum", "philly-attempts", "9,1,1,0,1,948672001,1,0,Pass",
             "column 6 (interval): expected a trace of less than 30 years"},
-        Bad{"TaccStart", "tacc",
-            "1\tx\tu\t2023-03-09T12:46:56\t2023-03-09T12:46:57\t2023-03-09T12:48:05\t1\t1\t0:0\t1",
-            "column 4 (Start): expected Start after the submission, got 2023-03-09T12:46:56"},
         Bad{"TaccNodes", "tacc",
             "1\tx\tu\t2023-03-09T12:46:58\t2023-03-09T12:46:57\t2023-03-09T12:48:05\t1\t1\t0:0\t0",
             "column 10 (NNodes): expected NNodes as a whole number, 1 to 1024, got '0'"},
@@ -164,6 +159,61 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"TiresiasIterations", "tiresias", "9,1,0,many,m,1,0",
             "column 4 (iterations): expected iterations as a number of at least 0, got 'many'"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Published archives have such rows, and their users cannot correct them.
+TEST(Formats, RowsThatEndBeforeTheyStartAreLeftOutOfArchives) {
+  const auto reasons = [](const std::string& text) {
+    std::string out;
+    const Trace trace = parse_trace(text, "t.csv", {});
+    EXPECT_EQ(trace.jobs.size(), 1u);
+    for (const Skipped& what : trace.skipped) out += what.reason + ";";
+    return out;
+  };
+  EXPECT_EQ(reasons("a,worker,1.0,Terminated,10.0,20.0,600.0,29.3,100.0,V100\n"
+                    "b,worker,1.0,Terminated,30.0,20.0,600.0,29.3,100.0,V100\n"
+                    "c,worker,1.0,Failed,30.0,0,600.0,29.3,100.0,V100\n"),
+            "a task that ends before it starts;has not ended;");
+  EXPECT_EQ(reasons("job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,"
+                    "duration,queue\n"
+                    "1,u,v,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-09 "
+                    "18:55:09,848,0\n"
+                    "2,u,v,1,1,1,FAILED,2020-06-09 18:41:01,2020-06-09 18:41:05,2020-06-09 "
+                    "18:41:04,0,0\n"
+                    "3,u,v,1,1,1,FAILED,2020-06-09 18:41:01,2020-06-09 18:41:00,2020-06-09 "
+                    "18:41:04,0,0\n"),
+            "ends before it starts;starts before its submission;");
+  EXPECT_EQ(
+      reasons("3\n"
+              "       JobID    JobName    UID               Start              Submit          "
+              "       End   Priority TimelimitR ExitCode   NNodes\n"
+              "------------ ---------- ------ ------------------- ------------------- "
+              "------------------- ---------- ---------- -------- --------\n"
+              "1\tx\t1\t2022-11-05T04:12:18\t2022-10-05T11:52:48\t2022-11-07T03:12:22\t1"
+              "\t2880\t0:0\t2\n"
+              "2\tx\t1\t2022-11-05T04:12:18\t2022-10-05T11:52:48\t2022-11-05T03:12:22\t1"
+              "\t2880\t0:0\t2\n"
+              "3\tx\t1\t2022-10-05T04:12:18\t2022-10-05T11:52:48\t2022-11-05T03:12:22\t1"
+              "\t2880\t0:0\t2\n"),
+      "ends before it starts;starts before its submission;");
+  const std::string pod = "Burstable,Succeeded,";
+  EXPECT_EQ(reasons("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+                    "creation_time,deletion_time,scheduled_time\n"
+                    "a,1000,1024,1,1000,," +
+                    pod + "10,30,20\nb,1000,1024,1,1000,," + pod +
+                    "10,15,20\nc,1000,1024,1,1000,," + pod + "10,30,5\n"),
+            "ends before it starts;starts before its submission;");
+  const auto attempt = [](const char* id, const char* start, const char* end) {
+    return std::string("{\"status\":\"Pass\",\"vc\":\"e\",\"jobid\":\"") + id +
+           "\",\"attempts\":[{\"start_time\":\"2017-10-07 " + start +
+           "\",\"end_time\":\"2017-10-07 " + end +
+           "\",\"detail\":[{\"ip\":\"m\",\"gpus\":[\"g\"]}]}],"
+           "\"submitted_time\":\"2017-10-07 01:11:39\",\"user\":\"u\"}";
+  };
+  EXPECT_EQ(reasons("[" + attempt("a", "01:12:09", "01:13:23") + ",\n" +
+                    attempt("b", "01:12:09", "01:12:05") + ",\n" +
+                    attempt("c", "01:10:09", "01:12:05") + "]\n"),
+            "has not ended;starts before its submission;");
+}
 
 }  // namespace
 }  // namespace yard
