@@ -17,37 +17,46 @@ namespace yard {
 namespace {
 
 // By their first bytes, what files are that hold no text, and how a text comes out of them.
+enum class How { kUnpack, kPandas, kOther };  // `by` is a command, a kind of pandas' read_, a text
 struct Magic {
   std::string_view bytes;
-  const char *is, *advice;
+  const char* is;
+  How how;
+  const char* by;
+
+  std::string advice() const {
+    const std::string name = by;
+    if (how == How::kUnpack) return "unpack it first: " + name + " FILE";
+    if (how == How::kOther) return name;
+    return "write it as CSV first: python3 -c \"import pandas; pandas.read_" + name +
+           "('FILE').to_csv('jobs.csv', index=False)\"";
+  }
 };
 using namespace std::string_view_literals;
 constexpr Magic kMagic[] = {
-    {"\xFD\x37zXZ\0"sv, "a file packed with xz", "unpack it first: xz -dk FILE"},
-    {"BZh"sv, "a file packed with bzip2", "unpack it first: bunzip2 -k FILE"},
-    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", "unpack it first: zstd -dk FILE"},
-    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", "unpack it first: lz4 -dk FILE"},
-    {"\x1F\x8B"sv, "gzip data within gzip data", "unpack it once: gunzip -k FILE"},
-    {"\x1F\x9D"sv, "a file packed with compress", "unpack it first: uncompress -k FILE"},
-    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", "unpack it first: 7z x FILE"},
-    {"Rar!"sv, "a RAR archive", "unpack it first: unrar x FILE"},
-    {"PAR1"sv, "a Parquet file",
-     "write it as CSV first: python3 -c \"import pandas; "
-     "pandas.read_parquet('FILE').to_csv('jobs.csv', index=False)\""},
-    {"ARROW1"sv, "a Feather or Arrow file",
-     "write it as CSV first: pandas.read_feather('FILE').to_csv('jobs.csv', index=False)"},
-    {"ORC"sv, "an ORC file", "write it as CSV first: pandas.read_orc('FILE').to_csv('jobs.csv')"},
-    {"\x89HDF"sv, "an HDF5 file",
-     "write it as CSV first: pandas.read_hdf('FILE').to_csv('jobs.csv')"},
-    {"SQLite format 3"sv, "an SQLite database",
+    {"\xFD\x37zXZ\0"sv, "a file packed with xz", How::kUnpack, "xz -dk"},
+    {"BZh"sv, "a file packed with bzip2", How::kUnpack, "bunzip2 -k"},
+    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", How::kUnpack, "zstd -dk"},
+    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", How::kUnpack, "lz4 -dk"},
+    {"\x1F\x8B"sv, "gzip data within gzip data", How::kOther, "unpack it once: gunzip -k FILE"},
+    {"\x1F\x9D"sv, "a file packed with compress", How::kUnpack, "uncompress -k"},
+    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", How::kUnpack, "7z x"},
+    {"Rar!"sv, "a RAR archive", How::kUnpack, "unrar x"},
+    {"PAR1"sv, "a Parquet file", How::kPandas, "parquet"},
+    {"ARROW1"sv, "a Feather or Arrow file", How::kPandas, "feather"},
+    {"ORC"sv, "an ORC file", How::kPandas, "orc"},
+    {"\x89HDF"sv, "an HDF5 file", How::kPandas, "hdf"},
+    {"SQLite format 3"sv, "an SQLite database", How::kOther,
      "write the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
-    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", "save its sheet as CSV first"},
-    {"%PDF"sv, "a PDF", "take the table that it was made from"},
-    {"\x80\x04\x95"sv, "a Python pickle", "write it as CSV first: pandas' to_csv('jobs.csv')"},
-    {"\x80\x05\x95"sv, "a Python pickle", "write it as CSV first: pandas' to_csv('jobs.csv')"},
-    {"\x93NUMPY"sv, "a NumPy array", "write it as CSV first, with a line of column names"},
+    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", How::kOther,
+     "save its sheet as CSV first"},
+    {"%PDF"sv, "a PDF", How::kOther, "take the table that it was made from"},
+    {"\x80\x04\x95"sv, "a Python pickle", How::kPandas, "pickle"},
+    {"\x80\x05\x95"sv, "a Python pickle", How::kPandas, "pickle"},
+    {"\x93NUMPY"sv, "a NumPy array", How::kOther,
+     "write it as CSV first, with a line of column names"},
     {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
-     "fetch the file: git lfs pull"},
+     How::kOther, "fetch the file: git lfs pull"},
 };
 
 [[noreturn]] void refuse(const FileHead& head, const std::string& is, std::string advice) {
@@ -247,7 +256,7 @@ void refuse_unreadable(const FileHead& head) {
     refuse(head, "a zip archive", "unpack it first: unzip FILE (gzip is read as it is)");
   }
   for (const Magic& magic : kMagic) {
-    if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice);
+    if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice());
   }
   constexpr size_t kTarAt = 257;
   if (text.size() > kTarAt + 5 && text.substr(kTarAt, 5) == "ustar") {

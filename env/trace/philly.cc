@@ -2,6 +2,8 @@
 // 2021): timestamp (of submission, on a wall clock), duration (s), num_gpus, gpu_time (= duration x
 // num_gpus), cluster (the virtual cluster). All of it is real; status, user, attempts and waiting
 // are gone, and a job has no name: its id here is its line. Rows are not sorted.
+#include "env/trace/philly.h"
+
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
@@ -9,19 +11,10 @@
 namespace yard {
 namespace {
 
-struct Config {
-  std::string vc;
-  std::string zone = "UTC0";
-  void fields(FieldList& f) {
-    f("vc", vc, "only this virtual cluster; empty: all of them");
-    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
-  }
-};
-
 class PhillyReader final : public TraceReader {
  public:
   explicit PhillyReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
+      : config_(parse<PhillyConfig>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
     return head.has_only_columns({"timestamp", "duration", "num_gpus", "gpu_time", "cluster"});
@@ -43,7 +36,7 @@ class PhillyReader final : public TraceReader {
         rows.left_out("another virtual cluster");
         continue;
       }
-      job.user = job.tenant;  // nobody is named; who shares a virtual cluster runs alike
+      job.user = job.tenant;  // the log names no user; jobs of one virtual cluster are alike
       job.id = std::to_string(rows.line_number());
       rows.add(std::move(job));
     }
@@ -56,14 +49,14 @@ class PhillyReader final : public TraceReader {
   }
 
  private:
-  Config config_;
+  PhillyConfig config_;
   Zone zone_;
 };
 
 const Registry<TraceReader>::Add<PhillyReader> kAdd{
     "philly",
     {.help = "philly.csv: Microsoft's Philly jobs, 2017, as cut for Pollux (OSDI 2021)",
-     .fields = describe<Config>}};
+     .fields = describe<PhillyConfig>}};
 
 }  // namespace
 }  // namespace yard

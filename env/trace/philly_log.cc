@@ -2,10 +2,11 @@
 // one JSON array, or an object a line, of jobs with jobid, user, vc (as tenant), status,
 // submitted_time and attempts, each of which has start_time, end_time (either may be null) and
 // detail: the servers it ran on with the names of their GPUs. Dates are of a wall clock. A job runs
-// as long as its attempts together, on the most GPUs that one of them had; its wait besides them is
-// in the log. Attempts without a start or an end count for nothing, which a notice says; a job of
-// none but such is left out: without a start it never started, without an end it had not ended.
-// Where cluster_machine_list lies in the same folder, it says how large the cluster is.
+// as long as its attempts together, on the most GPUs that one of them had; the log's wait is the
+// rest of the time. Attempts without a start, or without an end after it, are not counted, which a
+// notice says. A job without any other attempt is left out: without a start it never started,
+// without an end it had not ended. cluster_machine_list in the same folder says how large the
+// cluster is.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,20 +18,12 @@
 #include "env/trace/header.h"
 #include "env/trace/moments.h"
 #include "env/trace/own_json.h"
+#include "env/trace/philly.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
 
 namespace yard {
 namespace {
-
-struct Config {
-  std::string vc;
-  std::string zone = "UTC0";
-  void fields(FieldList& f) {
-    f("vc", vc, "only this virtual cluster; empty: all of them");
-    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
-  }
-};
 
 // Cuts the text of a list, line by line, into its objects.
 class Objects {
@@ -70,7 +63,7 @@ class Objects {
 class PhillyLogReader final : public TraceReader {
  public:
   explicit PhillyLogReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
+      : config_(parse<PhillyConfig>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
     const std::string_view text = trim(head.text);
@@ -102,7 +95,7 @@ class PhillyLogReader final : public TraceReader {
     }
     if (broken > 0) {
       rows.note_file(std::to_string(broken) + (broken == 1 ? " attempt has" : " attempts have") +
-                     " no start or no end in the log: their time is not counted");
+                     " no start or no end after it: their time is not counted");
     }
     read_machines(rows);
   }
@@ -182,10 +175,11 @@ class PhillyLogReader final : public TraceReader {
     if (job.logged_start_us < 0) {
       return rows.left_out(started ? "has not ended" : "never started");
     }
-    if (job.submit_us < 0 || job.logged_start_us < job.submit_us) {
-      return rows.unusable("no submission", "submitted_time before the first attempt",
+    if (job.submit_us < 0) {
+      return rows.unusable("no submission", "a date as submitted_time",
                            "'" + text_of(*from, "submitted_time") + "' of job '" + job.id + "'");
     }
+    if (!rows.in_order_or_left_out(job)) return;
     if (job.gpus == 0) return rows.left_out("held no GPU");
     broken += lacking;
     rows.add(std::move(job));
@@ -211,14 +205,14 @@ class PhillyLogReader final : public TraceReader {
     }
   }
 
-  Config config_;
+  PhillyConfig config_;
   Zone zone_;
 };
 
 const Registry<TraceReader>::Add<PhillyLogReader> kAdd{
     "philly-log",
     {.help = "cluster_job_log of Microsoft's Philly, 2017, JSON (Jeon et al., ATC 2019)",
-     .fields = describe<Config>}};
+     .fields = describe<PhillyConfig>}};
 
 }  // namespace
 }  // namespace yard
