@@ -311,6 +311,7 @@ class OwnCsvReader final : public TraceReader {
       FromCells fields(rows, columns, moments);
       visit_own_fields(job, fields);
       if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
+      note_contradiction(rows, job);
       if (const std::optional<Flaw> flaw = check_own(job)) {
         rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;

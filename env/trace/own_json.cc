@@ -102,6 +102,17 @@ void settle_clocks(Rows& rows, Job& job) {
   rows.notice("start up to 5 s before submission, as clocks differ: taken as the same moment");
 }
 
+void note_contradiction(Rows& rows, const Job& job) {
+  if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return;
+  const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
+  if (over_us > kUsPerS) {  // times in whole seconds may be off by one
+    rows.notice("run_s is longer than the time from start to end: run_s counts");
+  } else if (over_us < -kUsPerS) {
+    rows.notice(
+        "run_s is shorter than the time from start to end, as of a suspended job: run_s counts");
+  }
+}
+
 Json seconds_json(int64_t us) {
   if (us % kUsPerS == 0) return us / kUsPerS;
   const double s = static_cast<double>(us) / 1e6;

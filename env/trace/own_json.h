@@ -26,8 +26,11 @@ std::string dump_json(const Json& json, const std::string& where);
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
 
-// Lets a job whose log has it start up to 5 s before its submission come when it started.
+// Moves the submission of a job to its logged start where that is up to 5 s earlier.
 void settle_clocks(Rows& rows, Job& job);
+
+// Counts a notice if a job's run time differs from its logged start and end. The run time counts.
+void note_contradiction(Rows& rows, const Job& job);
 
 // Seconds as a number; where a double cannot hold the microseconds, as the exact text.
 Json seconds_json(int64_t us);

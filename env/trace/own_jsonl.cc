@@ -257,6 +257,7 @@ class OwnJsonlReader final : public TraceReader {
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
       if (!says_run(*from) && !derive_run(rows, job)) continue;
+      note_contradiction(rows, job);
       rows.add(std::move(job));
     }
     if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));

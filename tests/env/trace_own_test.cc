@@ -416,6 +416,27 @@ TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
               HasSubstr("cut off"));
 }
 
+TEST(OwnForms, ARunTimeThatContradictsStartAndEndHasANotice) {
+  const std::string names = "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\n";
+  const Trace trace =
+      parse_trace(names + "a,0,20,1,5,15\nb,0,4,1,5,15\nc,0,11,1,5,15\nd,0,9,1,5,15\n", "t", {});
+  EXPECT_EQ(trace.jobs.at(0).run_us, 20'000'000) << "run_s counts";
+  EXPECT_EQ(trace.jobs.at(1).run_us, 4'000'000) << "run_s counts";
+  ASSERT_EQ(trace.notices.size(), 2u) << "times in whole seconds may be off by one";
+  EXPECT_EQ(trace.notices[0].count, 1);
+  EXPECT_EQ(trace.notices[0].reason,
+            "run_s is longer than the time from start to end: run_s counts");
+  EXPECT_EQ(trace.notices[1].count, 1);
+  EXPECT_EQ(
+      trace.notices[1].reason,
+      "run_s is shorter than the time from start to end, as of a suspended job: run_s counts");
+  EXPECT_EQ(parse_trace("{\"job_id\":\"a\",\"submit_s\":0,\"run_s\":20,\"gpus\":1,"
+                        "\"start_s\":5,\"end_s\":15}\n",
+                        "t", {})
+                .notices.size(),
+            1u);
+}
+
 TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   const auto said = [](const std::string& line) {
     return error_of("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
