@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -126,6 +127,56 @@ std::vector<std::string> row_of(const Json& job) {
           text_of(at(job, "priority"))};
 }
 
+// The characters of a file, one line at a time: a year's log does not fit in memory as one text.
+class Text {
+ public:
+  explicit Text(Rows& rows) : rows_(rows) { next_line(); }
+
+  bool ended() const { return at_ == line_.size(); }
+  char here() const { return line_[at_]; }
+  // The line of the last character that was passed.
+  int32_t line_number() const { return number_; }
+  void next() {
+    number_ = rows_.line_number();
+    if (++at_ == line_.size()) next_line();
+  }
+
+ private:
+  void next_line() {
+    if (!rows_.next()) return;
+    line_ = std::string(rows_.line()) + '\n';
+    at_ = 0;
+  }
+
+  Rows& rows_;
+  std::string line_;
+  size_t at_ = 0;
+  int32_t number_ = 1;
+};
+
+// An input iterator over a Text. Without a Text it is the end.
+class Characters {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  explicit Characters(Text* text = nullptr) : text_(text) {}
+  char operator*() const { return text_->here(); }
+  Characters& operator++() {
+    text_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(const Characters& other) const { return ended() == other.ended(); }
+
+ private:
+  bool ended() const { return text_ == nullptr || text_->ended(); }
+  Text* text_;
+};
+
 class SacctJsonReader final : public TraceReader {
  public:
   explicit SacctJsonReader(const Settings& settings)
@@ -145,13 +196,8 @@ class SacctJsonReader final : public TraceReader {
 
   void read(Rows& rows) const override {
     rows.count_from_first();
-    std::string text;
-    while (rows.next()) {
-      text += rows.line();
-      text += '\n';
-    }
     SacctLog log(config_, settings_, rows, kColumns);
-    std::string list;                // the document's key whose value is being read
+    std::string list;                // the key of the document that is read now
     int32_t jobs = 0, timeless = 0;  // timeless: the first job without its times
     const auto take = [&](int depth, Json::parse_event_t event, Json& value) {
       using Event = Json::parse_event_t;
@@ -170,18 +216,16 @@ class SacctJsonReader final : public TraceReader {
       log.take({row.begin(), row.end()});
       return false;  // it need not be kept
     };
+    Text text(rows);
     try {
-      [[maybe_unused]] const Json rest = Json::parse(text, take);
+      [[maybe_unused]] const Json rest = Json::parse(Characters(&text), Characters(), take);
     } catch (const Json::parse_error& flaw) {
-      if (flaw.byte >= text.size()) {  // behind the last line's end
+      if (text.ended()) {
         throw InputError(rows.source(), "JSON, as sacct --json prints it",
                          "a part of it: the end is cut off, as in a file copied while it was "
                          "written");
       }
-      const size_t read = std::min(flaw.byte, text.size());
-      const auto end = text.begin() + static_cast<std::ptrdiff_t>(read > 0 ? read - 1 : 0);
-      const auto line = 1 + std::count(text.begin(), end, '\n');
-      throw InputError(rows.source() + ":" + std::to_string(line),
+      throw InputError(rows.source() + ":" + std::to_string(text.line_number()),
                        "JSON, as sacct --json prints it", json_flaw(flaw));
     } catch (const Json::exception& flaw) {
       throw InputError(rows.where_names(), "JSON, as sacct --json prints it", json_flaw(flaw));

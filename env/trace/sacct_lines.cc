@@ -19,7 +19,7 @@ constexpr size_t kLongestRow = 1 << 20;
 constexpr size_t kMostReadings = 32;
 
 // Only these columns mark a file as sacct's where its delimiter is one that other formats have.
-constexpr std::array<std::string_view, 13> kTelling = {
+constexpr std::array<std::string_view, 13> kTypical = {
     "AllocTRES", "ReqTRES",  "JobIDRaw", "ElapsedRaw", "TimelimitRaw", "NNodes", "ReqGRES",
     "AllocCPUS", "ExitCode", "ReqMem",   "NodeList",   "WorkDir",      "NCPUS"};
 
@@ -89,7 +89,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
       std::ranges::count(header.delimiter, header.delimiter[0]) == std::ssize(header.delimiter)) {
     return std::nullopt;  // "JobID||": two delimiters, or one of two
   }
-  size_t exact = 0, known = 0, telling = 0;
+  size_t exact = 0, known = 0, typical = 0;
   bool has_id = false;
   for (const std::string_view part : split_at(line, header.delimiter)) {
     const std::string_view name = trim(part);
@@ -98,14 +98,14 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
     header.columns.emplace_back(column.empty() ? name : column);
     known += !column.empty();
     exact += !column.empty() && column == name;
-    telling += std::ranges::count(kTelling, column) > 0;
+    typical += std::ranges::count(kTypical, column) > 0;
     has_id |= column == "JobID" || column == "JobIDRaw";
   }
   const bool common =
       header.delimiter == "," || header.delimiter == ";" || header.delimiter == "\t";
   // sacct spells its names as it does: "jobid|submit_time" is another's table.
-  const bool spelled = exact > 0 || telling > 0;
-  header.known = common ? known >= 3 && telling > 0 && (has_id || exact >= 3)
+  const bool spelled = exact > 0 || typical > 0;
+  header.known = common ? known >= 3 && typical > 0 && (has_id || exact >= 3)
                         : spelled && ((has_id && header.columns.size() > 1) || known >= 3);
   header.known |= common && has_id && exact >= 4;
   return header;
@@ -216,7 +216,7 @@ void SacctLines::refuse(const std::string& record) {
   for (const std::string& column : header_.columns) {
     if (is_sacct_text(column)) texts += (texts.empty() ? "" : " or ") + column;
   }
-  rows_.unusable("a delimiter within a text, and no telling which",
+  rows_.unusable("a delimiter within a text, at an unknown place",
                  fields + ", or one way to read more of them; print the log without " +
                      (texts.empty() ? "texts" : texts) + ", or with another --delimiter",
                  std::to_string(parts.size()));

@@ -78,7 +78,7 @@ TEST(SacctRows, ARowThatCanBeReadInTwoWaysIsRefused) {
   EXPECT_THAT(error_of(text), HasSubstr("log:2: expected 9 fields, or one way to read more"));
   const Trace trace = read(text, true);
   ASSERT_EQ(trace.jobs.size(), 1u);
-  EXPECT_EQ(trace.skipped[0].reason, "a delimiter within a text, and no telling which");
+  EXPECT_EQ(trace.skipped[0].reason, "a delimiter within a text, at an unknown place");
 }
 
 TEST(SacctRows, LineBreaksStayInTheTextThatHoldsThem) {
@@ -284,6 +284,8 @@ TEST(SacctJson, OtherJsonIsRefused) {
   EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, \"submit_time\": 5}]}"),
               HasSubstr("log:1: expected jobs with their \"time\""));
   EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("the end is cut off"));
+  EXPECT_THAT(error_of("{\"jobs\": [\n{\"job_id\": 1,\n\"user\": \"a\n}]}\n"), HasSubstr(":3: "))
+      << "the line of a text without its closing quote";
 }
 
 }  // namespace
