@@ -213,14 +213,14 @@ std::string headline_of_comparison(const Runs& runs) {
   std::map<std::string, std::map<std::string, int>> verdicts;
   std::map<std::string, std::pair<double, int>> logs;
   for (size_t i = 0; i < all.size(); ++i) {
-    const std::string who = (runs.size() > 1 ? all[i].run->name + ": " : "") +
-                            Names::label(*all[i].run, text(*all[i].row, "policy"));
-    if (std::ranges::find(order, who) == order.end()) order.push_back(who);
-    ++verdicts[who][verdict(*all[i].row)];
+    const std::string name = (runs.size() > 1 ? all[i].run->name + ": " : "") +
+                             Names::label(*all[i].run, text(*all[i].row, "policy"));
+    if (std::ranges::find(order, name) == order.end()) order.push_back(name);
+    ++verdicts[name][verdict(*all[i].row)];
     const auto ratio = number(*all[i].row, "ratio");
     if (!ratio || *ratio <= 0) continue;
-    logs[who].first += std::log(*ratio);
-    ++logs[who].second;
+    logs[name].first += std::log(*ratio);
+    ++logs[name].second;
   }
   std::string out;
   constexpr size_t kMost = 4;  // candidates in a sentence

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "env/base/text.h"
+#include "experiments/number_text.h"
 
 namespace yard::report {
 namespace {
@@ -57,10 +58,8 @@ std::string escape(std::string_view text) {
 
 std::string number_text(std::optional<double> value, int decimals) {
   if (!value || !std::isfinite(*value)) return std::string(kAbsent);
-  std::string digits = fmt::format("{:.{}f}", *value, decimals);
-  // Nothing is less than nothing.
-  if (digits.find_first_not_of("-0.") == digits.npos && digits[0] == '-') digits.erase(0, 1);
-  return std::abs(*value) < 1e15 ? grouped(digits) : fmt::format("{:.3g}", *value);
+  if (std::abs(*value) >= 1e15) return fmt::format("{:.3g}", *value);
+  return grouped(fixed_text(*value, decimals));
 }
 
 std::string in_words(const std::string& key) {

@@ -13,9 +13,10 @@ namespace {
 std::string title_of(const Runs& runs) {
   std::string out;
   for (const RunRecord* run : runs) out += (out.empty() ? "" : ", ") + run->name;
-  if (runs.size() == 1 && !runs[0]->is_run()) return "Results in " + out;
-  if (runs.size() == 1 && !runs[0]->agent().empty()) return runs[0]->agent() + ", run " + out;
-  return (runs.size() == 1 ? "Run " : "Runs ") + out;
+  if (runs.size() > 1) return "Runs " + out;
+  // A folder is often called "run": the title does not say "run" before its name.
+  const std::string agent = runs[0]->is_run() ? runs[0]->agent() : "";
+  return "Results in " + out + (agent.empty() ? "" : " (agent " + agent + ")");
 }
 
 // What is found of each run alone.

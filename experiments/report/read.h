@@ -58,10 +58,10 @@ struct RunRecord {
 std::string text(const Json& object, const char* key);
 std::optional<double> number(const Json& object, const char* key);
 
-// Whether a document's row is about a policy that is told run times.
+// Whether a document's row is about a policy that knows run times.
 bool is_bound(const Json& row);
-// What a row's policy was told of run times, and of speeds where the row says so: "blind, speeds
-// told".
+// The levels at which a row's policy saw run times and, where the row says so, speeds: "blind,
+// speeds told".
 std::string information(const Json& row);
 
 // Throws InputError: no run folder, or a file in it that is not what its kind promises.

@@ -9,7 +9,7 @@ namespace yard::report {
 class Table {
  public:
   // A heading may carry an explanation, behind '|'. One that begins with '<' is of a column of
-  // text, whose cells are on the left and wrap; figures do not.
+  // text: its cells are on the left and wrap. Figures do not.
   explicit Table(const std::vector<std::string>& headings);
 
   // Cells are HTML, already escaped. The first is the row's name.

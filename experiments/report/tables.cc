@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "experiments/report/html.h"
@@ -19,6 +20,33 @@ std::string cell(const Json& row, const char* key, int decimals) {
 
 std::string or_absent(const std::string& value) {
   return value.empty() ? std::string(kAbsent) : escape(value);
+}
+
+// How many decimals each column has, by its largest figure. All columns of seconds have the same.
+std::vector<int> decimals_of(const PlainTable& table) {
+  struct Extent {
+    bool whole = true;
+    double most = 0;
+  };
+  const auto key = [&](size_t c) {
+    return table.columns[c].ends_with("_s") ? "_s" : table.columns[c];
+  };
+  std::map<std::string, Extent> extents;
+  for (const std::vector<Json>& row : table.rows) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (!row[c].is_number()) continue;
+      const double figure = row[c].get<double>();
+      Extent& extent = extents[key(c)];
+      extent.whole = extent.whole && figure == std::floor(figure);
+      extent.most = std::max(extent.most, std::abs(figure));
+    }
+  }
+  std::vector<int> out;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    const Extent& extent = extents[key(c)];
+    out.push_back(extent.whole || extent.most >= 1000 ? 0 : extent.most >= 100 ? 1 : 3);
+  }
+  return out;
 }
 
 }  // namespace
@@ -84,6 +112,7 @@ std::string details(const RunRecord& run) {
         headings.push_back((words ? "<" : "") + in_words(column));
       }
       Table table(headings);
+      const std::vector<int> decimals = decimals_of(plain);
       for (const std::vector<Json>& row : plain.rows) {
         std::vector<std::string> cells;
         for (const Json& value : row) {
@@ -93,9 +122,7 @@ std::string details(const RunRecord& run) {
           } else if (!value.is_number()) {
             cells.emplace_back(kAbsent);
           } else {
-            const double figure = value.get<double>();
-            const bool whole = figure == std::floor(figure) || std::abs(figure) >= 1000;
-            cells.push_back(number_text(figure, whole ? 0 : 3));
+            cells.push_back(number_text(value.get<double>(), decimals[cells.size()]));
           }
         }
         table.row(cells);

@@ -81,7 +81,7 @@ TEST_F(ReportFiles, NeedNoRun) {
                            "Utilisation", "Job completion times"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
-  EXPECT_THAT(html, Not(HasSubstr("provenance'"))) << "there is no run whose it were";
+  EXPECT_THAT(html, Not(HasSubstr("provenance'"))) << "there is no run";
 }
 
 TEST_F(ReportFiles, OfNoKnownKindAreRefused) {
@@ -198,6 +198,19 @@ TEST_F(ReportFiles, TablesOfSimulateAreShownAndPlain) {
   for (const char* part : {"Size classes", "Why jobs waited", "Fairness", "GPU time, in hours"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
+}
+
+TEST_F(ReportFiles, FiguresOfATableAreRoundedAlike) {
+  const auto size_class = [](int gpus, double jct_s, double wait_s) {
+    return Json{{"gpus", gpus}, {"jobs", 2}, {"mean_jct_s", jct_s}, {"mean_wait_s", wait_s}};
+  };
+  const Json run = {{"policy", "las"},
+                    {"mean_jct_s", 5},
+                    {"classes", {size_class(1, 393.156, 0.25), size_class(8, 1445.2, 7.5)}}};
+  const std::string html = page({write("r.json", Json{{"runs", Json::array({run})}}.dump())});
+  for (const char* cell : {">393<", ">1,445<", ">0<", ">8<"}) EXPECT_THAT(html, HasSubstr(cell));
+  EXPECT_THAT(html, Not(HasSubstr("393.1")));
+  EXPECT_THAT(html, Not(HasSubstr("0.250")));
 }
 
 TEST(ReportWords, TitlesAreWords) {

@@ -178,9 +178,10 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, ShowsWhatTheRunHolds) {
   const std::string page = page_of({make_run("first")});
-  for (const char* text : {"pilot, run first", "0.962 [0.951, 0.973]", "0.873", "20.0 %", "better",
-                           "validation/ratio", "Job completion times", "Utilisation", "Queue",
-                           "synthetic:habits", "Learning curve", "All settings"}) {
+  for (const char* text :
+       {"Results in first (agent pilot)", "0.962 [0.951, 0.973]", "0.873", "20.0 %", "better",
+        "validation/ratio", "Job completion times", "Utilisation", "Queue", "synthetic:habits",
+        "Learning curve", "All settings"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_THAT(page, HasSubstr(std::string(64, 'c')));
@@ -255,6 +256,12 @@ TEST_F(Report, ShowsARunThatHasOnlyBegun) {
   const std::string page = page_of({path});
   EXPECT_EQ(unbalanced(page), "");
   EXPECT_THAT(page, HasSubstr("<dd>running</dd>"));
+}
+
+TEST_F(Report, TitlesNameTheFolderOnce) {
+  const fs::path path = scratch_.path() / "run";
+  RunFolder::create(path, {}, {.command = "train", .agent = "pilot"});
+  EXPECT_THAT(page_of({path}), HasSubstr("<h1>Results in run (agent pilot)</h1>"));
 }
 
 TEST_F(Report, EscapesWhatItIsGiven) {

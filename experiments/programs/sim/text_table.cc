@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "env/base/check.h"
+#include "experiments/number_text.h"
 
 namespace yard::sim {
 namespace {
@@ -20,10 +21,8 @@ size_t width_of(const std::string& text) {
 }  // namespace
 
 std::string number_text(double value, int decimals) {
-  if (!std::isfinite(value)) return "-";
-  std::string text = fmt::format("{:.{}f}", value, decimals);
-  const bool zero = text.find_first_not_of("-0.") == text.npos;
-  return zero && text.starts_with('-') ? text.substr(1) : text;  // no "-0.00"
+  const std::string text = fixed_text(value, decimals);
+  return text.empty() ? "-" : text;
 }
 
 std::string digits_text(double value, int digits) {
