@@ -15,6 +15,7 @@
 #include "experiments/congestion.h"
 #include "experiments/demand_draw.h"
 #include "experiments/tenant_draw.h"
+#include "experiments/tenant_note.h"
 
 namespace yard {
 namespace {
@@ -94,6 +95,8 @@ Source load_source(const ScenarioOptions& options) {
   if (is_synthetic(options.trace)) {
     draw_tenants(source.trace, source.cluster, Rng(options.seed).split(kTenantStream));
   }
+  const std::string tenants = unknown_tenants_note(source.trace, source.cluster);
+  if (!tenants.empty()) source.trace.notices.push_back({tenants, 0, source.trace.source});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
   const auto demands = parse<DemandDraw>(options.demands);
   if (demands.draw) draw_demands(source.trace, Rng(demands.seed).split(kDemandStream));

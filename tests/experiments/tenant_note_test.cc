@@ -1,0 +1,63 @@
+// Tenants that the cluster does not have are named: their jobs come under no quota.
+#include "experiments/tenant_note.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "env/trace/notices.h"
+#include "experiments/scenario.h"
+#include "tests/support/temp_file.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+ClusterSpec cluster_of(std::initializer_list<const char*> tenants) {
+  ClusterSpec out;
+  for (const char* name : tenants) out.tenants.push_back({.name = name});
+  return out;
+}
+
+Trace trace_of(std::initializer_list<const char*> tenants) {
+  Trace out;
+  for (const char* name : tenants) out.jobs.emplace_back().tenant = name;
+  return out;
+}
+
+TEST(TenantNote, NamesTenantsThatTheClusterLacks) {
+  const ClusterSpec cluster = cluster_of({"physics", "biology"});
+  EXPECT_EQ(unknown_tenants_note(trace_of({"physics", "Biology", "phys", "phys"}), cluster),
+            "3 jobs name tenants that the cluster does not have: 'Biology', 'phys'. No quota or "
+            "limit of a tenant is applied to them. The cluster has 'biology', 'physics'");
+  EXPECT_EQ(unknown_tenants_note(trace_of({"x"}), cluster),
+            "1 job names a tenant that the cluster does not have: 'x'. No quota or limit of a "
+            "tenant is applied to it. The cluster has 'biology', 'physics'");
+  EXPECT_THAT(unknown_tenants_note(trace_of({"1", "2", "3", "4", "5", "6", "7"}), cluster),
+              HasSubstr("'5' and 2 more. "));
+}
+
+TEST(TenantNote, IsEmptyWhereNothingIsUnknown) {
+  EXPECT_EQ(unknown_tenants_note(trace_of({"x"}), cluster_of({})), "") << "no tenants at all";
+  EXPECT_EQ(unknown_tenants_note(trace_of({"", "a"}), cluster_of({"a"})), "");
+}
+
+TEST(TenantNote, IsANoticeOfTheTrace) {
+  const testing::TempFile cluster("cluster.yaml",
+                                  "nodes: [{count: 2, gpus: 4}]\ntenants: [{name: physics}]\n");
+  const testing::TempFile jobs(
+      "jobs.csv", "job_id,submit_s,run_s,gpus,tenant\na,0,10,1,phys\nb,1,10,1,physics\n");
+  ScenarioOptions options;
+  options.trace = jobs.path();
+  options.cluster = cluster.path();
+  const Scenario scenario = load_scenario(options);
+  ASSERT_EQ(scenario.trace.notices.size(), 1u);
+  EXPECT_THAT(note_text(scenario.trace.notices[0]),
+              HasSubstr("jobs.csv: 1 job names a tenant that the cluster does not have: 'phys'"));
+}
+
+}  // namespace
+}  // namespace yard
