@@ -12,11 +12,11 @@ std::vector<Group> groups_of(const Comparison& comparison) {
     knowing.heading += "; what they reach bounds nothing here: " + comparison.no_bound;
   }
   for (size_t c = 0; c < comparison.candidates.size(); ++c) {
-    const Candidate& who = comparison.candidates[c];
-    Group& group = c == 0                    ? starts
-                   : who.knows_run_times     ? knowing
-                   : who.needs_checkpointing ? stops
-                                             : starts;
+    const Candidate& policy = comparison.candidates[c];
+    Group& group = c == 0                       ? starts
+                   : policy.knows_run_times     ? knowing
+                   : policy.needs_checkpointing ? stops
+                                                : starts;
     group.candidates.push_back(c);
   }
   std::vector<Group> out;

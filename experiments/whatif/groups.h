@@ -21,7 +21,7 @@ std::vector<Group> groups_of(const Comparison& comparison);
 inline constexpr const char* kHowToRead =
     "A wait is the time to a job's end less its run time: also what a preempted or suspended job "
     "waits again, saves and restores, and what it loses on GPUs slower than the fastest. Ratios "
-    "are of mean waits, with 95 % intervals over blocks of time; one that takes in 1 tells "
-    "nothing apart. How to read all of it: docs/whatif.md.";
+    "are of mean waits, with 95 % intervals over blocks of time; one that contains "
+    "1 leaves open which policy is better. How to read all of it: docs/whatif.md.";
 
 }  // namespace yard::whatif

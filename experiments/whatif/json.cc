@@ -69,17 +69,17 @@ void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts
   out["baseline"] = candidates[0].name;
   out["runs"] = Json::array();
   for (size_t c = 0; c < candidates.size(); ++c) {
-    const Candidate& who = candidates[c];
-    Json one = {{"policy", who.name},
-                {"information", level_name(who.level)},
-                {"speeds", speed_level_name(who.speeds)}};
+    const Candidate& policy = candidates[c];
+    Json one = {{"policy", policy.name},
+                {"information", level_name(policy.level)},
+                {"speeds", speed_level_name(policy.speeds)}};
     one.update(figures_json(comparison.all.by[c]));
-    one["utilisation"] = who.utilisation;
-    one["preemptions"] = who.preemptions;
-    one["preempted_jobs"] = who.preempted_jobs;
-    one["needs_checkpointing"] = who.needs_checkpointing;
-    one["knows_run_times"] = who.knows_run_times;
-    one["bound"] = who.knows_run_times && comparison.no_bound.empty();
+    one["utilisation"] = policy.utilisation;
+    one["preemptions"] = policy.preemptions;
+    one["preempted_jobs"] = policy.preempted_jobs;
+    one["needs_checkpointing"] = policy.needs_checkpointing;
+    one["knows_run_times"] = policy.knows_run_times;
+    one["bound"] = policy.knows_run_times && comparison.no_bound.empty();
     const double logged_s = comparison.all.logged.mean_wait_s;
     one["wait_ratio_to_logged"] =
         c == 0 ? number(comparison.logged_ratio)

@@ -9,6 +9,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/lines.h"
 #include "env/trace/notices.h"
 #include "env/trace/sacct_lines.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 // Of scored jobs.
 struct Counts {
+  bool windowed = false;  // some jobs of the log are not scored
   int64_t jobs = 0, no_limit = 0, no_user = 0, no_partition = 0, no_gpu = 0, no_start = 0;
   bool priorities = false;
 };
@@ -25,7 +27,10 @@ Counts count(const Trace& trace) {
   Counts out;
   for (const Job& job : trace.jobs) {
     out.priorities = out.priorities || job.priority != 0;
-    if (!job.scored) continue;
+    if (!job.scored) {
+      out.windowed = true;
+      continue;
+    }
     ++out.jobs;
     out.no_limit += job.limit_us < 0 ? 1 : 0;
     out.no_user += job.user.empty() ? 1 : 0;
@@ -44,12 +49,15 @@ constexpr const char* kGpusPerNode =
 std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
   std::vector<std::string> out;
   const Counts of = count(trace);
-  // "no job names a user" or "12 of 300 jobs name no user", where it is any at all.
-  const auto add = [&](int64_t lacking, const char* no_job, const char* some,
+  // Jobs are counted in the window, rows in the whole file.
+  const std::string in_window = of.windowed ? " in the window" : "";
+  // "no job names a user", "1 of 300 jobs names no user" or "12 of 300 jobs name no user", if any.
+  const auto add = [&](int64_t lacking, const char* none, const char* one, const char* some,
                        const std::string& so) {
     if (lacking == 0) return;
-    out.push_back((lacking == of.jobs ? std::string("no job ") + no_job
-                                      : fmt::format("{} of {} jobs {}", lacking, of.jobs, some)) +
+    out.push_back((lacking == of.jobs ? fmt::format("no job{} {}", in_window, none)
+                                      : fmt::format("{} of {} jobs{} {}", lacking, of.jobs,
+                                                    in_window, lacking == 1 ? one : some)) +
                   so);
   };
   if (facts.cluster_guessed) {
@@ -58,24 +66,24 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
                   "--cluster says it");
   }
   if (of.no_gpu == of.jobs) {
-    out.push_back(std::string("no job asks for GPUs, so that none waits for them; ") +
-                  kGpusPerNode);
+    out.push_back(fmt::format("no job{} asks for GPUs, so that none waits for them; {}", in_window,
+                              kGpusPerNode));
   } else {
-    add(of.no_gpu, "asks for GPUs", "ask for no GPU", ": they wait for CPUs and memory alone");
+    add(of.no_gpu, "asks for GPUs", "asks for no GPU: it waits for CPUs and memory alone",
+        "ask for no GPU: they wait for CPUs and memory alone", "");
   }
-  add(of.no_limit, "names a time limit", "name no time limit", "");
+  add(of.no_limit, "names a time limit", "names no time limit", "name no time limit", "");
   out.insert(out.end(), facts.notes.begin(), facts.notes.end());
-  add(of.no_user, "names a user", "name no user",
+  add(of.no_user, "names a user", "names no user", "name no user",
       of.no_user == of.jobs ? ": no table by user" : "");
-  add(of.no_partition, "names a partition or queue", "name no partition or queue",
-      of.no_partition == of.jobs ? ": no table by partition" : "");
-  add(of.no_start, "says when it started", "do not say when they started",
-      ": simulated, but not counted");
+  add(of.no_partition, "names a partition or queue", "names no partition or queue",
+      "name no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
+  add(of.no_start, "says when it started", "does not say when it started",
+      "do not say when they started", ": simulated, but not counted");
   if (facts.by_submit) {
     out.push_back(
         "trace.arrival=Submit: jobs arrive when they were submitted, so that time on hold or "
-        "behind "
-        "a dependency counts as waiting in the log, and the simulated job may start in it");
+        "behind a dependency counts as waiting in the log, and the simulated job may start in it");
   } else if (!facts.has_eligible) {
     out.push_back(
         "no column says when a job became eligible (sacct's Eligible): time on hold or behind a "
@@ -83,21 +91,21 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
   }
   if (!of.priorities) out.push_back("no job has a priority: the site's own order cannot be met");
   for (const Skipped& what : trace.skipped) {
-    if (what.count == 0) {  // a reader's notice about the file as a whole
-      out.push_back(what.first + ": " + what.reason);
-      continue;
-    }
-    out.push_back(fmt::format("{} row{} left out: {}, the first at {}", what.count,
-                              what.count == 1 ? "" : "s", what.reason, what.first));
+    out.push_back(fmt::format("{} row{}{} left out: {}, the first at {}", what.count,
+                              what.count == 1 ? "" : "s", of.windowed ? " of the whole file" : "",
+                              what.reason, what.first));
   }
-  for (const Skipped& what : trace.notices) out.push_back(note_text(what));
+  for (const Skipped& what : trace.notices) {
+    out.push_back((of.windowed && what.count > 0 ? "in the whole file: " : "") + note_text(what));
+  }
   return out;
 }
 
 bool names_eligible(const std::string& path, const std::string& format) {
   if (format == "sacct") {
-    const std::string text = read_unpacked(path);
-    const std::string_view line(text.data(), std::min(text.find('\n'), text.size()));
+    Lines lines = Lines::of_file(path);
+    std::string_view line;
+    if (!lines.next(line)) return false;
     const std::optional<SacctHeader> header = read_sacct_header(line);
     return header && std::ranges::count(header->columns, "Eligible") > 0;
   }

@@ -14,7 +14,7 @@ struct LogFacts {
   std::string cluster = {};             // as text
   bool has_eligible = false;            // the log says when a job might start: holds are not waits
   bool by_submit = false;               // but trace.arrival=Submit leaves it aside
-  std::vector<std::string> notes = {};  // of policies that miss what they go by
+  std::vector<std::string> notes = {};  // about GPU types, and policies that lack what they use
 };
 
 // Sentences without a full stop. Requires: some job is scored.

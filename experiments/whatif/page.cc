@@ -71,7 +71,7 @@ std::string interval_cell(const Row& row, size_t c) {
   if (c == 0 || change.same || !std::isfinite(change.ratio)) return std::string(report::kAbsent);
   if (!change.conclusive) return "<span class='few'>inconclusive</span>";
   return fmt::format(
-      "{} to {} {}", ratio_text(change.interval.lo), ratio_text(change.interval.hi),
+      "{} {}", interval_text(change.interval, " to "),
       report::render_interval(change.interval.lo, change.ratio, change.interval.hi, 0.2, 5));
 }
 
@@ -115,9 +115,10 @@ class Page {
   }
 
   std::string intro() const {
-    return fmt::format("<p>{} jobs of {} simulated on {}. {}</p>\n",
-                       number_text(static_cast<double>(all_.all.jobs), 0), escape(facts_.source),
-                       escape(facts_.cluster), escape(logged_text(all_)));
+    return fmt::format("<p>{} job{} of {} simulated on {}. {}</p>\n",
+                       number_text(static_cast<double>(all_.all.jobs), 0),
+                       all_.all.jobs == 1 ? "" : "s", escape(facts_.source), escape(facts_.cluster),
+                       escape(logged_text(all_)));
   }
 
   std::string verdict_list() const {
@@ -167,11 +168,11 @@ class Page {
     for (const Group& group : groups_of(all_)) {
       if (!group.heading.empty()) table.heading(group.heading);
       for (const size_t c : group.candidates) {
-        const Candidate& who = all_.candidates[c];
+        const Candidate& policy = all_.candidates[c];
         cells = policy_cells(all_.all, c);
         cells.insert(cells.end(),
-                     {number_text(all_.all.by[c].mean_jct_s, 0), number_text(who.utilisation, 3),
-                      number_text(static_cast<double>(who.preemptions), 0)});
+                     {number_text(all_.all.by[c].mean_jct_s, 0), number_text(policy.utilisation, 3),
+                      number_text(static_cast<double>(policy.preemptions), 0)});
         table.row(cells, c == 0 ? "ours" : "");
       }
     }
@@ -220,8 +221,8 @@ class Page {
 
   std::string named_table(const Table& of, const char* what, size_t from, size_t to) const {
     std::vector<std::string> headings = {what, "jobs"};
-    for (const Candidate& who : all_.candidates) {
-      headings.push_back(short_name(who.name));
+    for (const Candidate& policy : all_.candidates) {
+      headings.push_back(short_name(policy.name));
       std::ranges::replace(headings.back(), '|', ' ');
     }
     report::Table table(headings);

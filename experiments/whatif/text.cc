@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "env/sim/speed_estimator.h"
+#include "experiments/number_text.h"
 #include "experiments/whatif/groups.h"
 #include "policies/policy.h"
 
@@ -46,7 +47,7 @@ std::string change_text(const Change& change) {
   if (change.unfinished > 0) return fmt::format("n/a ({} did not end)", change.unfinished);
   std::string out = std::isfinite(change.ratio) ? ratio_text(change.ratio) : "n/a";
   if (change.conclusive) {
-    out += fmt::format(" [{}, {}]", ratio_text(change.interval.lo), ratio_text(change.interval.hi));
+    out += " [" + interval_text(change.interval, ", ") + "]";
   } else if (std::isfinite(change.ratio)) {
     out += " inconclusive";
   }
@@ -56,8 +57,8 @@ std::string change_text(const Change& change) {
 class Printer {
  public:
   explicit Printer(const Comparison& comparison) : all_(comparison) {
-    for (const Candidate& who : comparison.candidates) {
-      name_width_ = std::max(name_width_, who.name.size());
+    for (const Candidate& policy : comparison.candidates) {
+      name_width_ = std::max(name_width_, policy.name.size());
     }
   }
 
@@ -70,12 +71,13 @@ class Printer {
     for (const Group& group : groups_of(all_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
       for (const size_t c : group.candidates) {
-        const Candidate& who = all_.candidates[c];
-        out += figures(who.name, all_.all.by[c]) +
-               fmt::format(" {:6.3f} {:8}  {:13} {:7}  {}{}\n", who.utilisation, who.preemptions,
-                           level_name(who.level), speed_level_name(who.speeds),
-                           c == 0 ? "" : change_text(all_.all.changes[c]),
-                           who.needs_checkpointing ? "  needs checkpointing" : "");
+        const Candidate& policy = all_.candidates[c];
+        out +=
+            figures(policy.name, all_.all.by[c]) +
+            fmt::format(" {:6.3f} {:8}  {:13} {:7}  {}{}\n", policy.utilisation, policy.preemptions,
+                        level_name(policy.level), speed_level_name(policy.speeds),
+                        c == 0 ? "" : change_text(all_.all.changes[c]),
+                        policy.needs_checkpointing ? "  needs checkpointing" : "");
       }
     }
     return out;
@@ -110,7 +112,8 @@ class Printer {
     if (of.rows.empty()) return "";
     const size_t width = std::max<size_t>(name_width_, 18);
     std::string out = fmt::format("\n{:{}} {:>7}", title, name_width_ + 2, "jobs");
-    for (const Candidate& who : all_.candidates) out += fmt::format("  {:>{}}", who.name, width);
+    for (const Candidate& policy : all_.candidates)
+      out += fmt::format("  {:>{}}", policy.name, width);
     out += "  mean wait s (times the first's)\n";
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
@@ -150,8 +153,8 @@ class Printer {
 
 std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
                     const Headings& headings) {
-  std::string out = fmt::format("{}: {} jobs with a logged start, on {}\n\n", headings.source,
-                                comparison.all.jobs, headings.cluster);
+  std::string out = fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
+                                counted_text(comparison.all.jobs, "job"), headings.cluster);
   if (!headings.lacks.empty()) {
     out += "What the log does not say, and how it was read:\n";
     for (const std::string& lack : headings.lacks) out += wrapped("- " + lack, 2);

@@ -1,4 +1,4 @@
-// A comparison as a terminal shows it: what the log lacks, figures, what changes for whom, and the
+// A comparison as a terminal shows it: what the log lacks, the figures by group, and the
 // verdicts last, where they stay in sight.
 #pragma once
 

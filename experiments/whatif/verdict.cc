@@ -54,8 +54,7 @@ std::string mean_text(const Change& of_all, const std::string& baseline) {
     return out + fmt::format("; inconclusive: {} independent block{} of time, {} are needed)",
                              of_all.blocks, of_all.blocks == 1 ? "" : "s", kLeastBlocks);
   }
-  out += fmt::format("; 95 % interval {} to {}", ratio_text(of_all.interval.lo),
-                     ratio_text(of_all.interval.hi));
+  out += "; 95 % interval " + interval_text(of_all.interval, " to ");
   const bool open = of_all.interval.lo <= 1 && of_all.interval.hi >= 1;
   return out + (open ? ", which leaves open whether it is shorter or longer)" : ")");
 }
@@ -76,17 +75,23 @@ std::string short_mean_text(const Change& of_all, const std::string& baseline) {
   return out + (of_all.conclusive && !open ? "" : " (inconclusive)");
 }
 
-std::string user_name(const Row& row) { return row.name.empty() ? "without a name" : row.name; }
+// "14 of 157 users", "the only user".
+std::string part_of(int64_t count, size_t all, const char* one) {
+  if (all == 1) return std::string("the only ") + one;
+  return fmt::format("{} of {} {}s", count, all, one);
+}
+
+std::string name_of(const Row& row) { return row.name.empty() ? "without a name" : row.name; }
 
 class Speaker {
  public:
   Speaker(const Comparison& comparison, Verdict& verdict) : all_(comparison), verdict_(verdict) {}
 
   void speak() {
-    const Candidate& who = candidate();
+    const Candidate& policy = candidate();
     const Change& of_all = all_.all.changes[verdict_.candidate];
     const std::string& baseline = all_.candidates[0].name;
-    const std::string begin = who.name + " instead of " + baseline + ": ";
+    const std::string begin = policy.name + " instead of " + baseline + ": ";
     if (verdict_.unfinished > 0) {
       verdict_.headline = begin + "no verdict: " + jobs_text(verdict_.unfinished) + " did not end.";
       verdict_.mean = begin + "no verdict: " + jobs_text(verdict_.unfinished) +
@@ -115,9 +120,6 @@ class Speaker {
              (verdict_.small_classes > 0 ? " (" + small_text() + " would)." : ".");
     }
     std::vector<std::string> parts;
-    const auto count = [&](size_t n, const char* one, const char* many) {
-      if (n > 0) parts.push_back(fmt::format("{} {}", n, n == 1 ? one : many));
-    };
     if (!verdict_.sizes.empty()) {
       std::vector<std::string> names;
       const Row* range = nullptr;  // the last that is no part
@@ -127,12 +129,15 @@ class Speaker {
         // A single number of GPUs adds nothing to its range.
         if (!row.part || !is_named(range)) names.push_back(row.name);
       }
-      parts.push_back("jobs of " + listed(names) + " GPUs");
+      parts.push_back("jobs of " + listed(names) + (names.back() == "1" ? " GPU" : " GPUs"));
     }
     if (verdict_.users > 0) {
-      parts.push_back(fmt::format("{} of {} users", verdict_.users, all_.by_user.rows.size()));
+      parts.push_back(part_of(verdict_.users, all_.by_user.rows.size(), "user"));
     }
-    count(verdict_.partitions.size(), "partition", "partitions");
+    if (!verdict_.partitions.empty()) {
+      parts.push_back(
+          part_of(std::ssize(verdict_.partitions), all_.by_partition.rows.size(), "partition"));
+    }
     std::string out;
     if (!parts.empty()) out = ", but " + listed(parts) + " would wait over 10 % longer";
     if (verdict_.longest) {
@@ -151,20 +156,26 @@ class Speaker {
                                             by_how_much(change(*row))));
     }
     if (verdict_.users > 0) {
-      const std::string large =
-          verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users);
-      verdict_.losers.push_back(
-          fmt::format("{} of {} users, {} of them with at least {} jobs, most of all user {} {}",
-                      verdict_.users, all_.by_user.rows.size(), large, kLeastJobsOfAClass,
-                      user_name(*verdict_.user), by_how_much(change(*verdict_.user))));
+      std::string text = part_of(verdict_.users, all_.by_user.rows.size(), "user");
+      if (verdict_.users == 1) {
+        text += ": user ";
+      } else {
+        text +=
+            fmt::format(", {} of them with at least {} jobs, most of all user ",
+                        verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users),
+                        kLeastJobsOfAClass);
+      }
+      verdict_.losers.push_back(text + name_of(*verdict_.user) + " " +
+                                by_how_much(change(*verdict_.user)));
     }
     if (verdict_.partitions.empty()) return;
     std::vector<std::string> names;
     for (const Row* row : verdict_.partitions) {
-      names.push_back(user_name(*row) + " " + by_how_much(change(*row)));
+      names.push_back(name_of(*row) + " " + by_how_much(change(*row)));
     }
-    verdict_.losers.push_back(fmt::format("{} of {} partitions: {}", names.size(),
-                                          all_.by_partition.rows.size(), listed(names)));
+    verdict_.losers.push_back(
+        part_of(std::ssize(names), all_.by_partition.rows.size(), "partition") + ": " +
+        listed(names));
   }
 
   std::string longest_text() const {
@@ -204,23 +215,24 @@ class Speaker {
   }
 
   std::string conditions() const {
-    const Candidate& who = candidate();
+    const Candidate& policy = candidate();
     std::string out;
     if (const int64_t open = all_.all.by[0].unfinished; open > 0) {
       out += fmt::format(" {} did not end under {}: no ratio counts {}.", jobs_text(open),
                          all_.candidates[0].name, open == 1 ? "it" : "them");
     }
-    if (who.knows_run_times) {
-      out += " It knows run times that no scheduler can: to compare with, no candidate.";
+    if (policy.knows_run_times) {
+      out += " It knows run times in advance, which no scheduler does: for comparison only.";
       if (!all_.no_bound.empty()) out += " It bounds nothing here: " + all_.no_bound + ".";
     }
-    if (who.needs_checkpointing) {
+    if (policy.needs_checkpointing) {
       out += " It needs checkpointing: ";
-      out += who.preemptions == 0
+      out += policy.preemptions == 0
                  ? "it may stop running jobs, though it stopped none here."
-                 : fmt::format("running jobs were stopped {} times, {} in all.",
-                               report::number_text(static_cast<double>(who.preemptions), 0),
-                               jobs_text(who.preempted_jobs));
+                 : fmt::format("it stopped {} while running, {} time{} in all.",
+                               jobs_text(policy.preempted_jobs),
+                               report::number_text(static_cast<double>(policy.preemptions), 0),
+                               policy.preemptions == 1 ? "" : "s");
     }
     return out;
   }
@@ -294,7 +306,7 @@ std::string logged_text(const Comparison& comparison) {
     return out + "no job waited in the log, so that there is no ratio to it; the simulated mean " +
            "wait is " + seconds_text(mean_s) + ".";
   }
-  out += fmt::format("mean wait {:.2f} times the logged one.", ratio);
+  out += "mean wait " + ratio_text(ratio) + " times the logged one.";
   if (ratio < 0.5 || ratio > 2) {
     out += fmt::format(
         " The log's jobs waited for what it does not say (limits on users, holds, nodes out of "
@@ -307,25 +319,39 @@ std::string logged_text(const Comparison& comparison) {
 const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts) {
   const Verdict* out = nullptr;
   for (const Verdict& verdict : verdicts) {
-    const Candidate& who = comparison.candidates[verdict.candidate];
-    if (who.knows_run_times || who.needs_checkpointing || verdict.unfinished > 0) continue;
+    const Candidate& policy = comparison.candidates[verdict.candidate];
+    if (policy.knows_run_times || policy.needs_checkpointing || verdict.unfinished > 0) continue;
     const auto mean = [&](const Verdict& v) { return comparison.all.by[v.candidate].mean_wait_s; };
     if (out == nullptr || mean(verdict) < mean(*out)) out = &verdict;
   }
   return out;
 }
 
-std::string ratio_text(double ratio) {
-  if (!std::isfinite(ratio)) return "n/a";
-  if (ratio >= 100) return report::number_text(ratio, 0);
-  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < 7; ++decimals) {
-    const std::string text = fmt::format("{:.{}f}", ratio, decimals);
-    const double shown = std::stod(text);
+namespace {
+
+// As many as keep a ratio on its side of 0, 1 and 1.1.
+int decimals_of(double ratio) {
+  constexpr int kMost = 7;
+  if (ratio >= 100) return 0;
+  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < kMost; ++decimals) {
+    const double shown = std::stod(fmt::format("{:.{}f}", ratio, decimals));
     const bool sides_kept = (shown > 0) == (ratio > 0) && (shown > 1) == (ratio > 1) &&
                             (shown < 1) == (ratio < 1) && (shown > 1.1) == (ratio > 1.1);
-    if (sides_kept) return text;
+    if (sides_kept) return decimals;
   }
-  return fmt::format("{:.7g}", ratio);
+  return kMost;
+}
+
+}  // namespace
+
+std::string ratio_text(double ratio) {
+  return std::isfinite(ratio) ? report::number_text(ratio, decimals_of(ratio)) : "n/a";
+}
+
+std::string interval_text(const Interval& of, const char* between) {
+  if (!std::isfinite(of.lo) || !std::isfinite(of.hi)) return "n/a";
+  const int decimals = std::max(decimals_of(of.lo), decimals_of(of.hi));
+  return report::number_text(of.lo, decimals) + between + report::number_text(of.hi, decimals);
 }
 
 std::string seconds_text(double seconds) {

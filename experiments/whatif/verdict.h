@@ -15,7 +15,7 @@ struct Verdict {
   std::vector<const Row*> partitions;
   int64_t users = 0;          // of all sizes that wait over 10 % longer
   int64_t large_users = 0;    // of these, those of at least 20 jobs
-  const Row* user = nullptr;  // of these, whose jobs wait most in all beyond the baseline
+  const Row* user = nullptr;  // of these, the one that loses most: waits over the baseline's
   int64_t small_classes = 0;  // sizes and partitions of fewer than 20 jobs that wait 10 % longer
   int64_t unfinished = 0;     // jobs that did not end under it: then it gets no verdict
   bool longest = false;
@@ -38,12 +38,14 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison);
 std::string logged_text(const Comparison& comparison);
 
 // The verdict that a page begins with: of the candidate with the least mean wait that a site could
-// run as it is, which neither stops jobs nor knows run times. Null where there is none, or none
-// whose jobs all ended.
+// run as it is: it neither stops jobs nor knows run times, and all jobs ended under it. Null if
+// there is none.
 const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts);
 
 // "0.59", "1.102": as many digits as keep a ratio on its side of 1 and of 1.1; "n/a" of NaN.
 std::string ratio_text(double ratio);
+// "0.970 to 1.103": both ends with the same number of decimals.
+std::string interval_text(const Interval& of, const char* between);
 // "12,345 s"; parts of a second only below 10 s.
 std::string seconds_text(double seconds);
 

@@ -47,7 +47,7 @@ TEST(Early, SimulateTellsThemApart) {
   EXPECT_THAT(rows, HasSubstr("a,1,0,0,540,0,540,0,0,ended-early\n"));
   EXPECT_THAT(rows, HasSubstr("b,2,10,540,640,530,630,0,0,finished\n"));
   const Result text = shell(run + "--metrics all");
-  EXPECT_THAT(text.out, HasSubstr("mlf-h ended 1 jobs early: mean JCT 540.0 s, of the others 630.0 "
+  EXPECT_THAT(text.out, HasSubstr("mlf-h ended 1 job early: mean JCT 540.0 s, of the others 630.0 "
                                   "s; 38.3 % undone"));
   EXPECT_THAT(text.out, HasSubstr("ended early "));
 }

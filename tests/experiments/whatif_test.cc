@@ -127,14 +127,57 @@ TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
   add(jobs, 30, 1, 100 * kS, 200 * kS, "grace", "long");
   add(jobs, 3, 1, 100 * kS, 300 * kS, "alan", "tiny");
   const Comparison comparison = of(jobs);
-  const Verdict told = verdicts_of(comparison)[0];
-  EXPECT_EQ(told.users, 2);
-  EXPECT_EQ(told.large_users, 1);
-  EXPECT_EQ(told.user->name, "grace") << "3,000 s more in all, alan's 600 s";
-  EXPECT_THAT(told.text(), HasSubstr("2 of 3 users, 1 of them with at least 20 jobs, most of all "
-                                     "user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
-  EXPECT_THAT(told.text(), HasSubstr("1 of 3 partitions: long (2.00 times"));
-  EXPECT_TRUE(told.sizes.empty());
+  const Verdict verdict = verdicts_of(comparison)[0];
+  EXPECT_EQ(verdict.users, 2);
+  EXPECT_EQ(verdict.large_users, 1);
+  EXPECT_EQ(verdict.user->name, "grace") << "3,000 s more in all, alan's 600 s";
+  EXPECT_THAT(verdict.text(),
+              HasSubstr("2 of 3 users, 1 of them with at least 20 jobs, most of all "
+                        "user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
+  EXPECT_THAT(verdict.text(), HasSubstr("1 of 3 partitions: long (2.00 times"));
+  EXPECT_TRUE(verdict.sizes.empty());
+}
+
+TEST(WhatifVerdict, SpeaksOfOneUserOrPartitionAsOne) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 100, 1, 1000 * kS, 100 * kS, "ada", "gpu");
+  add(jobs, 30, 8, 100 * kS, 200 * kS, "grace", "gpu");
+  const Comparison two = of(jobs);
+  EXPECT_THAT(verdicts_of(two)[0].text(),
+              HasSubstr("1 of 2 users: user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
+  jobs.clear();
+  add(jobs, 30, 8, 100 * kS, 200 * kS, "grace", "gpu");
+  const Comparison one = of(jobs);
+  EXPECT_THAT(verdicts_of(one)[0].text(), HasSubstr("the only user: user grace (2.00 times"));
+  EXPECT_THAT(verdicts_of(one)[0].text(), HasSubstr("the only partition: gpu (2.00 times"));
+}
+
+TEST(WhatifVerdict, SpeaksOfOneGpuOneStopAndOneJobAsOne) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 30, 1, 100 * kS, 200 * kS);
+  Comparison comparison = of(jobs);
+  EXPECT_THAT(verdicts_of(comparison)[0].headline,
+              HasSubstr("but jobs of 1 GPU, the only user and the only partition would"));
+  Candidate& stops = comparison.candidates[1];
+  stops.needs_checkpointing = true;
+  stops.preemptions = stops.preempted_jobs = 1;
+  EXPECT_THAT(verdicts_of(comparison)[0].text(),
+              HasSubstr("it stopped 1 job while running, 1 time in all."));
+  stops.preemptions = 1200;
+  stops.preempted_jobs = 30;
+  EXPECT_THAT(verdicts_of(comparison)[0].text(),
+              HasSubstr("it stopped 30 jobs while running, 1,200 times in all."));
+  add(jobs = {}, 1, 1, 100 * kS, 200 * kS);
+  const Comparison one = of(jobs);
+  EXPECT_THAT(text_of(one, verdicts_of(one), {"log", "1x1", {}}),
+              HasSubstr("log: 1 job with a logged start"));
+}
+
+TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
+  std::vector<ComparedJob> jobs;
+  add(jobs, 30, 1, 4 * kS, 4 * kS);
+  for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
+  EXPECT_THAT(logged_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one."));
 }
 
 TEST(WhatifVerdict, SaysThatNothingWaitsLonger) {
@@ -269,6 +312,9 @@ TEST(WhatifVerdict, RatiosStayOnTheirSide) {
   EXPECT_EQ(ratio_text(0.00004), "0.00004");
   EXPECT_EQ(ratio_text(23.41), "23.4");
   EXPECT_EQ(ratio_text(NAN), "n/a");
+  EXPECT_EQ(interval_text({0.97, 1.103}, ", "), "0.970, 1.103");
+  EXPECT_EQ(interval_text({0.41, 0.86}, " to "), "0.41 to 0.86");
+  EXPECT_EQ(interval_text({0.97, NAN}, ", "), "n/a");
   EXPECT_EQ(seconds_text(59171.4), "59,171 s");
   EXPECT_EQ(seconds_text(0.52), "0.5 s");
 }
@@ -302,7 +348,7 @@ TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   EXPECT_EQ(leading(comparison, verdicts)->candidate, 1u);
   EXPECT_THAT(verdicts[1].text(), HasSubstr("needs checkpointing"));
-  EXPECT_THAT(verdicts[2].text(), HasSubstr("to compare with, no candidate"));
+  EXPECT_THAT(verdicts[2].text(), HasSubstr("for comparison only"));
 }
 
 Trace log_of(std::vector<Job> jobs) {
@@ -351,8 +397,24 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   unknown.limit_us = -1;
   unknown.logged_start_us = -1;
   EXPECT_THAT(lacks_of(log_of({logged_job(), unknown}), {.has_eligible = true}),
-              ElementsAre("1 of 2 jobs name no time limit",
-                          "1 of 2 jobs do not say when they started: simulated, but not counted"));
+              ElementsAre("1 of 2 jobs names no time limit",
+                          "1 of 2 jobs does not say when it started: simulated, but not counted"));
+}
+
+// Jobs are counted in the window that is scored, rows in the file.
+TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
+  Job before = logged_job();
+  before.scored = false;
+  Job nameless = logged_job();
+  nameless.user.clear();
+  Trace trace = log_of({before, logged_job(), nameless});
+  trace.skipped = {{"never started", 17, "log.txt:4"}};
+  trace.notices = {{"counted as nodes", 3, "log.txt:2"}};
+  EXPECT_THAT(lacks_of(trace, {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs in the window names no user",
+                          "17 rows of the whole file left out: never started, the first at "
+                          "log.txt:4",
+                          "in the whole file: counted as nodes (3 rows, the first at log.txt:2)"));
 }
 
 // Names of columns count, not what users wrote.

@@ -4,6 +4,7 @@
 
 #include "env/sim/speed_estimator.h"
 #include "experiments/bound.h"
+#include "experiments/number_text.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/metrics_json.h"
 #include "experiments/programs/sim/options.h"
@@ -34,19 +35,20 @@ void add_rows(const std::vector<Run>& runs, bool knowing, TextTable& table) {
 void print_early(const Run& run) {
   const std::optional<EarlySummary>& early = run.summary.early;
   if (!early) return;
-  std::printf("%s ended %lld jobs early: mean JCT %s s, of the others %s s; %s undone\n",
-              run.policy.c_str(), static_cast<long long>(early->jobs),
+  std::printf("%s ended %s early: mean JCT %s s, of the others %s s; %s undone\n",
+              run.policy.c_str(), counted_text(early->jobs, "job").c_str(),
               number_text(early->mean_jct_s, 1).c_str(),
               number_text(early->others_mean_jct_s, 1).c_str(),
               percent_text(early->undone_share, 1).c_str());
 }
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
-  std::printf("%s (%zu jobs, %lld scored) on %s, %d GPUs, rules %s, load %s\n\n",
-              scenario.trace.source.c_str(), scenario.trace.jobs.size(),
+  std::printf("%s (%s, %lld scored) on %s, %s, rules %s, load %s\n\n",
+              scenario.trace.source.c_str(),
+              counted_text(std::ssize(scenario.trace.jobs), "job").c_str(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
-              scenario.cluster.total_gpus(), runs.front().rules.c_str(),
-              load_text(scenario.load).c_str());
+              counted_text(scenario.cluster.total_gpus(), "GPU").c_str(),
+              runs.front().rules.c_str(), load_text(scenario.load).c_str());
   TextTable table(
       {"policy", "placement", "information", "speeds", "jobs", "unfinished", "mean JCT s", "p50 s",
        "p99 s", "wait s", "max wait s", "makespan s", "util", "preempt", "wall s"},

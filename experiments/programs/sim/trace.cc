@@ -8,6 +8,7 @@
 #include "env/trace/notices.h"
 #include "env/trace/own.h"
 #include "env/trace/reader.h"
+#include "experiments/number_text.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/describe.h"
 #include "experiments/programs/sim/trace_generate.h"
@@ -57,7 +58,8 @@ int write_trace(Options& options) {
   for (const Skipped& what : trace.notices) {
     std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
   }
-  std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
+  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
+               options.out.c_str());
   return 0;
 }
 

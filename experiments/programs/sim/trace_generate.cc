@@ -13,6 +13,7 @@
 #include "env/trace/thin.h"
 #include "experiments/fidelity.h"
 #include "experiments/like_check.h"
+#include "experiments/number_text.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/programs/sim/text_table.h"
@@ -284,7 +285,8 @@ void write_jobs(Trace trace, const GenerateOptionsOfCli& options, AtomicFiles& f
   }
   files.add(options.out, to_own_text(trace, options.out));
   files.commit();
-  std::fprintf(stderr, "%zu jobs written to %s\n", trace.jobs.size(), options.out.c_str());
+  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
+               options.out.c_str());
 }
 
 void check_options(const GenerateOptionsOfCli& o) {

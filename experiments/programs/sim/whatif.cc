@@ -14,6 +14,7 @@
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/run/machine.h"
+#include "experiments/type_notes.h"
 #include "experiments/whatif/json.h"
 #include "experiments/whatif/lacks.h"
 #include "experiments/whatif/page.h"
@@ -139,10 +140,12 @@ std::vector<std::string> lacks_of(const ScenarioOptions& options, const Scenario
   facts.has_eligible = whatif::names_eligible(scenario.trace.source, scenario.trace.format);
   const Setting* arrival = options.trace_settings.find("arrival");
   facts.by_submit = arrival != nullptr && arrival->value == "Submit";
+  facts.notes = type_notes(scenario);
   if (!has_limits(scenario.trace)) {
     std::vector<const Contestant*> all;
     for (const Contestant& who : contestants) all.push_back(&who);
-    facts.notes = limits_notes(all);
+    const std::vector<std::string> of_limits = limits_notes(all);
+    facts.notes.insert(facts.notes.end(), of_limits.begin(), of_limits.end());
   }
   for (const Contestant& who : contestants) {
     if (!lacks_sizes(who, scenario.trace)) continue;
@@ -183,7 +186,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
-  note_scenario(scenario, {});  // what it would say of policies stands in the list of lacks
+  if (options.common.json) note_scenario(scenario, {});  // the text has it in its list of lacks
   whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);
 
