@@ -73,7 +73,7 @@ struct Contestant {
 };
 
 // `text`: as for named_policy(). Throws InputError: unknown policy, placement, rules or key; more
-// information than allowed. An oracle allowed only noisy run times is told those.
+// information than allowed. An oracle that may see only noisy run times sees those.
 Contestant prepare(const std::string& text, const RunOptions& options);
 
 // Requires: `contestant` comes from prepare() with the same options.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo_seeds.sh [CHECKPOINT [FIRST LAST]]: what the demo's training is worth on jobs that neither
+# demo_seeds.sh [CHECKPOINT [FIRST LAST]]: what the demo's training gains on jobs that neither
 # training nor validation has seen: mean JCT of the trained policy over that of its untrained self,
 # drawn in the same way, of the heuristic that it started from and of its rivals; geometric mean over the
 # seeds, 95 % interval, and a verdict. Default: what `make demo` trained, sixty seeds.

@@ -22,7 +22,7 @@ int report(const std::exception& error, int code) {
   return code;
 }
 
-// Whether standard output is a pipe or socket whose reader has gone: `yardmaster ... | head -3`.
+// Whether standard output is a pipe or socket that its reader has closed: `yardmaster ... | head`.
 bool reader_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the file that this code lies in: the program, or a library that a program of another language has
+// The folder of the file that holds this code: the program, or a library that another program has
 // loaded.
 fs::path own_folder() {
   Dl_info info{};

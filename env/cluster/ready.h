@@ -3,7 +3,7 @@
 //   experiments/clusters or share/yardmaster/clusters  in the folder of the program, or of the
 //                                                      library that it has loaded, or any above
 //   experiments/clusters                               seen from the working directory
-// of which the first that has a file NAME.yaml says what NAME is.
+// The first of them with a file NAME.yaml says what NAME is.
 #pragma once
 
 #include <string>

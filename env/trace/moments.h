@@ -40,7 +40,7 @@ class MomentReader {
 
   explicit MomentReader(Zone zone) : zone_(std::move(zone)) {}
 
-  // The file says itself where its zero lies: its numbers are seconds from there.
+  // The file names its own zero: its numbers are seconds from there.
   void set_plain() { kind_ = Kind::kPlain; }
 
   // Microseconds of a moment since 1970. None for seconds from the file's own zero, and for what

@@ -13,8 +13,8 @@ inline std::string left_out_text(const Skipped& what) {
          what.first;
 }
 
-// The same of one of Trace::notices. A count of 0 is of a notice about the file as a whole, whose
-// name stands in the place of a row: columns that are not used, how times were understood.
+// The same of one of Trace::notices. A count of 0 marks a notice about the file as a whole,
+// with its name instead of a row: columns that are not used, how times were understood.
 inline std::string note_text(const Skipped& notice) {
   if (notice.count == 0) return notice.first + ": " + notice.reason;
   return notice_text(notice);

@@ -25,7 +25,7 @@ constexpr std::string_view kSynthetic = "synthetic:";
 
 // Throws InputError where no format, or more than one, knows the file.
 std::string recognise(const FileHead& head, const Renames& renames) {
-  // A table whose columns have our names is one of ours, whatever else it looks like.
+  // A table with our columns is one of ours, whatever else it looks like.
   const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
   if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
   std::vector<std::string> fitting;

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// What a field can hold besides nothing.
+// What a field can hold if it is not empty.
 enum class Shape {
   kText,     // anything
   kPath,     // anything behind a '/'

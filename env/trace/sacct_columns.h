@@ -24,7 +24,7 @@ using Reading = std::vector<size_t>;
 std::vector<Reading> sacct_readings(const std::vector<std::string>& columns,
                                     const std::vector<std::string_view>& parts, size_t most);
 
-// The field that parts [first, end) make up. They lie one behind the other in one text.
+// The field that parts [first, end) make up. The parts follow each other in one text.
 std::string_view joined(const std::vector<std::string_view>& parts, size_t first, size_t end);
 
 }  // namespace yard

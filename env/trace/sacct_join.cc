@@ -181,7 +181,7 @@ void SacctLog::check_settings() const {
   };
   const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
   if (zone && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
-    unanswered("zone", "a log with dates, whose clock trace.zone names",
+    unanswered("zone", "a log with dates, for trace.zone to name their clock",
                rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {

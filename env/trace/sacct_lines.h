@@ -1,6 +1,6 @@
 // The rows of what sacct printed. Nothing in it is escaped: a free text (JobName, WorkDir,
 // SubmitLine, Comment) may hold the delimiter and line breaks. Where a free text begins and ends
-// follows from the columns around it, of which it is known what they can hold. A row that can be
+// follows from the columns around it, since it is known what they can hold. A row that can be
 // read in two ways is refused.
 #pragma once
 
@@ -42,8 +42,8 @@ class SacctLines {
   // same in the columns `used`.
   SacctLines(Rows& rows, SacctHeader header, const std::vector<std::string>& used);
 
-  // Goes to the next row, on whose first line `rows` then stands. What fields() returns holds until
-  // the next call. Rows that cannot be told are counted as unusable.
+  // Goes to the next row; `rows` is then at its first line. What fields() returns holds until
+  // the next call. Rows that can be read in two ways are unusable.
   bool next();
   const std::vector<std::string_view>& fields() const { return fields_; }
 

@@ -303,7 +303,7 @@ bool SacctLog::read_times(Run& run) {
       end_us = start_us + elapsed_us;
       rows_.notice(
           "End is an hour too early for Start and Elapsed: clocks were put back in between, and "
-          "Elapsed counts; --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3 or the like tells when");
+          "Elapsed counts; --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3 or the like says when");
     }
   }
   int64_t submit_us = submit.us;
@@ -321,7 +321,7 @@ bool SacctLog::read_times(Run& run) {
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
       expected +=
           " (where clocks were put back in between, --set trace.zone=CET-1CEST,M3.5.0,"
-          "M10.5.0/3 or the like tells when)";
+          "M10.5.0/3 or the like says when)";
     }
     unusable(at_.start, ": starts before it came", expected);
     return false;

@@ -1,5 +1,5 @@
 // Slurm's accounting as jobs, whatever form its rows had: rows that hold none are left out with the
-// reason, rows of one job are joined, jobs of one number are told apart.
+// reason, rows of one job are joined, jobs that share a number become several.
 //
 //   SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"});
 //   while (...) log.take(fields);

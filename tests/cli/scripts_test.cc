@@ -1,5 +1,5 @@
 // The scripts that install: what the build needs and what only tests ask are kept apart, and a
-// machine without a network is told what it misses and goes on.
+// machine without a network is shown what it lacks and goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

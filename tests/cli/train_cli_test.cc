@@ -74,7 +74,7 @@ double metric(const std::string& run, int step, const std::string& column) {
   return std::stod(shell("python3 -c \"" + code + "\"").out);
 }
 
-// What is not learned is the untrained network's, whatever that is worth: it is validated first,
+// Whatever the untrained network reaches was not learned: it is validated first,
 // drawn in the same way, and everything that is said of a training is said over it.
 TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");

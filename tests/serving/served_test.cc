@@ -65,8 +65,8 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
   }
 }
 
-// Policies whose queues hold when a job entered them, of which a snapshot says less: they answer
-// lawfully, and mostly alike.
+// Policies with queues that depend on when a job entered them. A snapshot does not say that: their
+// answers are valid, and mostly the same.
 bool keeps_queues(const std::string& name) { return name == "las" || name.starts_with("tiresias"); }
 
 TEST(Served, EqualsInProcessForEveryServablePolicy) {

@@ -25,7 +25,7 @@ class ReplayFolder {
 
   bool wanted() const { return !out_.empty() || !page_.empty(); }
 
-  // Makes the folder, before anything is played. `app`: the command, whose options are the
+  // Makes the folder, before anything is played. `app`: the command; its options are the
   // configuration.
   void begin(const CLI::App& app, const Scenario& scenario, uint64_t seed);
   // Writes everything. Requires: begin(), and that `recording` kept what pictures need.
