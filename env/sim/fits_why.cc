@@ -63,7 +63,7 @@ int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spe
   return static_cast<int64_t>(most);
 }
 
-// The first thing of which no single node has enough for one task.
+// The first resource of which a task asks for more than any single node has.
 Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& spec,
                     const std::vector<const Node*>& nodes) {
   const auto most = [&](auto&& of) {
@@ -71,14 +71,14 @@ Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& sp
     for (const Node* node : nodes) out = std::max(out, static_cast<double>(of(*node)));
     return out;
   };
-  const auto told = [&](const std::string& has, const std::string& asks) -> Unusable {
+  const auto too_much = [&](const std::string& has, const std::string& asks) -> Unusable {
     return {kReason,
             "at most " + has + " for a task, the most that a node" + types_text(job) + " has",
             asks};
   };
   const double gpus = most([](const Node& n) { return n.gpus; });
   if (need.gpus > gpus) {
-    return told(counted(static_cast<int64_t>(gpus), "GPU"), std::to_string(need.gpus));
+    return too_much(counted(static_cast<int64_t>(gpus), "GPU"), std::to_string(need.gpus));
   }
   const auto type_of = [&](const Node& n) -> const GpuType& {
     return spec.types[static_cast<size_t>(n.type)];
@@ -94,18 +94,19 @@ Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& sp
       nodes, [&](const Node* n) { return n->gpus == 0 || type_of(*n).mem_gib > 0; });
   const double gpu_gib = most([&](const Node& n) { return n.gpus > 0 ? type_of(n).mem_gib : 0; });
   if (all_say && (need.gpus > 0 || need.gpu_milli > 0) && need.gpu_mem_gib > gpu_gib) {
-    return told(amount(gpu_gib) + " GiB of memory on each GPU", amount(need.gpu_mem_gib) + " GiB");
+    return too_much(amount(gpu_gib) + " GiB of memory on each GPU",
+                    amount(need.gpu_mem_gib) + " GiB");
   }
   const bool cores_said = std::ranges::all_of(nodes, [](const Node* n) { return n->cpus > 0; });
   const double cores = most(cores_of);
   if (cores_said && need.cpu_milli > 1000 * cores + 1e-6) {
-    return told(amount(cores) + " cores", amount(need.cpu_milli / 1000.0) + " cores");
+    return too_much(amount(cores) + " cores", amount(need.cpu_milli / 1000.0) + " cores");
   }
   const bool mem_said = std::ranges::all_of(nodes, [](const Node* n) { return n->mem_gib > 0; });
   const double gib = most([](const Node& n) { return n.mem_gib; });
   if (mem_said && static_cast<double>(need.mem_mib) > 1024 * gib) {
-    return told(amount(gib) + " GiB of memory",
-                amount(static_cast<double>(need.mem_mib) / 1024) + " GiB");
+    return too_much(amount(gib) + " GiB of memory",
+                    amount(static_cast<double>(need.mem_mib) / 1024) + " GiB");
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Why a request finds no place on an empty cluster: of what it asks for too much, and how much of
-// it there is.
+// Why a request finds no place on an empty cluster: what it asks too much for, and how much there
+// is.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ bool open_to(const Node& node, const std::string& tenant, const ClusterSpec& spe
 // those that it may run on, as bits.
 Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types);
 
-// For a job of which a placement on the empty cluster found none.
+// Why a job got no place on the empty cluster. Requires: a placement was tried and found none.
 Unusable why_no_place(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 }  // namespace yard

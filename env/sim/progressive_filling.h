@@ -1,7 +1,7 @@
-// Who is next by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the next job
-// is one of the tenant with the least dominant share per weight, of it the user with the least
-// dominant share, of hers the first in the queue. A dominant share is what one holds of the
-// resource of which one holds most.
+// Which job is next by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the
+// tenant with the least dominant share per weight comes first, in it the user with the least
+// dominant share, and then this user's first job in the queue. A dominant share is the largest of
+// the shares of GPUs, CPUs and memory that an owner holds.
 #pragma once
 
 #include <cstdint>
