@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "env/sim/progressive_filling.h"
+
 namespace yard {
 namespace {
 
@@ -51,10 +53,9 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-Sizes::Sizes(const View& view, int64_t slot_us, const LeastFirst& first,
-             ProgressiveFilling* filling, Draft* trial)
+Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
     : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least(first, filling, trial);
+  give_least(offers, trial);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -86,60 +87,65 @@ JobSize Sizes::least(int32_t slot) const {
   return out;
 }
 
-// Jobs that keep their size take it first; then the others in order, the least with which they run.
-void Sizes::give_least(const LeastFirst& first, ProgressiveFilling* filling, Draft* trial) {
-  std::vector<JobSize> sizes;
-  for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
-    sizes.push_back(least(slot));
+JobSize Sizes::held(int32_t slot) const {
+  JobSize out{slot, {}};
+  for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+    out.tasks.push_back(view_.held_tasks(slot, g));
   }
+  return out;
+}
+
+// Jobs that keep their size take it first; then the others in order, the least with which they run.
+void Sizes::give_least(const Offers& offers, Draft* trial) {
+  struct Offer {
+    double first;
+    int32_t serial;
+    JobSize least;
+  };
+  std::vector<Offer> all;
+  const auto offer = [&](int32_t slot) {
+    JobSize size = least(slot);
+    all.push_back({offers.first ? offers.first(size) : 0, view_.serial(slot), std::move(size)});
+  };
+  for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
+    offer(slot);
+  }
+  std::optional<ProgressiveFilling> filling;
+  if (offers.owners) filling.emplace(view_, *offers.owners);
+  std::set<int32_t> running;
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (may_change(slot)) {
-      sizes.push_back(least(slot));
+      offer(slot);
+      running.insert(slot);
       continue;
     }
-    JobSize kept{slot, {}};
-    for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-      kept.tasks.push_back(view_.held_tasks(slot, g));
-    }
-    const Shares has = shares_.of(kept);
+    const Shares has = shares_.of(held(slot));
     take(has);
-    if (filling != nullptr) filling->count(slot, has);
+    if (filling) filling->count(slot, has);
   }
-  const auto serial = [&](const JobSize& size) { return view_.serial(size.slot); };
-  std::ranges::sort(sizes, {}, serial);
-  if (first) {
-    std::vector<std::pair<double, size_t>> order;
-    for (size_t i = 0; i < sizes.size(); ++i) order.emplace_back(first(sizes[i]), i);
-    std::ranges::sort(order);
-    std::vector<JobSize> ordered;
-    for (const auto& [key, i] : order) ordered.push_back(std::move(sizes[i]));
-    sizes = std::move(ordered);
-  }
-  if (filling != nullptr) {
-    for (const JobSize& size : sizes) filling->add(size.slot);
+  std::ranges::sort(all, {}, [](const Offer& o) { return std::pair(o.first, o.serial); });
+  for (const Offer& o : all) {
+    if (filling) filling->add(o.least.slot);
   }
   const size_t before = trial == nullptr ? 0 : trial->mark();
-  std::set<int32_t> held;
-  for (size_t i = 0; trial != nullptr && i < sizes.size(); ++i) {
-    const int32_t slot = sizes[i].slot;
-    if (!view_.holds(slot)) continue;
-    held.insert(slot);
-    trial->preempt(slot);
+  // In this order, since ties between owners depend on the order in which holders are summed up.
+  for (const Offer& o : all) {
+    if (trial != nullptr && running.contains(o.least.slot)) trial->preempt(o.least.slot);
   }
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    JobSize size = filling == nullptr ? std::move(sizes[i]) : least(filling->next());
+  for (Offer& o : all) {
+    JobSize size = filling ? least(filling->next()) : std::move(o.least);
     const Shares wants = shares_.of(size);
     offered_.push_back(size.slot);
     if (!fits(wants)) continue;
     // One that runs keeps what it has where it finds no other place.
-    if (trial != nullptr && !start(size, *trial) && !held.contains(size.slot)) continue;
+    if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
     take(wants);
-    if (filling != nullptr) filling->count(size.slot, wants);
+    if (filling) filling->count(size.slot, wants);
     open_.push_back(std::move(size));
   }
   if (trial != nullptr) trial->undo_to(before);
-  std::ranges::sort(open_, {}, serial);
+  std::ranges::sort(open_, {}, [&](const JobSize& size) { return view_.serial(size.slot); });
 }
 
 bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
@@ -195,24 +201,16 @@ Sizes::Missed Sizes::carry_out(Draft& draft, Places places) {
   std::vector<JobSize> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
-  for (JobSize& size : open_) {
-    bool same = view_.holds(size.slot);
-    for (int32_t g = 0; same && g < static_cast<int32_t>(size.tasks.size()); ++g) {
-      same = view_.held_tasks(size.slot, g) == size.tasks[static_cast<size_t>(g)];
-    }
-    if (same) continue;
+  for (const JobSize& size : open_) {
     if (view_.holds(size.slot)) {
-      if (!draft.preempt(size.slot)) continue;
+      if (held(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
       ++stopped;
     }
     starts.push_back(size);
   }
   if (places == Places::kSmallestFirst) {
-    const auto share = [&](const JobSize& size) {
-      return ClusterShares::dominant(shares_.of(size));
-    };
-    std::stable_sort(starts.begin(), starts.end(),
-                     [&](const JobSize& a, const JobSize& b) { return share(a) < share(b); });
+    std::ranges::stable_sort(
+        starts, {}, [&](const JobSize& size) { return ClusterShares::dominant(shares_.of(size)); });
   }
   size_t started = 0;
   Missed missed;
@@ -222,57 +220,43 @@ Sizes::Missed Sizes::carry_out(Draft& draft, Places places) {
       continue;
     }
     ++started;
-    for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
-      missed.tasks += size.tasks[static_cast<size_t>(g)] - view_.held_tasks(size.slot, g);
-    }
+    const JobSize has = held(size.slot);
+    for (size_t g = 0; g < size.tasks.size(); ++g) missed.tasks += size.tasks[g] - has.tasks[g];
   }
-  // Nobody stops for nothing.
+  // No job stops for nothing.
   if (stopped > 0 && started == 0) draft.undo_to(begun);
-  bool again = false;
-  for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
-  if (again) draft.wake_at(slot_began_us() + slot_us_);
+  wake(draft);
   return missed;
 }
 
+void Sizes::wake(Draft& draft) const {
+  bool again = false;
+  for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
+  if (again) draft.wake_at(slot_began_us() + slot_us_);
+}
+
 // Jobs that stopped in this draft wait now, too: they are among those offered.
-void Sizes::start_least(Draft& draft) const {
+void Sizes::start_others(Draft& draft) const {
   for (const int32_t slot : offered_) {
     if (!view_.holds(slot)) start(least(slot), draft);
   }
+  wake(draft);
 }
 
-void Sizes::hand_out(const Make& make, const Grow& grow, Draft& draft, Places places) {
+void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
+                     Draft& draft, Places places) {
   const size_t before = draft.mark();
-  {
-    Sizes sizes = make(nullptr);
+  for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
+    Sizes sizes(view, slot_us, offers, trial);
     grow(sizes);
     const Missed missed = sizes.carry_out(draft, places);
-    if (missed.jobs == 0) {
-      if (missed.tasks > 0) sizes.start_least(draft);
-      return;
+    if (missed.jobs > 0 && trial == nullptr) {
+      draft.undo_to(before);
+      continue;
     }
+    if (missed.tasks > 0 || trial != nullptr) sizes.start_others(draft);
+    return;
   }
-  draft.undo_to(before);
-  Sizes sizes = make(&draft);
-  grow(sizes);
-  sizes.carry_out(draft, places);
-  sizes.start_least(draft);
-}
-
-void Sizes::hand_out(const View& view, int64_t slot_us, const LeastFirst& first, const Grow& grow,
-                     Draft& draft, Places places) {
-  hand_out([&](Draft* trial) { return Sizes(view, slot_us, first, nullptr, trial); }, grow, draft,
-           places);
-}
-
-void Sizes::hand_out(const View& view, int64_t slot_us,
-                     const std::function<ProgressiveFilling()>& make_filling, const Grow& grow,
-                     Draft& draft) {
-  const auto make = [&](Draft* trial) {
-    ProgressiveFilling filling = make_filling();
-    return Sizes(view, slot_us, {}, &filling, trial);
-  };
-  hand_out(make, grow, draft, Places::kAsOpen);
 }
 
 Sizes::Grow Sizes::by(const Worth& worth) {

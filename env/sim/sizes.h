@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "env/sim/owners.h"
 #include "env/sim/plan.h"
-#include "env/sim/progressive_filling.h"
 #include "env/sim/task_placer.h"
 
 namespace yard {
@@ -47,19 +48,18 @@ class Sizes {
     int32_t index = kNone, group = kNone;
   };
 
-  // Which jobs get the least with which they run while that lasts: the lowest first, equals by
-  // submission.
-  using LeastFirst = std::function<double(const JobSize& least)>;
+  // In which order jobs are offered the least with which they run: the lowest `first` first, equals
+  // by submission; or, by progressive filling, the next job of the `owners` that have least.
+  struct Offers {
+    std::function<double(const JobSize& least)> first = {};  // empty: first come first served
+    std::optional<Owners> owners = {};
+  };
 
-  // Those that may get a size now have the least with which they run: first come first served, as
-  // `first` orders them, or the jobs of `filling`'s next owner first. Requires: the view outlives
-  // this, and has the state before the draft.
-  Sizes(const View& view, int64_t slot_us, const LeastFirst& first = {})
-      : Sizes(view, slot_us, first, nullptr) {}
-  Sizes(const View& view, int64_t slot_us, ProgressiveFilling& filling)
-      : Sizes(view, slot_us, {}, &filling) {}
+  // Jobs that may get a size now have the least with which they run, first come first served, by
+  // shares alone. Requires: the view outlives this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us) : Sizes(view, slot_us, {}, nullptr) {}
 
-  // Who gets a size now, in the order of submission.
+  // The jobs that get a size now, in the order of submission.
   const std::vector<JobSize>& open() const { return open_; }
   // Whether one task more of each of the groups would be within what the job may have and fit.
   bool may_grow(int32_t index, std::span<const int32_t> groups) const;
@@ -67,7 +67,7 @@ class Sizes {
   void grow(Grant grant);
   // The task that is worth most.
   Grant best(const Worth& worth) const;
-  // What all who hold or are to hold something take, as shares of the cluster.
+  // What all jobs that hold or are to hold something take, as shares of the cluster.
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
@@ -86,33 +86,28 @@ class Sizes {
   // Grows sizes until nothing gains by more.
   using Grow = std::function<void(Sizes&)>;
 
-  // All of it: sizes as the constructors say, `grow`, carry_out(). Where some job finds no place it
-  // is done once more, for the jobs alone whose least finds one. What some job or task still leaves
-  // goes to the first of the others that fit, with their least. So no GPU idles behind a job that
-  // fits nowhere. `grow` is called at most twice, and each job is tried at most four times.
-  static void hand_out(const View& view, int64_t slot_us, const LeastFirst& first, const Grow& grow,
+  // All of it: sizes by shares alone, `grow`, carry_out(). Where some job finds no place for what
+  // it was given, all is done once more, for the jobs alone whose least finds one. What jobs or
+  // tasks still leave free goes to the first of the others that fit, with their least. So no GPU
+  // idles behind a job that fits nowhere. `grow` is called at most twice.
+  static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kAsOpen);
-  // `make_filling` gives a new one with nothing counted.
-  static void hand_out(const View& view, int64_t slot_us,
-                       const std::function<ProgressiveFilling()>& make_filling, const Grow& grow,
-                       Draft& draft);
   // Grows by best().
   static Grow by(const Worth& worth);
 
  private:
-  using Make = std::function<Sizes(Draft* trial)>;
-  static void hand_out(const Make& make, const Grow& grow, Draft& draft, Places places);
   bool elastic(int32_t slot) const;
   bool may_change(int32_t slot) const;
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  // `trial`: what finds no place in it gets nothing; it is left as it was.
-  Sizes(const View& view, int64_t slot_us, const LeastFirst& first, ProgressiveFilling* filling,
-        Draft* trial = nullptr);
-  void give_least(const LeastFirst& first, ProgressiveFilling* filling, Draft* trial);
-  void start_least(Draft& draft) const;
+  // `trial`: what finds no place in it gets nothing; it is left as it was. Null: shares decide.
+  Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
+  void give_least(const Offers& offers, Draft* trial);
+  void start_others(Draft& draft) const;
+  void wake(Draft& draft) const;
   JobSize least(int32_t slot) const;
+  JobSize held(int32_t slot) const;
   bool start(const JobSize& size, Draft& draft) const;
 
   const View& view_;

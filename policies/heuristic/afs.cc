@@ -1,5 +1,6 @@
-// Apathetic future share (Hwang et al., NSDI 2021, section 4): GPUs are handed out one by one. Of
-// two jobs, of which `a` would end first with what it has, the next goes to the longer one, `b`, if
+// Apathetic future share (Hwang et al., NSDI 2021, section 4): GPUs are handed out one by one. Two
+// jobs are compared: with what they have, `a` would end first. The next GPU goes to the longer one,
+// `b`, if
 //   (p_b' - p_b) / p_b' > (p_a' - p_a) / p_a
 // where p is a job's throughput with what it has and p' with one more. This is the sign of what
 // the sum of both completion times gains, if `b` gets the GPU once `a` has ended and nothing else
@@ -72,7 +73,7 @@ class Afs final : public Policy {
     const auto grow = [&](Sizes& sizes) {
       while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
     };
-    Sizes::hand_out(view, slot_us_, Sizes::LeastFirst(shortest_first), Sizes::Grow(grow), draft);
+    Sizes::hand_out(view, slot_us_, {.first = shortest_first}, grow, draft);
   }
 
  private:

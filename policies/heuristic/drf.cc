@@ -1,12 +1,12 @@
 // Dominant resource fairness (Ghodsi et al., NSDI 2011) over GPUs, CPUs and host memory. The next
-// job is one of the tenant with the least dominant share per weight, of it the user with the least
-// dominant share; it gets what it asks for or, where it is elastic, the least with which it runs.
-// What fits nowhere is passed over. Then elastic jobs grow: the next task goes to the job whose
-// dominant share is least, to the role group of it that is furthest behind what was asked for, as
-// DL2's rival did.
-
+// job is that of the tenant with the least dominant share per weight and, within it, of the user
+// with the least dominant share. It gets what it asks for or, where it is elastic, the least with
+// which it runs. What fits nowhere is passed over. Then elastic jobs grow: the next task goes to
+// the job whose dominant share is least, to the role group of it that is furthest behind what was
+// asked for, as DL2's rival did.
 #include <optional>
 
+#include "env/sim/owners.h"
 #include "env/sim/sizes.h"
 #include "policies/policy.h"
 
@@ -36,13 +36,8 @@ class Drf final : public Policy {
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    const Sizes::Grow grow = Sizes::by(least_share(view, shares));
-    if (owners_) {
-      const auto filling = [&] { return ProgressiveFilling(view, *owners_); };
-      Sizes::hand_out(view, slot_us_, filling, grow, draft);
-    } else {
-      Sizes::hand_out(view, slot_us_, Sizes::LeastFirst{}, grow, draft);
-    }
+    Sizes::hand_out(view, slot_us_, {.owners = owners_}, Sizes::by(least_share(view, shares)),
+                    draft);
   }
 
  private:

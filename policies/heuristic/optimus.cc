@@ -144,8 +144,7 @@ class Optimus final : public Policy {
       const double share = ClusterShares::dominant(shares.of_task(size.slot, group));
       return (of.seconds(size.tasks) - of.seconds(more)) / std::max(share, 1e-9);
     };
-    Sizes::hand_out(view, slot_us_, Sizes::LeastFirst{}, Sizes::by(gain), draft,
-                    Sizes::Places::kSmallestFirst);
+    Sizes::hand_out(view, slot_us_, {}, Sizes::by(gain), draft, Sizes::Places::kSmallestFirst);
   }
 
  private:
