@@ -1,18 +1,21 @@
 // Optimus (Peng et al., EuroSys 2018): every job gets the least with which it runs, then the next
 // task goes where it saves most time per dominant share that it takes (section 4.1),
 //   gain = (Q / f(p, w) - Q / f(p', w')) / dominant share of the task,
-// Q being the work left and f the speed with so many parameter servers and workers. Both are fitted
-// (optimus_fits.h): f to the speeds at a few sizes near the smallest, as its sample runs are, and
-// at the present one; Q to the losses measured so far, where the user names a target. Jobs lie on
-// as few nodes as hold them, the smallest placed first (section 4.2).
+// Q being the work left and f the speed with so many parameter servers and workers. Both are
+// fitted: f (env/sim/speed/optimus.h) to the speeds at a few sizes near the smallest, as its sample
+// runs are, and at the present one; Q (optimus_loss.h) to the losses measured so far, where the
+// user names a target. Jobs get as few nodes as hold them, the smallest placed first (section 4.2).
+#include "env/sim/speed/optimus.h"
+
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "env/sim/foretell.h"
 #include "env/sim/sizes.h"
-#include "policies/optimus_fits.h"
+#include "policies/optimus_loss.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -30,24 +33,25 @@ class Expectation {
  public:
   Expectation(const View& view, const Foretell& foretell, int32_t slot)
       : view_(view), foretell_(foretell), slot_(slot), left_s_(work_left_us() * 1e-6) {
-    std::vector<SpeedSample> samples;
+    std::vector<OptimusRun> samples;
     for (const std::vector<int32_t>& tasks : sampled_sizes()) {
-      SpeedSample sample = count(tasks);
-      sample.speed = speed(tasks);
-      if (sample.workers > 0 && sample.speed > 0) samples.push_back(sample);
+      OptimusRun sample = count(tasks);
+      sample.steps_per_s = speed(tasks);
+      if (sample.workers > 0 && sample.steps_per_s > 0) samples.push_back(sample);
     }
-    fit_ = fit_speed(samples);
+    if (!samples.empty()) fit_ = fit_optimus_sync(samples, 1);
   }
 
   double seconds(const std::vector<int32_t>& tasks) const {
-    const SpeedSample size = count(tasks);
-    const double speed = size.workers > 0 ? fit_.at(size.servers, size.workers) : 0;
+    const OptimusRun size = count(tasks);
+    const double speed =
+        fit_ && size.workers > 0 ? fit_->steps_per_s(size.servers, size.workers) : 0;
     return left_s_ / std::max(speed, kCrawl);
   }
 
  private:
-  SpeedSample count(const std::vector<int32_t>& tasks) const {
-    SpeedSample out{0, 0, 0};
+  OptimusRun count(const std::vector<int32_t>& tasks) const {
+    OptimusRun out{0, 0, 0};
     for (size_t g = 0; g < tasks.size(); ++g) {
       const TaskNeed need = view_.task_need(slot_, static_cast<int32_t>(g));
       (need.gpus + need.gpu_milli > 0 ? out.workers : out.servers) += tasks[g];
@@ -91,8 +95,8 @@ class Expectation {
     return out;
   }
 
-  // By the fitted loss, and no more than the user said. Who says nothing is taken to have as much
-  // left as is done.
+  // By the fitted loss, and no more than the user's limit. Without either, as much is left as is
+  // done.
   double work_left_us() const {
     const auto done = static_cast<double>(view_.worked_us(slot_));
     const int64_t limit_us = view_.limit_us(slot_);
@@ -122,7 +126,7 @@ class Expectation {
   const Foretell& foretell_;
   int32_t slot_;
   double left_s_;
-  SpeedFit fit_;
+  std::optional<OptimusSync> fit_;
 };
 
 class Optimus final : public Policy {

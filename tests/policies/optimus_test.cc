@@ -1,11 +1,14 @@
 // Optimus: its fits of loss and speed, and in which order jobs find their places.
+#include "env/sim/speed/optimus.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "env/sim/speed/nonnegative.h"
 #include "env/trace/curves.h"
-#include "policies/optimus_fits.h"
+#include "policies/optimus_loss.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -51,17 +54,17 @@ TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
 }
 
 TEST(OptimusFits, SpeedsOfItsFormAreFoundFromAFewSamples) {
-  const SpeedFit truth{{1.0, 0.1, 0.05, 0.01, 0.02}};
-  std::vector<SpeedSample> samples;
+  const OptimusSync truth{{1.0, 0.1, 0.05, 0.01, 0.02}, 1};
+  std::vector<OptimusRun> samples;
   for (const auto& [p, w] :
-       std::vector<std::pair<double, double>>{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {4, 4}, {2, 4}}) {
-    samples.push_back({p, w, truth.at(p, w)});
+       std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {4, 4}, {2, 4}}) {
+    samples.push_back({p, w, truth.steps_per_s(p, w)});
   }
-  const SpeedFit fit = fit_speed(samples);
-  EXPECT_NEAR(fit.at(4, 8), truth.at(4, 8), 1e-6);
+  const OptimusSync fit = fit_optimus_sync(samples, 1);
+  EXPECT_NEAR(fit.steps_per_s(4, 8), truth.steps_per_s(4, 8), 1e-6);
   // Without servers: twice the workers, twice the speed.
-  const SpeedFit linear = fit_speed({{0, 1, 0.5}, {0, 2, 1.0}, {0, 4, 2.0}});
-  EXPECT_NEAR(linear.at(0, 16), 8, 1e-6);
+  const std::vector<OptimusRun> alone = {{0, 1, 0.5}, {0, 2, 1.0}, {0, 4, 2.0}};
+  EXPECT_NEAR(fit_optimus_sync(alone, 1).steps_per_s(0, 16), 8, 1e-6);
 }
 
 // The second is smaller: it finds its place first, together, though the first came before it.

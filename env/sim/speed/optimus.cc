@@ -1,9 +1,9 @@
 #include "env/sim/speed/optimus.h"
 
-#include <Eigen/QR>
+#include <algorithm>
 #include <vector>
 
-#include "env/base/check.h"
+#include "env/sim/speed/nonnegative.h"
 
 namespace yard {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // Both forms are linear in their coefficients once turned over. These are the terms.
 std::array<double, 5> sync_terms(double batch, int32_t servers, int32_t workers) {
   const double p = servers, w = workers;
-  return {batch / w, 1, w / p, w, p};
+  return {batch / w, 1, servers == 0 ? 0 : w / p, w, p};
 }
 std::array<double, 4> async_terms(int32_t servers, int32_t workers) {
   const double p = servers, w = workers;
@@ -25,44 +25,20 @@ double sum_of(const std::array<double, N>& coefficient, const std::array<double,
   return sum;
 }
 
-// Least squares without negative coefficients. With so few, every choice of those that are not 0
-// can be tried: the best one whose plain solution is not negative is the answer (Karush, Kuhn,
-// Tucker).
-template <size_t N>
-std::array<double, N> not_negative(const Eigen::MatrixXd& terms, const Eigen::VectorXd& value) {
-  std::array<double, N> best = {};
-  double best_error = value.squaredNorm();
-  for (uint32_t chosen = 1; chosen < 1u << N; ++chosen) {
-    std::vector<int> columns;
-    for (size_t i = 0; i < N; ++i) {
-      if (chosen >> i & 1) columns.push_back(static_cast<int>(i));
-    }
-    const Eigen::MatrixXd part = terms(Eigen::all, columns);
-    const Eigen::VectorXd x = part.colPivHouseholderQr().solve(value);
-    const double error = (part * x - value).squaredNorm();
-    if (x.minCoeff() < 0 || !(error < best_error)) continue;
-    best_error = error;
-    best = {};
-    for (size_t i = 0; i < columns.size(); ++i) {
-      best[static_cast<size_t>(columns[i])] = x[static_cast<Eigen::Index>(i)];
-    }
-  }
-  return best;
-}
-
 // Divides each equation by its time, so that errors are relative.
 template <size_t N, class Terms>
 std::array<double, N> fit(std::span<const OptimusRun> runs, Terms terms_of) {
-  YARD_CHECK(!runs.empty(), "nothing to fit to");
-  Eigen::MatrixXd terms(runs.size(), N);
-  for (size_t r = 0; r < runs.size(); ++r) {
-    const std::array<double, N> row = terms_of(runs[r]);
-    for (size_t i = 0; i < N; ++i) {
-      terms(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(i)) =
-          row[i] * runs[r].steps_per_s;
-    }
+  std::vector<std::vector<double>> terms;
+  for (const OptimusRun& run : runs) {
+    const std::array<double, N> row = terms_of(run);
+    terms.emplace_back(row.begin(), row.end());
+    for (double& term : terms.back()) term *= run.steps_per_s;
   }
-  return not_negative<N>(terms, Eigen::VectorXd::Ones(static_cast<Eigen::Index>(runs.size())));
+  const std::vector<double> found =
+      nonnegative_least_squares(terms, std::vector<double>(runs.size(), 1.0));
+  std::array<double, N> out;
+  std::ranges::copy(found, out.begin());
+  return out;
 }
 
 }  // namespace

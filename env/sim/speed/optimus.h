@@ -2,7 +2,8 @@
 // parameter servers and w workers:
 //   synchronous:   f(p, w) = 1 / (a B / w + b + c w / p + d w + e p)      B samples a step
 //   asynchronous:  f(p, w) = w / (a + b w / p + c w + d p)
-// The coefficients are at least 0 and fitted to measured speeds. Evaluated on the host.
+// The coefficients are at least 0 and fitted to measured speeds. A synchronous job without
+// parameter servers has no terms in p. Evaluated on the host.
 #pragma once
 
 #include <array>

@@ -1,0 +1,44 @@
+#include "env/sim/speed/nonnegative.h"
+
+#include <Eigen/QR>
+
+#include "env/base/check.h"
+
+namespace yard {
+
+// With so few, every choice of coefficients that are not 0 can be tried: the best one whose plain
+// solution is not negative is the answer (Karush, Kuhn, Tucker).
+std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& terms,
+                                              const std::vector<double>& values) {
+  YARD_CHECK(!terms.empty(), "nothing to fit to");
+  const size_t count = terms[0].size();
+  YARD_CHECK(count <= 5, "nonnegative_least_squares() tries all subsets of at most 5 terms");
+  Eigen::MatrixXd all(terms.size(), count);
+  for (size_t r = 0; r < terms.size(); ++r) {
+    for (size_t i = 0; i < count; ++i) {
+      all(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(i)) = terms[r][i];
+    }
+  }
+  const Eigen::VectorXd value =
+      Eigen::VectorXd::Map(values.data(), static_cast<Eigen::Index>(values.size()));
+  std::vector<double> best(count, 0.0);
+  double best_error = value.squaredNorm();
+  for (uint32_t chosen = 1; chosen < 1u << count; ++chosen) {
+    std::vector<int> columns;
+    for (size_t i = 0; i < count; ++i) {
+      if (chosen >> i & 1) columns.push_back(static_cast<int>(i));
+    }
+    const Eigen::MatrixXd part = all(Eigen::all, columns);
+    const Eigen::VectorXd x = part.colPivHouseholderQr().solve(value);
+    const double error = (part * x - value).squaredNorm();
+    if (x.minCoeff() < 0 || !(error < best_error)) continue;
+    best_error = error;
+    best.assign(count, 0.0);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      best[static_cast<size_t>(columns[i])] = x[static_cast<Eigen::Index>(i)];
+    }
+  }
+  return best;
+}
+
+}  // namespace yard
