@@ -13,24 +13,30 @@ namespace yard {
 void ServiceHistory::add(double gpu_s) {
   const double octaves = std::log2(std::max(gpu_s, 1.0));
   const auto bin = std::min(static_cast<int32_t>(8 * octaves), kBins - 1);
+  ++counts_->finished;
   jobs_[bin] += 1;
   gpu_s_[bin] += std::max(gpu_s, 1.0);
 }
 
-void ServiceHistory::sum_up() {
-  sums_.assign(1, {INFINITY, 0, 0});
+bool ServiceHistory::refit() {
+  const int64_t more = counts_->finished - counts_->fitted;
+  if (more == 0 || 8 * more < counts_->fitted) return false;
+  counts_->fitted = counts_->finished;
+  counts_->sums = kBins - std::count(jobs_, jobs_ + kBins, 0);
+  Sum* sum = sums_ + counts_->sums;
+  *sum = {INFINITY, 0, 0};
   for (int32_t bin = kBins - 1; bin >= 0; --bin) {
     if (jobs_[bin] == 0) continue;
-    const Sum& after = sums_.back();
-    sums_.push_back(
-        {gpu_s_[bin] / jobs_[bin], after.jobs_from + jobs_[bin], after.gpu_s_from + gpu_s_[bin]});
+    const Sum after = *sum;
+    *--sum = {gpu_s_[bin] / jobs_[bin], after.jobs_from + jobs_[bin],
+              after.gpu_s_from + gpu_s_[bin]};
   }
-  std::reverse(sums_.begin(), sums_.end());
+  return true;
 }
 
 double ServiceHistory::gittins(double a_gpu_s, double d_gpu_s) const {
   const auto above = [&](double gpu_s) {
-    return *std::upper_bound(sums_.begin(), sums_.end() - 1, gpu_s,
+    return *std::upper_bound(sums_, sums_ + counts_->sums, gpu_s,
                              [](double at, const Sum& sum) { return at < sum.mean; });
   };
   const Sum left = above(a_gpu_s), beyond = above(a_gpu_s + d_gpu_s);
@@ -290,7 +296,7 @@ bool ServiceQueues::begin() {
       if (state_[slot] == kUnknown) entering.push_back(slot);
     }
   }
-  if (history_) history_->sum_up();
+  const bool refitted = history_ && history_->refit();
   for (const int32_t slot : entering) {
     set_queue(slot, queue_of(slot, 0));
     wait_from_now(slot);
@@ -301,8 +307,10 @@ bool ServiceQueues::begin() {
   wait_in_front(failed);
   sink_until_now(entering);
   enter_at_end(entering);
-  if (!promoting_ || !promote(promoted)) return false;
+  const bool any_promoted = promoting_ && promote(promoted);
   enter_at_end(promoted);  // behind those that came in the same moment
+  if (!refitted) return any_promoted;
+  for (int32_t i = 0; i < view_.num_held(); ++i) moved_.push_back(view_.held(i));
   return true;
 }
 

@@ -3,9 +3,9 @@
 // first. In a queue the jobs that run go before those that wait; a preempted job waits at the
 // front, and the rest wait in the order in which they entered the queue. Options: a job that waited
 // long for what it has run goes back to the first queue (promotion); within a queue a Gittins index
-// goes before all of this. A job's place in order changes only when it enters a queue, starts or is
-// preempted, so that an event costs O(log jobs) for each job which it concerns. As columns of a
-// policy's memory. Dims: S slots.
+// goes before all of this. A job's place in order changes only when it enters a queue, starts, is
+// preempted, or the index is fitted anew, so that an event costs O(log jobs) for each job which it
+// concerns. As columns of a policy's memory. Dims: S slots.
 #pragma once
 
 #include <array>
@@ -25,26 +25,38 @@ namespace yard {
 // Services of finished jobs, by eighths of an octave, and the Gittins index that follows from them.
 class ServiceHistory {
  public:
-  static size_t bytes() { return 2 * Carver::bytes<double>(kBins); }
+  static size_t bytes() {
+    return 2 * Carver::bytes<double>(kBins) + Carver::bytes<Sum>(kBins + 1) +
+           Carver::bytes<Counts>(1);
+  }
   // Requires: the same place in the memory every time.
   explicit ServiceHistory(Carver& carver)
-      : jobs_(carver.take<double>(kBins)), gpu_s_(carver.take<double>(kBins)) {}
+      : jobs_(carver.take<double>(kBins)),
+        gpu_s_(carver.take<double>(kBins)),
+        sums_(carver.take<Sum>(kBins + 1)),
+        counts_(carver.take<Counts>(1)) {}
 
   void add(double gpu_s);
-  // To be called after add(), and once at every decision, before gittins().
-  void sum_up();
-  // P(S - a <= d | S > a) / E[min(S - a, d) | S > a]: the chance to end within the next `d` GPU
-  // seconds, over what these take on the average. 0 where no finished job had more than `a`.
+  // Fits the index to all jobs that finished, where these are an eighth more than at the last fit.
+  // Returns whether it did. In between the index stands still, so that an order by it stays valid.
+  bool refit();
+  // P(S - a <= d | S > a) / E[min(S - a, d) | S > a], by the last fit: the chance to end within the
+  // next `d` GPU seconds, over what these take on the average. 0 where no finished job had more
+  // than `a`.
   double gittins(double a_gpu_s, double d_gpu_s) const;
 
  private:
   static constexpr int32_t kBins = 8 * 40;
-  double* jobs_;   // (bins)
-  double* gpu_s_;  // (bins)  sum of their services
   struct Sum {
     double mean, jobs_from, gpu_s_from;  // of a bin; of it and those after it
   };
-  std::vector<Sum> sums_;  // bins with jobs, rising; one beyond the last
+  struct Counts {
+    int64_t finished, fitted, sums;
+  };
+  double* jobs_;    // (bins)
+  double* gpu_s_;   // (bins)  sum of their services
+  Sum* sums_;       // (bins + 1)  of the last fit: bins with jobs, rising; one beyond the last
+  Counts* counts_;  // (1)
 };
 
 struct ServiceQueueRule {
@@ -64,8 +76,8 @@ class ServiceQueues {
 
   // Fills columns that are zero from a snapshot, in which every job counts as changed: jobs that
   // run stand in the order in which they began to, or sank; those that were preempted wait in
-  // front, the last first; the others in the order in which they came. What a snapshot does not
-  // tell is left out: how long a job waited since its last promotion, and who of those that were
+  // front, the last first; the others in the order in which they came. What a snapshot lacks is
+  // left out: how long a job waited since its last promotion, and which of several jobs that were
   // preempted in one moment ran first.
   void rebuild();
 
@@ -92,7 +104,7 @@ class ServiceQueues {
  private:
   // Ranks: those that run, by when they began, then those that wait, the front growing downwards.
   static constexpr int32_t kFirstRunning = INT32_MIN + 1, kFirstWaiting = -(1 << 30);
-  // What the columns know of a slot.
+  // What the columns say of a slot.
   enum JobState : int32_t { kUnknown, kWaits, kHolds };
 
   struct Counts {

@@ -120,7 +120,7 @@ class ByServiceQueues final : public Policy {
         rank(slot);
       }
     };
-    const bool all_moved = queues.begin() || queues_.gittins;  // an end moves every index
+    const bool all_moved = queues.begin();
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
@@ -128,7 +128,6 @@ class ByServiceQueues final : public Policy {
     }
     for (const int32_t slot : queues.moved()) follow(slot);
     if (all_moved) rank_all();
-    for (int32_t i = 0; queues_.gittins && i < view.num_held(); ++i) follow(view.held(i));
     OrderedHolders holders(held, rooms, view.now_us());
     run_by_keys(
         view, ranked, holders, rule, [&](int32_t slot) { return queues.stopped_key(slot); }, draft);
@@ -222,8 +221,9 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
      .fidelity =
-         "its index over a queue's quantum, by our reading; services of the jobs that "
-         "finished so far stand for its trace of past jobs; promotion and places as `tiresias`",
+         "its index over a queue's quantum, by our reading; services of the jobs that finished so "
+         "far stand for its trace of past jobs, and the index is fitted anew whenever they have "
+         "grown by an eighth; promotion and places as `tiresias`",
      .level = Level::kHistory,
      .servable = true,
      .preemptive = true,

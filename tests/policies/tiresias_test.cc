@@ -102,10 +102,10 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
   memory.reset(ServiceHistory::bytes());
   Carver carver(memory.data());
   ServiceHistory history(carver);
-  history.sum_up();
+  EXPECT_FALSE(history.refit()) << "nothing has finished";
   EXPECT_EQ(history.gittins(0, 100), 0);
   for (const double gpu_s : {10.0, 40.0, 40.0, 1000.0}) history.add(gpu_s);
-  history.sum_up();
+  EXPECT_TRUE(history.refit());
   // Three of four end within 100 GPU seconds, which take 10, 40, 40 and 100.
   EXPECT_DOUBLE_EQ(history.gittins(0, 100), 0.75 / (190.0 / 4));
   // After 20 GPU seconds three are left: 20, 20 and 100 more.
@@ -113,6 +113,31 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
   EXPECT_DOUBLE_EQ(history.gittins(40, 100), 0.0);
   EXPECT_DOUBLE_EQ(history.gittins(900, 100), 1.0 / 100);
   EXPECT_EQ(history.gittins(1000, 100), 0);
+}
+
+// An order by the index is made anew only when the index is, so that must be rare.
+TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
+  Memory memory;
+  memory.reset(ServiceHistory::bytes());
+  Carver carver(memory.data());
+  ServiceHistory history(carver);
+  int fits = 0;
+  for (int finished = 1; finished <= 30'000; ++finished) {
+    const double before = history.gittins(0, 100);
+    history.add(finished % 2 == 0 ? 10 : 1000);
+    EXPECT_EQ(history.gittins(0, 100), before);
+    const bool fitted = history.refit();
+    fits += fitted;
+    if (finished <= 9 || finished == 11 || finished == 13) {
+      EXPECT_TRUE(fitted) << finished;
+      const double ends = finished / 2, goes_on = finished - ends;
+      EXPECT_DOUBLE_EQ(history.gittins(0, 100), ends / (10 * ends + 100 * goes_on));
+    }
+    if (finished == 10 || finished == 12) {
+      EXPECT_FALSE(fitted) << finished;
+    }
+  }
+  EXPECT_LT(fits, 100);
 }
 
 // All three put a job that has passed a limit behind those that have not.
