@@ -18,7 +18,8 @@ std::vector<std::string> placement_names() {
   return {std::begin(kPlacementNames), std::end(kPlacementNames)};
 }
 
-void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft) {
+void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
+                    const ExchangeOf& exchange_of) {
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes for which there is no place now
   for (;;) {
@@ -27,7 +28,8 @@ void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft
     const int32_t slot = ranked.top(k);
     const int32_t n = place(view, placement, slot, pieces);
     if (n > 0) {
-      draft.start(slot, pieces, n);
+      const std::span<const Piece> there(pieces, static_cast<size_t>(n));
+      draft.start(slot, pieces, n, exchange_of ? exchange_of(slot, there) : Exchange{});
       ranked.pop(k);
     } else {
       ranked.hide(k);

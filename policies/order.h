@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,11 @@ void rank_waiting(const View& view, Ranked& ranked, KeyOf key_of) {
   }
 }
 
-// Starts waiting jobs in order of their keys, skipping what does not fit.
-void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft);
+// Starts waiting jobs in order of their keys, skipping what does not fit. `exchange_of` says how a
+// job exchanges gradients on its place. Empty: in its own way.
+using ExchangeOf = std::function<Exchange(int32_t slot, std::span<const Piece> pieces)>;
+void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
+                    const ExchangeOf& exchange_of = {});
 
 // Who comes first in order gets GPUs: the waiting jobs, in the order of their keys, take what is
 // free, or else the GPUs of holders that come after them (make_room.h). Who finds no place even so

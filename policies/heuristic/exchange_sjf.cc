@@ -42,27 +42,12 @@ class ExchangeSjf final : public Policy {
     Ranked ranked(view, carver);
     take_in_changed(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
     std::optional<Foretell> foretell;  // made for the first job that has a choice
-    Piece* pieces = draft.scratch();
-    std::vector<int32_t> hidden;  // classes for which there is no place now
-    for (;;) {
-      const int32_t k = ranked.first_class(view, view.free_gpus());
-      if (k == kNone) break;
-      const int32_t slot = ranked.top(k);
-      const int32_t n = place(view, placement_, slot, pieces);
-      if (n == 0) {
-        ranked.hide(k);
-        hidden.push_back(k);
-        continue;
-      }
-      Exchange exchange;
-      if (view.may_choose_exchange(slot) && !view.shaped(slot)) {
-        if (!foretell) foretell.emplace(view);
-        exchange = choose(view, *foretell, slot, {pieces, static_cast<size_t>(n)});
-      }
-      draft.start(slot, pieces, n, exchange);
-      ranked.pop(k);
-    }
-    for (const int32_t k : hidden) ranked.show(k);
+    const auto exchange_of = [&](int32_t slot, std::span<const Piece> pieces) -> Exchange {
+      if (!view.may_choose_exchange(slot) || view.shaped(slot)) return {};
+      if (!foretell) foretell.emplace(view);
+      return choose(view, *foretell, slot, pieces);
+    };
+    start_in_order(view, ranked, placement_, draft, exchange_of);
   }
 
  private:
