@@ -15,12 +15,6 @@
 namespace yard::testing {
 namespace {
 
-struct Said {
-  int64_t at_us;
-  Plan plan;
-  bool operator==(const Said&) const = default;
-};
-
 // Plays as the `default` pacing does, at a level of information about speeds.
 class SpeedPlayer {
  public:
@@ -80,7 +74,7 @@ const FutureOptions& world_of(bool slowdowns) {
   return slowdowns ? slow : models;
 }
 
-// Those that know run times are no part of this.
+// Policies that are given run times are left out.
 std::vector<std::string> no_oracles() {
   std::vector<std::string> out = PolicyRegistry::names();
   std::erase_if(out, [](const std::string& name) {
@@ -178,13 +172,13 @@ TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
 
 // The same measure finds what there is to find.
-TEST(SpeedTables, AreKnownToThoseWhoAreTold) {
+TEST(SpeedTables, AreKnownAtTheLevelTold) {
   for (const char* name : {"joint", "srsf-rate"}) {
     EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kTold), 0) << name;
   }
 }
 
-// Starts first whom the true tables say to be fast.
+// Starts first the jobs that are fast by the true tables.
 struct SpeedCheat final : Policy {
   Level level() const override { return Level::kBlind; }
   size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
@@ -199,7 +193,7 @@ struct SpeedCheat final : Policy {
   }
 };
 
-TEST(SpeedCheats, WhoReadsTheTablesBesideTheViewIsCaught) {
+TEST(SpeedCheats, ReadingTheTablesPastTheViewIsCaught) {
   EXPECT_GT(times_the_tables_mattered(SpeedCheat(), SpeedLevel::kLearned), 0);
 }
 

@@ -16,12 +16,6 @@
 namespace yard::testing {
 namespace {
 
-struct Said {
-  int64_t at_us;
-  Plan plan;
-  bool operator==(const Said&) const = default;
-};
-
 // What a cheat that has found a hole would read. The honest have no way to it.
 Truth leaked;
 
@@ -146,11 +140,12 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   }
   const Level level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
-                       GetParam() == "tiresias-gittins";  // all that it asks of who has run
+                       GetParam() == "tiresias-gittins";  // all that it takes from jobs that ran
   const bool by_users =
       policy->least_level() == Level::kHistory || GetParam() == "survival-estimate";
   const bool by_owner =
-      GetParam() == "fair-share" || GetParam() == "drf";  // who asks, but not what hers took
+      GetParam() == "fair-share" ||
+      GetParam() == "drf";  // it goes by the owner, but not by run times of the owner's jobs
   EXPECT_EQ(users > 0,
             by_owner || (policy->least_level() >= Level::kHistory && by_users && !by_size));
   EXPECT_EQ(limits > 0, level == Level::kEstimate);

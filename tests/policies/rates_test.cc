@@ -7,6 +7,7 @@
 
 #include "env/sim/fits.h"
 #include "env/sim/rules.h"
+#include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -14,45 +15,26 @@ namespace {
 
 // One kind of model: on one node its work takes as long as asked for, over several nodes twice as
 // long, of which half is the exchange.
-struct MadeUpSpeeds {
-  static constexpr int32_t kMaxGpus = 8;
-
+struct MadeUpSpeeds : MadeUpTables {
   explicit MadeUpSpeeds(size_t jobs) : classes(jobs, 1) {
-    const auto cells = static_cast<size_t>((kMaxGpus + 1) * kSpans);
-    steps.assign(cells, 1.0);
-    share.assign(cells, 0.0);
-    for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
+    const auto cells = static_cast<size_t>((max_gpus + 1) * kSpans);
+    steps_per_s.assign(cells, 1.0);
+    exchange_share.assign(cells, 0.0);
+    for (int32_t gpus = 0; gpus <= max_gpus; ++gpus) {
       for (int32_t span = 2; span < kSpans; ++span) {
         const auto cell = static_cast<size_t>(gpus * kSpans + span);
-        steps[cell] = 0.5;
-        share[cell] = 0.5;
+        steps_per_s[cell] = exchange_share[cell] = 0.5;
       }
     }
-  }
-
-  SpeedColumns columns() const {
-    SpeedColumns c;
-    c.num_classes = 2;
-    c.num_kinds = 1;
-    c.num_types = 1;
-    c.max_gpus = kMaxGpus;
-    c.unmeasured_pair = 1;
-    c.type_speed = type_speed.data();
-    c.class_kind = class_kind.data();
-    c.class_reference = reference.data();
-    c.steps_per_s = steps.data();
-    c.exchange_share = share.data();
-    c.pair_rate = pair.data();
-    c.gradient_bytes = bytes.data();
-    c.worker_steps = flags.data();
-    c.server_exchange = flags.data();
-    return c;
+    class_kind = {-1, 0};
+    class_reference = {1, 1};
+    type_speed = {1};
+    pair_rate = {0.6};
+    gradient_bytes = {1e9};
+    worker_steps = server_exchange = {0};
   }
 
   std::vector<int32_t> classes;
-  std::vector<double> type_speed{1}, reference{1, 1}, steps, share, pair{0.6}, bytes{1e9};
-  std::vector<int32_t> class_kind{-1, 0};
-  std::vector<uint8_t> flags{0};
 };
 
 ClusterSpec wired(double nic_gbps) {

@@ -8,42 +8,14 @@
 
 #include "env/sim/foretell.h"
 #include "tests/support/choosing_scene.h"
+#include "tests/support/elastic_jobs.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
 namespace {
 
-// A job of `asked` tasks with a GPU each, of which `least` to `most` will do.
-Job job_of_tasks(const std::string& id, double submit_s, int asked, int least, int most,
-                 double run_s) {
-  Job job = jobs_of({{submit_s, asked, run_s}})[0];
-  job.id = id;
-  RoleGroup group;
-  group.count = asked;
-  group.min_count = least;
-  group.max_count = most;
-  group.task.gpus = 1;
-  job.groups = {group};
-  job.limit_us = job.run_us;
-  return job;
-}
-
 Job elastic(const std::string& id, double run_s, int most = 8) {
   return job_of_tasks(id, 0, 1, 1, most, run_s);
-}
-
-// What each job holds after the first decision.
-std::vector<int> first_sizes(const Scene& scene, const std::string& policy) {
-  const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  EXPECT_TRUE(player.advance());
-  EXPECT_TRUE(player.decide());
-  std::vector<int> out(static_cast<size_t>(scene.size()), 0);
-  for (int32_t i = 0; i < player.view().num_held(); ++i) {
-    const int32_t slot = player.view().held(i);
-    out[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
-  }
-  return out;
 }
 
 // Twice the tasks do twice the work: with n and m tasks the longer job gets the next if
@@ -125,9 +97,9 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
   EXPECT_GT(longer_first, 30);
 }
 
-// Two nodes of four GPUs. `a` takes three tasks to node 0, which it has begun on; spread over the
-// emptiest, they would lie on both. `b` goes to the emptier node 1, whole. `c` needs three: one
-// lies on node 1, the second on its own node again, the third where there is room.
+// Two nodes of four GPUs. `a` has three tasks and stays on node 0, where its first one went; by
+// load alone they would be spread over both. `b` goes to the emptier node 1, whole. `c` needs
+// three: the first two go to node 1, the third where there is room.
 TEST(OwnNode, TasksFollowTheirOwnJob) {
   const std::vector<Job> jobs = {job_of_tasks("a", 0, 3, 3, 3, 100),
                                  job_of_tasks("b", 1, 2, 2, 2, 100),
@@ -152,11 +124,11 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
   EXPECT_EQ(tasks_on("least-loaded"), (Tasks{{2, 1}, {1, 1}, {1, 2}}));
 }
 
-// Three nodes of two GPUs; jobs of three GPUs lie on two of them and meet on node 1. An exchange of
+// Three nodes of two GPUs; jobs of three GPUs use two of them and meet on node 1. An exchange of
 // 1 GB takes 1.001 s by two levels, 1.5 by a ring, 4 by a tree; with a step of 0.099 s an iteration
-// is 1.1 s by two levels and 1.599 by the ring that run times are told for. So each sends 1/1.1 GB
-// a second over a link of 1 GB, and who comes after has a share of 0.0909 that it wants ten times:
-// its iteration is 1 + 1.001 / 1.1 x 9 = 9.19 times as long.
+// is 1.1 s by two levels and 1.599 by the ring that the run times in the trace are for. So each
+// sends 1/1.1 GB a second over a link of 1 GB. The job with the lower priority has 0.0909 of the
+// link left and needs ten times as much: its iteration is 1 + 1.001 / 1.1 x 9 = 9.19 times as long.
 //   short   1000 iterations, 1100 s, of the second class
 //   middle  2000, of the third: 1000 / 9.19 by then, the others in 1.1 s each
 //   long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then alone
@@ -213,7 +185,8 @@ TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
       ASSERT_EQ(player.plan().edits.size(), 1U);
       const Exchange& exchange = player.plan().edits[0].exchange;
       EXPECT_EQ(exchange.priority, choose ? priorities[j] : 0) << limits_s[j];
-      // Its gradients are small: messages count, of which two levels send fewest between nodes.
+      // Its gradients are small, so that the number of messages counts: two levels send the fewest
+      // between nodes.
       EXPECT_EQ(
           exchange.all_reduce == Pattern::kHierarchical || exchange.all_reduce == Pattern::kNone,
           true);

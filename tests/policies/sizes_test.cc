@@ -5,36 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/elastic_jobs.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
 namespace {
 
-// Plain speed: twice the tasks do twice the work. `run_s`: with `asked` tasks.
 Job elastic_job(int index, int asked, int64_t run_s, int most) {
-  Job job = jobs_of({{0, asked, static_cast<double>(run_s)}})[0];
-  job.id = "j" + std::to_string(index);
-  RoleGroup group;
-  group.count = asked;
-  group.min_count = 1;
-  group.max_count = most;
-  group.task.gpus = 1;
-  job.groups = {group};
-  job.limit_us = job.run_us;
-  return job;
-}
-
-std::vector<int> first_sizes(const Scene& scene, const std::string& policy) {
-  const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.advance();
-  EXPECT_TRUE(player.decide());
-  std::vector<int> out(static_cast<size_t>(scene.size()), 0);
-  for (int32_t i = 0; i < player.view().num_held(); ++i) {
-    const int32_t slot = player.view().held(i);
-    out[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
-  }
-  return out;
+  return job_of_tasks("j" + std::to_string(index), 0, asked, 1, most, static_cast<double>(run_s));
 }
 
 TEST(Drf, SharesAreAsEqualAsMostAllow) {

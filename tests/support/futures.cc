@@ -123,50 +123,32 @@ std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us,
 
 }  // namespace
 
-MadeUpModels::MadeUpModels(size_t types, bool other)
-    : types_(static_cast<int32_t>(types)),
-      type_speed_(types, 1),
-      reference_(kModels + 1, 1),
-      pair_(types * kModels * kModels),
-      bytes_(kModels, 1e9),
-      kind_{-1, 0, 1, 2},
-      flags_(kModels, 0) {
+MadeUpModels::MadeUpModels(size_t types, bool other) {
+  num_types = static_cast<int32_t>(types);
+  num_kinds = kModels;
+  max_gpus = kMaxGpus;
+  unmeasured_pair = 0.75;
+  class_kind = {-1, 0, 1, 2};
+  class_reference.assign(kModels + 1, 1);
+  gradient_bytes.assign(kModels, 1e9);
+  worker_steps = server_exchange = std::vector<uint8_t>(kModels, 0);
   for (int32_t kind = 0; kind < kModels; ++kind) {
-    for (int32_t type = 0; type < types_; ++type) {
+    for (int32_t type = 0; type < num_types; ++type) {
       for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
         for (int32_t span = 0; span < kSpans; ++span) {
           const double slower = 1 + 0.125 * span * (kind + 1) + 0.0625 * gpus;
           const bool another = other && kind == kModels - 1;
-          steps_.push_back(another ? 1 / (1 + 0.5 * type) / (slower + span)
-                                   : (1 + 0.5 * type) / slower);
-          share_.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
+          steps_per_s.push_back(another ? 1 / (1 + 0.5 * type) / (slower + span)
+                                        : (1 + 0.5 * type) / slower);
+          exchange_share.push_back(span < 2 ? 0 : 0.5 + 0.015625 * span);
         }
       }
     }
   }
-  for (size_t type = 0; type < types; ++type) {
-    type_speed_[type] = 1 + 0.25 * static_cast<double>(type);
+  for (int32_t type = 0; type < num_types; ++type) type_speed.push_back(1 + 0.25 * type);
+  for (int32_t i = 0; i < num_types * kModels * kModels; ++i) {
+    pair_rate.push_back(0.5 + 0.125 * (i % 4));
   }
-  for (size_t i = 0; i < pair_.size(); ++i) pair_[i] = 0.5 + 0.125 * static_cast<double>(i % 4);
-}
-
-SpeedColumns MadeUpModels::columns() const {
-  SpeedColumns c;
-  c.num_classes = kModels + 1;
-  c.num_kinds = kModels;
-  c.num_types = types_;
-  c.max_gpus = kMaxGpus;
-  c.unmeasured_pair = 0.75;
-  c.type_speed = type_speed_.data();
-  c.class_kind = kind_.data();
-  c.class_reference = reference_.data();
-  c.steps_per_s = steps_.data();
-  c.exchange_share = share_.data();
-  c.pair_rate = pair_.data();
-  c.gradient_bytes = bytes_.data();
-  c.worker_steps = flags_.data();
-  c.server_exchange = flags_.data();
-  return c;
 }
 
 std::vector<int32_t> MadeUpModels::classes_of(const std::vector<Job>& jobs) {

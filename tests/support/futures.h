@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "env/sim/speed/speed.h"
 #include "policies/policy.h"
+#include "tests/support/random_speeds.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
@@ -14,19 +14,11 @@ namespace yard::testing {
 
 // Made-up tables for rated worlds: a few models on each type, slower over several nodes and beside
 // others, all of it round numbers of no source.
-class MadeUpModels {
- public:
+struct MadeUpModels : MadeUpTables {
   // `other`: the last model is as fast on other types, and loses more by being spread.
   explicit MadeUpModels(size_t types, bool other = false);
-  SpeedColumns columns() const;
   // (N) Jobs by name of their model: "m0" to "m2", else neutral.
   static std::vector<int32_t> classes_of(const std::vector<Job>& jobs);
-
- private:
-  int32_t types_;
-  std::vector<double> type_speed_, reference_, steps_, share_, pair_, bytes_;
-  std::vector<int32_t> kind_;
-  std::vector<uint8_t> flags_;
 };
 
 struct FutureOptions {
@@ -54,6 +46,13 @@ class ToldScene {
  private:
   MadeUpModels models_;
   Scene scene_;
+};
+
+// What a scheduler said when it was asked.
+struct Said {
+  int64_t at_us;
+  Plan plan;
+  bool operator==(const Said&) const = default;
 };
 
 // What is settled at a moment: jobs that have ended, and how much work the others must hold at

@@ -4,7 +4,9 @@
 
 namespace yard::testing {
 
-RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) : num_types(types) {
+RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) {
+  num_types = types;
+  num_kinds = 3;
   max_gpus = std::array{4, 8, 16}[rng.below(3)];
   unmeasured_pair = rng.below(2) == 0 ? 0.5 : 1;
   class_kind = {-1};  // the neutral one
@@ -39,7 +41,7 @@ RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) : num_types(
   type_speed.assign(static_cast<size_t>(num_types), 1);  // rates of the neutral go by the cluster's
 }
 
-SpeedColumns RandomSpeeds::columns() const {
+SpeedColumns MadeUpTables::columns() const {
   SpeedColumns c;
   c.num_classes = static_cast<int32_t>(class_kind.size());
   c.num_kinds = num_kinds;

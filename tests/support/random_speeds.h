@@ -1,5 +1,6 @@
-// A table of speeds made up at random, large enough for every way to be slow: types, numbers of
-// GPUs and spans of their own, models that do not fit, exchanges of every size, bad neighbours.
+// Tables of speeds that are made up. RandomSpeeds are large enough for every way to be slow: types,
+// numbers of GPUs and spans of their own, models that do not fit, exchanges of every size, bad
+// neighbours.
 //
 //   const RandomSpeeds speeds(Rng(1), num_types, num_jobs);
 //   scene.set_speeds(speeds.columns(), speeds.classes);
@@ -13,17 +14,22 @@
 
 namespace yard::testing {
 
-struct RandomSpeeds {
-  RandomSpeeds(Rng rng, int32_t num_types, size_t num_jobs);
+// What SpeedColumns point to.
+struct MadeUpTables {
   SpeedColumns columns() const;
 
-  int32_t num_types, num_kinds = 3, max_gpus;
-  double unmeasured_pair;
-  std::vector<int32_t> classes;     // (N)
+  int32_t num_types = 1, num_kinds = 1, max_gpus = 8;
+  double unmeasured_pair = 1;
   std::vector<int32_t> class_kind;  // (C)
   std::vector<double> class_reference, type_speed, steps_per_s, exchange_share, pair_rate,
       gradient_bytes;
   std::vector<uint8_t> worker_steps, server_exchange;
+};
+
+struct RandomSpeeds : MadeUpTables {
+  RandomSpeeds(Rng rng, int32_t num_types, size_t num_jobs);
+
+  std::vector<int32_t> classes;  // (N)
 };
 
 }  // namespace yard::testing

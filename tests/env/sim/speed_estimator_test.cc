@@ -1,5 +1,5 @@
-// What policies are shown of speeds below `told`: errors of the right size that hang on the seed, a
-// prior that knows nothing of models, and what running jobs have shown, once they have.
+// What policies are shown of speeds below `told`: errors of the right size that follow
+// from the seed, a prior without models, and what running jobs have shown, once they have.
 #include "env/sim/speed_estimator.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/base/error.h"
+#include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -18,48 +19,35 @@ constexpr int32_t kKinds = 2, kTypes = 2, kGpus = 4;
 
 // Two models on two types. A class is measured by one GPU of the first type; the last one by four
 // of a type that is faster and not there.
-struct Tables {
+struct Tables : MadeUpTables {
   Tables() {
+    num_kinds = kKinds;
+    num_types = kTypes;
+    max_gpus = kGpus;
     for (int32_t kind = 0; kind < kKinds; ++kind) {
       for (int32_t type = 0; type < kTypes; ++type) {
         for (int32_t n = 0; n <= kGpus; ++n) {
           for (int32_t span = 0; span < kSpans; ++span) {
             const bool fits = kind == 0 || type == 0;
             const double spread = span < 2 ? 1 : 0.5;
-            steps.push_back(fits ? (10 + 5 * kind) * n * (1 - 0.1 * n) * spread / (1 + 2 * type)
-                                 : 0);
+            const double speed = (10 + 5 * kind) * n * (1 - 0.1 * n) * spread / (1 + 2 * type);
+            steps_per_s.push_back(fits ? speed : 0);
           }
         }
       }
     }
-    share.assign(steps.size(), 0.25);
-    reference = {1, steps[at(0, 0, 1)], steps[at(1, 0, 1)], 1.25 * steps[at(0, 0, 4)]};
+    exchange_share.assign(steps_per_s.size(), 0.25);
+    class_kind = {-1, 0, 1, 0};
+    class_reference = {1, steps_per_s[at(0, 0, 1)], steps_per_s[at(1, 0, 1)],
+                       1.25 * steps_per_s[at(0, 0, 4)]};
+    type_speed = {1, 0.5};
+    gradient_bytes = {1e6, 1e6};
+    pair_rate = {0.5, 0.8, 0.9, 0, 0.5, 0.8, 0.9, 0};  // (type, one, other)
+    worker_steps = server_exchange = {0, 0};
   }
   static size_t at(int32_t kind, int32_t type, int32_t gpus, int32_t span = 0) {
     return static_cast<size_t>(((kind * kTypes + type) * (kGpus + 1) + gpus) * kSpans + span);
   }
-  SpeedColumns columns() const {
-    SpeedColumns c;
-    c.num_classes = 4;
-    c.num_kinds = kKinds;
-    c.num_types = kTypes;
-    c.max_gpus = kGpus;
-    c.unmeasured_pair = 1;
-    c.type_speed = type_speed.data();
-    c.class_kind = kind.data();
-    c.class_reference = reference.data();
-    c.steps_per_s = steps.data();
-    c.exchange_share = share.data();
-    c.pair_rate = pair.data();
-    c.gradient_bytes = bytes.data();
-    c.worker_steps = flags.data();
-    c.server_exchange = flags.data();
-    return c;
-  }
-  std::vector<double> steps, share, reference, type_speed = {1, 0.5}, bytes = {1e6, 1e6};
-  std::vector<double> pair = {0.5, 0.8, 0.9, 0, 0.5, 0.8, 0.9, 0};  // (type, one, other)
-  std::vector<int32_t> kind = {-1, 0, 1, 0};
-  std::vector<uint8_t> flags = {0, 0};
 };
 
 ClusterSpec two_types(double neighbours = 0) {
@@ -92,7 +80,7 @@ TEST(ToldSpeeds, AreTheTablesThemselves) {
   EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kTold, 0.25, 1).shown(), nullptr);
 }
 
-TEST(NoisySpeeds, AreOffByAQuarterAndHangOnTheSeed) {
+TEST(NoisySpeeds, AreOffByAQuarterAndFollowFromTheSeed) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
@@ -101,10 +89,11 @@ TEST(NoisySpeeds, AreOffByAQuarterAndHangOnTheSeed) {
     const SpeedColumns& shown = noisy.shown()->table;
     // A model, a type, together and spread; a pair.
     return std::array{
-        std::log(shown.steps_per_s[Tables::at(0, 0, 1)] / tables.steps[Tables::at(0, 0, 1)]),
-        std::log(shown.steps_per_s[Tables::at(0, 1, 2)] / tables.steps[Tables::at(0, 1, 2)]),
-        std::log(shown.steps_per_s[Tables::at(1, 0, 4, 2)] / tables.steps[Tables::at(1, 0, 4, 2)]),
-        std::log(shown.pair_rate[0] / tables.pair[0])};
+        std::log(shown.steps_per_s[Tables::at(0, 0, 1)] / tables.steps_per_s[Tables::at(0, 0, 1)]),
+        std::log(shown.steps_per_s[Tables::at(0, 1, 2)] / tables.steps_per_s[Tables::at(0, 1, 2)]),
+        std::log(shown.steps_per_s[Tables::at(1, 0, 4, 2)] /
+                 tables.steps_per_s[Tables::at(1, 0, 4, 2)]),
+        std::log(shown.pair_rate[0] / tables.pair_rate[0])};
   };
   EXPECT_EQ(drawn(7), drawn(7));
   constexpr int kSeeds = 2000;
@@ -182,14 +171,14 @@ TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
     other.push_back(shown_speed(learned, 2, 0, 1));
   });
   ASSERT_GE(first.size(), 3u);
-  EXPECT_NEAR(first[0], 1, 1e-12) << "what it asks for, as far as anybody knows";
-  const double truth = tables.steps[Tables::at(0, 0, 4)] / tables.reference[3];
+  EXPECT_NEAR(first[0], 1, 1e-12) << "what it asks for, as long as nothing is known";
+  const double truth = tables.steps_per_s[Tables::at(0, 0, 4)] / tables.class_reference[3];
   EXPECT_NEAR(first[1], truth, 1e-6);
   EXPECT_NEAR(first.back(), truth, 1e-6);
   EXPECT_EQ(other[0], other[1]) << "no job of the model ran before";
 }
 
-TEST(LearnedSpeeds, TellNeighboursFromTheModelItself) {
+TEST(LearnedSpeeds, SeparateNeighboursFromTheModelItself) {
   const Tables tables;
   // One of the first model alone, then another on the same node, of the second.
   ClusterSpec cluster = two_types(0.5);
@@ -203,7 +192,7 @@ TEST(LearnedSpeeds, TellNeighboursFromTheModelItself) {
   });
   EXPECT_NEAR(alone, 1, 1e-9);
   EXPECT_LT(pair, 1);
-  EXPECT_GE(pair, tables.pair[1] - 1e-9);
+  EXPECT_GE(pair, tables.pair_rate[1] - 1e-9);
 }
 
 }  // namespace
