@@ -98,13 +98,17 @@ void SpeedEstimator::find_bases() {
     }
   };
   for (int32_t c = 0; c < told_.num_classes; ++c) {
-    if (told_.kind_by != nullptr) unite(c, told_.kind_by + c * kAllReduces, kAllReduces);
+    // What is learned of one all-reduce holds for the others. An error does not, or a choice among
+    // them would meet exact tables.
+    const bool all_reduces = level_ == SpeedLevel::kLearned && told_.kind_by != nullptr;
+    if (all_reduces) unite(c, told_.kind_by + c * kAllReduces, kAllReduces);
     const int32_t servers = told_.max_servers + 1;
     if (told_.kind_with != nullptr) unite(c, told_.kind_with + c * servers, servers);
   }
 }
 
-// Variants of one model share its errors: a policy that chooses among them is not misled.
+// Numbers of parameter servers share a model's errors, as numbers of GPUs do; each all-reduce has
+// its own.
 void SpeedEstimator::add_noise(double noise, uint64_t seed) {
   const Rng rng = Rng{seed}.split(kStream);
   const auto factor = [&](Errors what, uint64_t a, uint64_t b, uint64_t c) {
@@ -172,7 +176,7 @@ void SpeedEstimator::forget_tables() {
   loss_.assign(pair_.size(), 0);
   of_model_.resize(model_speed_.size());
   stale_.assign(kinds, 0);
-  stands_.clear();
+  runs_.clear();
   std::ranges::fill(exchange_share_, 0);
   std::ranges::fill(gradients_, 0);
   for (double& rate : pair_) rate = rate > 0 ? 1 : 0;
@@ -242,7 +246,7 @@ void SpeedEstimator::fill_references() {
 
 // --- what running jobs show
 
-int32_t SpeedEstimator::slowest_type(const ClusterState& s, int32_t slot, const Stand& at) const {
+int32_t SpeedEstimator::slowest_type(const ClusterState& s, int32_t slot, const Run& at) const {
   int32_t out = kNone;
   double least = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -276,7 +280,7 @@ void SpeedEstimator::find_holders(const ClusterState& s) {
   }
 }
 
-void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Stand& out) const {
+void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Run& out) const {
   double most = 0;
   for (int32_t p = s.first_part[slot]; p != kNone && !holders_.empty(); p = s.part_next[p]) {
     if (s.part_mask[p] == 0) continue;
@@ -299,9 +303,10 @@ void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Stand&
   std::ranges::sort(out.neighbours);
 }
 
-// Of jobs of which the tables, or the cluster, say a speed of their own, and that hold whole GPUs.
-SpeedEstimator::Stand SpeedEstimator::stand(const ClusterState& s, int32_t slot) const {
-  Stand out;
+// Only jobs that hold whole GPUs and have a speed of their own in the tables or the cluster run
+// here.
+SpeedEstimator::Run SpeedEstimator::run_of(const ClusterState& s, int32_t slot) const {
+  Run out;
   const JobColumns& jobs = fixed_.jobs;
   out.job = s.job[slot];
   const Footing at = footing_of(fixed_, s, slot);
@@ -321,7 +326,7 @@ SpeedEstimator::Stand SpeedEstimator::stand(const ClusterState& s, int32_t slot)
   } else if (s.shape[slot] != kNone) {
     out.share_of_asked = yard::share_of_asked(jobs.shapes, s, slot);
   }
-  out.runs = true;
+  out.known = true;
   out.generation = s.generation[slot];
   out.started = s.started[slot];
   out.attained_us = s.attained_us[slot] + s.head->now_us - s.since_us[slot];
@@ -336,18 +341,18 @@ SpeedEstimator::Stand SpeedEstimator::stand(const ClusterState& s, int32_t slot)
 void SpeedEstimator::note(const ClusterState& s) {
   if (level_ != SpeedLevel::kLearned) return;
   if (told_.num_kinds == 0 && model_speed_.empty()) return;
-  if (stands_.size() < static_cast<size_t>(s.head->high_water)) {
-    stands_.resize(static_cast<size_t>(s.head->high_water));
+  if (runs_.size() < static_cast<size_t>(s.head->high_water)) {
+    runs_.resize(static_cast<size_t>(s.head->high_water));
   }
   find_holders(s);
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
-    Stand& before = stands_[static_cast<size_t>(slot)];
+    Run& before = runs_[static_cast<size_t>(slot)];
     if (s.phase[slot] != Phase::kRunning) {
-      before.runs = false;
+      before.known = false;
       continue;
     }
-    Stand now = stand(s, slot);
-    const bool same = before.runs && now.runs && before.generation == now.generation &&
+    Run now = run_of(s, slot);
+    const bool same = before.known && now.known && before.generation == now.generation &&
                       before.started == now.started && before.kind == now.kind &&
                       before.type == now.type && before.gpus == now.gpus &&
                       before.nodes == now.nodes && before.tier == now.tier &&
@@ -359,12 +364,12 @@ void SpeedEstimator::note(const ClusterState& s) {
 
 void SpeedEstimator::observe(const ClusterState& s) {
   if (level_ != SpeedLevel::kLearned) return;
-  for (size_t i = 0; i < stands_.size(); ++i) {
+  for (size_t i = 0; i < runs_.size(); ++i) {
     const auto slot = static_cast<int32_t>(i);
-    Stand& before = stands_[i];
-    // One that was stopped by a failure lost work: that tells nothing of its speed.
+    Run& before = runs_[i];
+    // One that was stopped by a failure lost work, which says nothing of its speed.
     const bool runs = s.phase[slot] == Phase::kRunning, done = s.phase[slot] == Phase::kDone;
-    if (!before.runs || before.generation != s.generation[slot] || !(runs || done)) continue;
+    if (!before.known || before.generation != s.generation[slot] || !(runs || done)) continue;
     const int64_t since_us = runs ? s.head->now_us - s.since_us[slot] : 0;
     const int64_t ran_us = s.attained_us[slot] + since_us - before.attained_us;
     const double worked_us =
@@ -385,7 +390,7 @@ void SpeedEstimator::observe(const ClusterState& s) {
   if (any) fill_references();
 }
 
-void SpeedEstimator::learn(const Stand& at, double rate) {
+void SpeedEstimator::learn(const Run& at, double rate) {
   if (at.kind < 0) {
     const int32_t row = fixed_.jobs.model_row[at.job];
     const auto i = static_cast<size_t>(row * fixed_.jobs.num_types + at.type);
@@ -419,7 +424,7 @@ void SpeedEstimator::learn(const Stand& at, double rate) {
 
 // `time`: of its work with those neighbours, over that alone. What is lost is made up for in
 // proportion to the GPUs that each of them holds.
-void SpeedEstimator::learn_pairs(const Stand& at, double time) {
+void SpeedEstimator::learn_pairs(const Run& at, double time) {
   const double weight = fixed_.spec.neighbour_weight;
   const int32_t one = told_.class_kind[fixed_.jobs.speed_class[at.job]];
   double predicted = 1, squares = 0;

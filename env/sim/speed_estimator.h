@@ -1,7 +1,8 @@
 // What a policy is shown of speeds where it is not given the tables themselves (`--speeds`):
 //   told     the tables
-//   noisy    the tables with a log-normal error, drawn once from the seed: one for each model, GPU
-//            type and spread over nodes, one for each model, GPU type and neighbouring model
+//   noisy    the tables with a log-normal error, drawn once from the seed: one for each model with
+//            one way to exchange gradients, GPU type and spread over nodes, one for each model, GPU
+//            type and neighbouring model
 //   learned  a prior, by which a job runs at the speed of its GPU type and loses nothing to
 //            neighbours or spread, corrected by the progress that running jobs have shown
 // What is no speed stays as it is at every level: the speeds of GPU types in general, sizes of
@@ -50,9 +51,9 @@ class SpeedEstimator {
     int32_t count = 0;
     double value() const { return sum / count; }
   };
-  // How a running job stood after the last decision.
-  struct Stand {
-    bool runs = false;
+  // A running job after the last decision.
+  struct Run {
+    bool known = false;
     uint32_t generation = 0;
     int32_t started = 0;
     int64_t attained_us = 0;
@@ -72,11 +73,11 @@ class SpeedEstimator {
   void find_bases();
   void find_references();
   void find_holders(const ClusterState& state);
-  Stand stand(const ClusterState& state, int32_t slot) const;
-  int32_t slowest_type(const ClusterState& state, int32_t slot, const Stand& at) const;
-  void find_neighbours(const ClusterState& state, int32_t slot, Stand& out) const;
-  void learn(const Stand& stand, double rate);
-  void learn_pairs(const Stand& stand, double time);
+  Run run_of(const ClusterState& state, int32_t slot) const;
+  int32_t slowest_type(const ClusterState& state, int32_t slot, const Run& at) const;
+  void find_neighbours(const ClusterState& state, int32_t slot, Run& out) const;
+  void learn(const Run& run, double rate);
+  void learn_pairs(const Run& run, double time);
   double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
   double coarse_efficiency(int32_t kind, int32_t type, size_t spread) const;
   void fill(int32_t base);
@@ -106,8 +107,8 @@ class SpeedEstimator {
   std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)
   std::vector<double> model_speed_;                   // (rows, types of the cluster)
   std::vector<double> type_speed_;                    // (types of the cluster)
-  // (K) What several kinds are variants of: of one model by other all-reduces, or with other
-  // numbers of parameter servers.
+  // (K) What several kinds are variants of: of one model with other numbers of parameter servers
+  // or, where speeds are learned, by other all-reduces.
   std::vector<int32_t> base_;
   // Learned. Logarithms of steps a second over GPUs times the type's speed, from the finest that
   // was seen to the coarsest.
@@ -120,7 +121,7 @@ class SpeedEstimator {
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
   std::vector<char> reference_seen_;  // (C) some job of it ran
   std::vector<char> stale_;           // (K) bases to fill
-  std::vector<Stand> stands_;         // by slot
+  std::vector<Run> runs_;             // by slot
   // (M) running jobs of a known model on a node: kind, slot, GPUs there.
   struct Holder {
     int32_t kind, slot, gpus;

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "env/base/error.h"
+#include "tests/support/choosing_scene.h"
 #include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 
@@ -127,6 +129,40 @@ TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
     // As many GPUs alike: a scaling curve keeps its shape.
     EXPECT_NEAR(shown_speed(noisy, 1, 0, 4) / shown_speed(noisy, 1, 0, 1), 4 * 0.6 / 0.9, 1e-12);
   }
+}
+
+// A choice among all-reduces meets errors, too.
+TEST(NoisySpeeds, AreOffByThemselvesForEachAllReduce) {
+  std::vector<Job> jobs = jobs_of({{0, 4, 1000}});
+  jobs[0].model = "large";
+  const ChoosingScene scene(two_racks(), jobs);
+  const std::array all = {Pattern::kRing, Pattern::kTree, Pattern::kHierarchical};
+  const auto speeds_by = [&](const SpeedColumns& table) {
+    std::array<double, 3> out;
+    for (size_t i = 0; i < all.size(); ++i) {
+      out[i] = speed_of(table, scene.first_class(), 0, 4, Tier::kRack, 2, 0, all[i]);
+    }
+    return out;
+  };
+  const auto truth = speeds_by(scene.fixed().speed);
+  const auto best = [](const auto& speeds) {
+    return std::ranges::max_element(speeds) - &speeds[0];
+  };
+  constexpr int kSeeds = 1000;
+  double squares = 0, together = 0;
+  int others_seem_best = 0;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25,
+                               static_cast<uint64_t>(seed));
+    const auto shown = speeds_by(noisy.shown()->table);
+    others_seem_best += best(shown) != best(truth);
+    const double ring = std::log(shown[0] / truth[0]), tree = std::log(shown[1] / truth[1]);
+    squares += ring * ring / kSeeds;
+    together += ring * tree / kSeeds;
+  }
+  EXPECT_NEAR(std::sqrt(squares), 0.25, 0.02);
+  EXPECT_NEAR(together, 0, 0.01);
+  EXPECT_GT(others_seem_best, kSeeds / 20);
 }
 
 TEST(LearnedSpeeds, BeginWithTheSpeedOfTheType) {
