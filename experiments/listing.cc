@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 
 namespace yard {
@@ -75,7 +75,7 @@ Json listed_row(const std::string& kind, const Json& rows, const std::string& na
     names.push_back(row["name"].get<std::string>());
     if (names.back() == name) return row;
   }
-  throw InputError("list " + kind, "one of " + join(names), "'" + name + "'");
+  throw unknown_name("list " + kind, names, name);
 }
 
 std::string listing_text(const std::string& kind, const Json& row) {

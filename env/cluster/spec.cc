@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/ready.h"
@@ -63,7 +64,7 @@ ClusterSpec from_name_or_path(const std::string& text) {
                      "NODESxGPUS[:TYPE], such parts joined by '+', or a YAML file, or " +
                          (ready.empty() ? "a ready-made spec (YARD_CLUSTERS names no folder of any)"
                                         : "one of: " + join(ready)),
-                     "'" + text + "', which is none of them");
+                     "'" + text + "', which is none of them" + did_you_mean(text, ready));
   }
   ClusterSpec spec = from_yaml(path);
   spec.text = text;

@@ -4,8 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/nearest.h"
 #include "env/sim/rates.h"
 
 namespace yard {
@@ -41,7 +40,7 @@ const char* speed_level_name(SpeedLevel level) { return kNames[static_cast<size_
 SpeedLevel parse_speed_level(const std::string& name, const std::string& where) {
   const auto it = std::ranges::find(kNames, name);
   if (it == kNames.end()) {
-    throw InputError(where, "one of: " + join({kNames.begin(), kNames.end()}), "'" + name + "'");
+    throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
   }
   return static_cast<SpeedLevel>(it - kNames.begin());
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 #include "env/trace/split.h"
 
@@ -40,25 +40,6 @@ const std::vector<Synonyms>& synonyms() {
         "requestedgpus", "reqgpus", "allocgpus", "gpurequest", "plangpu", "numreplicas"},
        {"gpu"}}};
   return kAll;
-}
-
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
-bool near(std::string_view a, std::string_view b) {
-  const size_t longer = std::max(a.size(), b.size());
-  return longer > 0 && distance(a, b) <= (longer < 5 ? 1 : longer < 9 ? 2 : 3);
 }
 
 }  // namespace
@@ -129,10 +110,9 @@ void rename_columns(const Renames& renames, const std::string& where,
           before, [&](const std::string& one) { return plain_name(one) == plain_name(column); });
     }
     if (at == before.end()) {
-      const auto meant = nearest_name(column, before);
-      throw InputError(
-          where, "a column '" + column + "', as --columns " + name + "=" + column + " says",
-          "'" + join(before, ",") + "'" + (meant ? "; did you mean `" + *meant + "`?" : ""));
+      throw InputError(where,
+                       "a column '" + column + "', as --columns " + name + "=" + column + " says",
+                       "'" + join(before, ",") + "'" + did_you_mean(column, before));
     }
     found.push_back(static_cast<size_t>(at - before.begin()));
   }
@@ -141,30 +121,6 @@ void rename_columns(const Renames& renames, const std::string& where,
     if (std::ranges::any_of(renames, takes)) column.clear();
   }
   for (size_t i = 0; i < found.size(); ++i) columns[found[i]] = renames[i].first;
-}
-
-std::string plain_name(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) out += static_cast<char>(std::tolower(byte));
-  }
-  return out;
-}
-
-std::optional<std::string> nearest_name(std::string_view typed,
-                                        const std::vector<std::string>& names) {
-  const std::string plain = plain_name(typed);
-  const std::string* best = nullptr;
-  size_t least = 0;
-  for (const std::string& name : names) {
-    if (is_index_name(name)) continue;
-    const size_t far = distance(plain, plain_name(name));
-    if (!near(plain, plain_name(name)) || (best != nullptr && far >= least)) continue;
-    best = &name;
-    least = far;
-  }
-  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 std::optional<std::string> nearest_column(std::string_view name,
@@ -193,7 +149,7 @@ std::optional<std::string> nearest_column(std::string_view name,
   if (known == synonyms().end()) return std::nullopt;
   for (const std::string_view other : known->others) {
     if (other.size() < 5) continue;
-    if (const auto slip = take([&](const std::string& one) { return near(one, other); })) {
+    if (const auto slip = take([&](const std::string& one) { return is_slip(one, other); })) {
       return slip;
     }
   }

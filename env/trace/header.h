@@ -35,17 +35,10 @@ Renames parse_renames(std::string_view text, std::string_view where);
 void rename_columns(const Renames& renames, const std::string& where,
                     std::vector<std::string>& columns);
 
-// Lower case, letters and digits alone: "Submit-Time" to "submittime".
-std::string plain_name(std::string_view name);
-
 // The column that most probably says what the own column `name` ("submit_s") says; none where
 // nothing is near.
 std::optional<std::string> nearest_column(std::string_view name,
                                           const std::vector<std::string>& columns);
-
-// The one of `names` that `typed` is a slip of; none where nothing is near.
-std::optional<std::string> nearest_name(std::string_view typed,
-                                        const std::vector<std::string>& names);
 
 // What to write where own columns are missing: "did you mean the column `submit_time`? --columns
 // submit_s=submit_time" (`what`: "key" of JSON); without a guess, how --columns is written.

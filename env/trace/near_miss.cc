@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/own_fields.h"

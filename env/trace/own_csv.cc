@@ -6,6 +6,7 @@
 #include "env/base/csv.h"
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "env/base/nearest.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/header.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 #include "env/trace/stages.h"
 
@@ -136,10 +137,9 @@ void check_renames(const Renames& renames) {
   for (const auto& [name, column] : renames) {
     if (name == kOwnEpoch || !own_name(name).empty()) continue;
     std::vector<std::string> names = own_names();
-    const auto meant = nearest_name(name, names);
     throw InputError("--columns " + name + "=" + column,
                      "NAME=COLUMN, NAME one of: start_s, end_s, " + join(names),
-                     "'" + name + "'" + (meant ? "; did you mean " + *meant + "?" : ""));
+                     "'" + name + "'" + did_you_mean(name, names));
   }
 }
 

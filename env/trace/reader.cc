@@ -9,6 +9,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/lines.h"
+#include "env/base/nearest.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/header.h"
@@ -51,6 +52,7 @@ Generation generation_of(const std::string& source, const LoadOptions& options) 
     throw InputError(source, "no format for a generator", "'" + options.format + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
+  require_name<Generators>("--trace synthetic:NAME, NAME", name);
   Generation out{Generators::make(name, options.settings), ""};
   out.sha256 = sha256_hex("generator=" + name + "\nparameters=" + out.generator->parameters_hash() +
                           "\nseed=" + std::to_string(options.seed) +
@@ -119,6 +121,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   }
   Trace trace;
   trace.source = head.name;
+  if (!options.format.empty()) require_name<Readers>("--format", options.format);
   trace.format = options.format.empty() ? recognise(head, renames) : options.format;
   const auto reader = Readers::make(trace.format, settings);
   const Layout layout = reader->layout();

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/untrained.h"
 
@@ -74,6 +75,7 @@ OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
     throw InputError("policy", "checkpoint:" + text + " for what was trained", "'" + text + "'");
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
+  require_name<PolicyRegistry>("policy", text);
   return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0, ""};
 }
 

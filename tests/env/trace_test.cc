@@ -240,7 +240,7 @@ TEST(Trace, FilesWithoutJobsOrFormatSaySo) {
               AllOf(HasSubstr("jobs.csv:1: expected"), HasSubstr("yardmaster list traces"),
                     HasSubstr("'time,user,cores'")));
   EXPECT_THAT(error_of(kItpHeader, {.format = "slurm"}),
-              AllOf(HasSubstr("trace format: expected one of: "), HasSubstr("'slurm'")));
+              AllOf(HasSubstr("--format: expected one of: "), HasSubstr("'slurm'")));
   EXPECT_THAT(error_of(kItpHeader, {.format = "tiresias"}),
               HasSubstr("jobs.csv:1: expected a column 'submit_time'"));
   EXPECT_THAT(error_of("num_gpus,timestamp,duration,cluster,num_gpus\n", {.format = "philly"}),

@@ -6,6 +6,7 @@
 #include "agents/agent.h"
 #include "agents/listed.h"
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 #include "experiments/programs/train/log_folder.h"
 #include "policies/learned/checkpoint.h"
@@ -20,7 +21,7 @@ std::vector<Field> settings_of(const char* kind, const std::vector<Listed>& all,
     if (one.name == name) return one.settings;
     names.push_back(one.name);
   }
-  throw InputError(kind, "one of: " + join(names), "'" + name + "'");
+  throw unknown_name(kind, names, name);
 }
 
 // Who declares which settings.
