@@ -24,9 +24,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What is written lies beside its target, until it is whole, under a name of this shape.
+const std::string kHidden = ".yard-", kTemporary = ".tmp";
+
+// The path as a user knows it: ".yard-17-0-best.tmp/model.pt" is to be "best/model.pt".
+std::string shown(const fs::path& path) {
+  std::string out = path.string();
+  for (size_t at = 0; (at = out.find(kHidden, at)) != out.npos; ++at) {
+    const size_t end = std::min(out.find('/', at), out.size());
+    const size_t count = out.find('-', at + kHidden.size());
+    const size_t name = count < end ? out.find('-', count + 1) : out.npos;
+    const size_t tail = end - kTemporary.size();
+    if (name >= tail || out.compare(tail, kTemporary.size(), kTemporary) != 0) continue;
+    out.replace(at, end - at, out.substr(name + 1, tail - name - 1));
+  }
+  return out;
+}
+
 // What was asked of `path` failed with `error`: the caller's path, or the machine's disk.
-[[noreturn]] void fail(const fs::path& path, const std::string& expected, int error) {
-  const std::string why = std::strerror(error);
+[[noreturn]] void fail(const fs::path& given, const std::string& expected, int error) {
+  const std::string why = std::strerror(error), path = shown(given);
   switch (error) {
     case EACCES:
     case EISDIR:
@@ -36,9 +53,9 @@ namespace fs = std::filesystem;
     case ENOTDIR:
     case EPERM:
     case EROFS:
-      throw InputError(path.string(), expected, why);
+      throw InputError(path, expected, why);
     default:
-      throw RunError(path.string() + ": " + why);
+      throw RunError(path + ": " + why);
   }
 }
 
@@ -78,21 +95,20 @@ fs::path parent_of(const fs::path& path) {
   return parent.empty() ? fs::path(".") : parent;
 }
 
-const std::string kHidden = ".yard-", kTemporary = ".tmp";
-
-// Returns a name beside `path` that no other call of this process gets.
-fs::path beside(const fs::path& path) {
+// Returns a name beside `path` that no other call of this process gets. With `name`, which is for
+// what lies in it, messages say that instead.
+fs::path beside(const fs::path& path, const std::string& name = "") {
   static std::atomic<uint64_t> count{0};
-  return parent_of(path) /
-         (kHidden + std::to_string(::getpid()) + "-" + std::to_string(count++) + kTemporary);
+  return parent_of(path) / (kHidden + std::to_string(::getpid()) + "-" + std::to_string(count++) +
+                            (name.empty() ? "" : "-" + name) + kTemporary);
 }
 
 // Calls make(name) with fresh names beside `path` until none lies there from a process that was
 // killed.
 template <class Make>
-fs::path make_beside(const fs::path& path, Make make) {
+fs::path make_beside(const fs::path& path, const std::string& shown_as, Make make) {
   for (;;) {
-    fs::path name = beside(path);
+    fs::path name = beside(path, shown_as);
     if (make(name)) return name;
     if (errno != EEXIST) fail(path, kWritable, errno);
   }
@@ -153,9 +169,12 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   std::error_code ignored;
   const fs::file_status there = fs::status(target_, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw InputError(target_.string(), "a regular file or nothing", "a folder or device");
+    throw InputError(target_.string(), "the name of a file to write",
+                     fs::is_directory(there) ? "a folder"
+                                             : "a device or pipe, which nothing can "
+                                               "take the place of");
   }
-  temp_ = make_beside(target_, [&](const fs::path& name) {
+  temp_ = make_beside(target_, "", [&](const fs::path& name) {
     fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd_ >= 0;
   });
@@ -229,8 +248,8 @@ AtomicDirectory::AtomicDirectory(const fs::path& target)
   if (fs::exists(there) && !fs::is_directory(there)) {
     throw InputError(target.string(), "a folder or nothing", "a file");
   }
-  path_ =
-      make_beside(target_, [](const fs::path& name) { return ::mkdir(name.c_str(), 0777) == 0; });
+  path_ = make_beside(target_, target_.filename().string(),
+                      [](const fs::path& name) { return ::mkdir(name.c_str(), 0777) == 0; });
 }
 
 AtomicDirectory::~AtomicDirectory() {

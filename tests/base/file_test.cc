@@ -267,6 +267,17 @@ TEST_F(FileTest, AFolderAppearsAtCommit) {
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
 }
 
+// A folder is filled under another name, of which its user knows nothing.
+TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
+  AtomicDirectory out(at("best"));
+  const std::string missing = message_of<InputError>(
+      [&] { write_file_atomic(out.path() / "none" / "model.pt", "weights"); });
+  EXPECT_TRUE(has(missing, at("best/none/model.pt").string())) << missing;
+  AtomicDirectory inner(out.path() / "one-1");
+  const std::string nested = message_of<InputError>([&] { read_file(inner.path() / "none.json"); });
+  EXPECT_TRUE(has(nested, at("best/one-1/none.json").string())) << nested;
+}
+
 TEST_F(FileTest, AFolderReplacesTheOldOneWhole) {
   fs::create_directory(at("run"));
   put("run/old", "1");

@@ -151,7 +151,7 @@ TEST(Metrics, WhatContradictsItselfIsRefused) {
   expect_refused(shell(base + "--dump-out d.json --dump-at -1"), {"--dump-at", "-1"});
   expect_refused(shell(base + "--dump-out d.json --dump-at 5,156"), {"--dump-at", "155", "156"});
   expect_refused(shell(base + "--waits-out none/w.csv"), {"none/w.csv"});
-  expect_refused(shell(base + "--timeline ."), {"regular file"});
+  expect_refused(shell(base + "--timeline ."), {"the name of a file to write"});
   EXPECT_FALSE(folder.has("d.json"));
   EXPECT_EQ(folder.leftovers(), 0);
 }
