@@ -1,12 +1,10 @@
 #include "experiments/waits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 
 #include "env/base/csv.h"
 #include "env/base/text.h"
+#include "env/base/wall_clock.h"
 
 namespace yard {
 
@@ -17,14 +15,7 @@ std::string calendar_text(const Scenario& scenario, int64_t at_us) {
   constexpr int64_t kUsPerS = 1'000'000;
   if (!scenario.trace.epoch_unix_s || scenario.factor != 1) return "";
   const int64_t fraction_us = (at_us % kUsPerS + kUsPerS) % kUsPerS;
-  const std::chrono::sys_seconds at{
-      std::chrono::seconds(*scenario.trace.epoch_unix_s + (at_us - fraction_us) / kUsPerS)};
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss time{at - day};
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", int(date.year()),
-                                 unsigned(date.month()), unsigned(date.day()), time.hours().count(),
-                                 time.minutes().count(), time.seconds().count());
+  std::string text = date_text(*scenario.trace.epoch_unix_s + (at_us - fraction_us) / kUsPerS);
   if (fraction_us > 0) text += format_seconds(fraction_us).substr(1);
   return text;
 }

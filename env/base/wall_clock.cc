@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -11,6 +12,11 @@ namespace yard {
 namespace {
 
 namespace chrono = std::chrono;
+
+void add_padded(unsigned value, size_t digits, std::string& out) {
+  const std::string text = std::to_string(value);
+  out.append(text.size() < digits ? digits - text.size() : 0, '0').append(text);
+}
 
 constexpr int64_t kHourS = 3600;
 constexpr int64_t kDayS = 24 * kHourS;
@@ -66,6 +72,22 @@ class RuleText {
 };
 
 }  // namespace
+
+std::string date_text(int64_t unix_s) {
+  const chrono::sys_seconds at{chrono::seconds(unix_s)};
+  const auto day = chrono::floor<chrono::days>(at);
+  const chrono::year_month_day date{day};
+  const auto second = static_cast<unsigned>((at - day).count());
+  std::string out;
+  add_padded(static_cast<unsigned>(static_cast<int>(date.year())), 4, out);
+  for (const auto& [mark, value] :
+       {std::pair('-', static_cast<unsigned>(date.month())),
+        std::pair('-', static_cast<unsigned>(date.day())), std::pair('T', second / 3600),
+        std::pair(':', second / 60 % 60), std::pair(':', second % 60)}) {
+    add_padded(value, 2, out += mark);
+  }
+  return out;
+}
 
 std::optional<int64_t> parse_date_s(std::string_view text) {
   if (text.ends_with('Z')) text.remove_suffix(1);

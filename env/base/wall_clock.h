@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace yard {
@@ -13,6 +14,9 @@ namespace yard {
 // "2021-03-04" with an optional "T12:30" or "T12:30:15" ('T' may be a blank, and a 'Z' follow), to
 // seconds since 1970 on that clock.
 std::optional<int64_t> parse_date_s(std::string_view text);
+
+// Seconds since 1970 as "2021-03-04T12:30:15", which parse_date_s() reads back.
+std::string date_text(int64_t unix_s);
 
 // A clock on a wall: so far from UTC, and another distance from one day of the year to another.
 class Zone {

@@ -93,10 +93,23 @@ Range by_number(const Trace& trace, const WindowOptions& options, Window& window
   return {static_cast<size_t>(begin), static_cast<size_t>(end)};
 }
 
+// "1200 s", and the date where the trace knows its calendar.
+std::string moment_text(const Trace& trace, int64_t us) {
+  std::string out = format_seconds(us) + " s";
+  if (!trace.epoch_unix_s) return out;
+  const int64_t second = us / kUsPerS - (us % kUsPerS < 0);
+  return out + " (" + date_text(*trace.epoch_unix_s + second) + ")";
+}
+
 Range by_time(const Trace& trace, const WindowOptions& options, Window& window, const Span& span) {
   window.from_us =
       options.from.empty() ? span.first_us : parse_time_us(trace, span, options.from, "--from");
   window.to_us = options.to.empty() ? span.end_us : parse_time_us(trace, span, options.to, "--to");
+  if (!options.from.empty() && !options.to.empty() && window.from_us > window.to_us) {
+    throw InputError("--from, --to", "a start before the end",
+                     "the end is before the start: from " + moment_text(trace, window.from_us) +
+                         " to " + moment_text(trace, window.to_us));
+  }
   const auto at = [&](int64_t us) {
     const auto before = [](const Job& job, int64_t t) { return job.submit_us < t; };
     const auto it = std::lower_bound(trace.jobs.begin(), trace.jobs.end(), us, before);
@@ -106,10 +119,12 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   if (range.begin >= range.end) {
     throw InputError("--from, --to",
                      "a window with jobs, which are submitted from " +
-                         format_seconds(span.first_us) + " to " + format_seconds(span.end_us - 1) +
-                         " s",
-                     "none from " + format_seconds(window.from_us) + " to " +
-                         format_seconds(window.to_us) + " s");
+                         moment_text(trace, span.first_us) + " to " +
+                         moment_text(trace, span.end_us - 1),
+                     options.to.empty() ? "none from " + moment_text(trace, window.from_us) + " on"
+                     : options.from.empty() ? "none before " + moment_text(trace, window.to_us)
+                                            : "none from " + moment_text(trace, window.from_us) +
+                                                  " to " + moment_text(trace, window.to_us));
   }
   return range;
 }

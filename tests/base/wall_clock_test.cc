@@ -21,6 +21,13 @@ TEST(Date, IsReadInItsThreeLengths) {
   EXPECT_EQ(parse_date_s("1969-12-31T23:59:59"), -1);
 }
 
+TEST(Date, IsWrittenAsItIsRead) {
+  EXPECT_EQ(date_text(1614861015), "2021-03-04T12:30:15");
+  for (const int64_t unix_s : {int64_t{0}, int64_t{-1}, int64_t{1709164800}, int64_t{86399}}) {
+    EXPECT_EQ(parse_date_s(date_text(unix_s)), unix_s);
+  }
+}
+
 TEST(Date, RefusesWhatIsNone) {
   for (const char* text :
        {"", "2021", "2021-02-29", "2021-13-01", "2021-00-01", "2021-01-00", "2021-03-04T24:00",

@@ -207,10 +207,26 @@ TEST(Window, OptionsThatCannotBeAreNamed) {
               HasSubstr("--jobs-count: expected 1 to 2"));
   EXPECT_THAT(error_of(trace, {.jobs_count = 0}), HasSubstr("got 0"));
   EXPECT_THAT(error_of(trace, {.from = "11", .to = "20"}), HasSubstr("a window with jobs"));
-  EXPECT_THAT(error_of(trace, {.from = "20", .to = "10"}), HasSubstr("a window with jobs"));
+  EXPECT_THAT(error_of(trace, {.from = "20", .to = "10"}),
+              HasSubstr("the end is before the start: from 20 s to 10 s"));
   EXPECT_THAT(error_of(trace, {.from = "101%"}), HasSubstr("got '101%'"));
   EXPECT_THAT(error_of(trace, {.to = "soon"}), HasSubstr("--to: expected"));
   EXPECT_THAT(error_of(trace, {.warmup = "-1"}), HasSubstr("--warmup: expected"));
+}
+
+// Who asks with dates is answered with dates.
+TEST(Window, AnEmptyOneIsNamedInTheTracesCalendar) {
+  Trace trace = trace_at({0, 10, kDayS});
+  EXPECT_THAT(error_of(trace, {.from = "20", .to = "30"}),
+              HasSubstr("submitted from 0 s to 86400 s, got none from 20 s to 30 s"));
+  EXPECT_THAT(error_of(trace, {.from = "90000"}), HasSubstr("got none from 90000 s on"));
+  EXPECT_THAT(error_of(trace, {.to = "0"}), HasSubstr("got none before 0 s"));
+  trace.epoch_unix_s = 19'000 * kDayS;  // 2022-01-08
+  EXPECT_THAT(error_of(trace, {.from = "2023-01-01", .to = "2023-02-01"}),
+              AllOf(HasSubstr("0 s (2022-01-08T00:00:00) to 86400 s (2022-01-09T00:00:00)"),
+                    HasSubstr("(2023-01-01T00:00:00)"), HasSubstr("(2023-02-01T00:00:00)")));
+  EXPECT_THAT(error_of(trace, {.from = "2023-02-01", .to = "2023-01-01"}),
+              HasSubstr("the end is before the start"));
 }
 
 TEST(Arrivals, AreScaledAboutTheWindowsStart) {

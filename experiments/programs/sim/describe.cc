@@ -1,7 +1,6 @@
 #include "experiments/programs/sim/describe.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "env/base/nearest_rank.h"
 #include "env/base/text.h"
+#include "env/base/wall_clock.h"
 #include "env/trace/notices.h"
 #include "experiments/programs/sim/options.h"
 
@@ -48,21 +48,6 @@ Json ratio_quantiles(std::vector<double> ratios) {
   if (ratios.empty()) return nullptr;
   const auto at = [&](double share) { return nearest_rank(ratios, share); };
   return {{"min", at(0)}, {"p50", at(0.5)}, {"p90", at(0.9)}, {"max", at(1)}};
-}
-
-// "2022-10-05T16:52:48Z"
-std::string date_of(int64_t unix_s) {
-  namespace chrono = std::chrono;
-  const chrono::sys_seconds time{chrono::seconds(unix_s)};
-  const auto day = chrono::floor<chrono::days>(time);
-  const chrono::year_month_day date(day);
-  const chrono::hh_mm_ss clock(time - day);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return text;
 }
 
 size_t distinct(const std::vector<Job>& jobs, std::string Job::*field) {
@@ -200,7 +185,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"end_states", states_json(jobs)}};
   for (const Skipped& what : trace.notices) out["notices"].push_back(note_text(what));
   if (trace.epoch_unix_s) {
-    out["begins"] = date_of(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000);
+    out["begins"] = date_text(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000) + "Z";
   }
   if (span_s > 0 && known) {
     out["mean_gpus_busy"] = gpu_s / span_s;
