@@ -1,10 +1,14 @@
 #include "experiments/cell_result.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "env/base/check.h"
+#include "experiments/grows.h"
+#include "experiments/pooled.h"
 
 namespace yard {
 namespace {
@@ -71,7 +75,7 @@ double CellResult::headroom_hindsight() const {
 }
 
 double CellResult::captured() const {
-  return headroom() > 0 ? std::log(versus.ratio) / std::log(1 - headroom()) : kNan;
+  return headroom() >= kNextToNothing ? std::log(versus.ratio) / std::log(1 - headroom()) : kNan;
 }
 
 std::optional<int> CellResult::largest_class() const {
@@ -88,6 +92,23 @@ double CellResult::largest_class_jct_ratio() const {
   double sum = 0;
   for (const Score& score : candidates) sum += score.class_jct_s[c];
   return share(sum / seeds(), yardstick_score().class_jct_s[c]);
+}
+
+std::vector<std::string> CellResult::grown() const {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& what, double ratio, double from, double to) {
+    if (!grows(from, to)) return;
+    out.push_back(what + (std::isfinite(ratio) ? fmt::format(" x {:.2f}", ratio)
+                                               : fmt::format(" {:.0f} s in place of 0", to)));
+  };
+  add("longest wait", over_yardstick(&Score::max_wait_s), yardstick_score().max_wait_s,
+      mean(&Score::max_wait_s));
+  const double of_class = largest_class_jct_ratio();
+  if (const auto largest = largest_class(); largest && std::isfinite(of_class)) {
+    add(std::string("JCT of the jobs of ") + size_class_name(*largest) + " GPUs", of_class, 1.0,
+        of_class);
+  }
+  return out;
 }
 
 void settle(CellResult& cell) {

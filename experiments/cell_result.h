@@ -55,7 +55,7 @@ struct CellResult {
   double ratio_hindsight() const;
   double headroom() const;  // NaN without an oracle
   double headroom_hindsight() const;
-  double captured() const;  // NaN where there is nothing to win
+  double captured() const;  // NaN where there is next to nothing to win (kNextToNothing)
   // A figure of the candidate, averaged over seeds; over the yardstick's, NaN where that is 0.
   double mean(double Score::*figure) const;
   double over_yardstick(double Score::*figure) const;
@@ -65,6 +65,9 @@ struct CellResult {
   // The largest jobs of which there are at least 50.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;
+  // What is over 10 % larger than the yardstick's, whatever became of the mean, as whatif names it:
+  // "longest wait x 1.52", "JCT of the jobs of 17+ GPUs x 1.20".
+  std::vector<std::string> grown() const;
 };
 
 // Fills in what follows from candidates, rivals (with their validation_jct_s), others and bounds.

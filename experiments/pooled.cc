@@ -117,8 +117,10 @@ class Pool {
       }
       return sum;
     };
+    // Of all cells, as if each had the least.
+    const double least = static_cast<double>(cells_.size()) * std::log1p(-kNextToNothing);
     const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
-    if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(to_win(everything()) < 0)) {
+    if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(to_win(everything()) <= least)) {
       return {kNan, {kNan, kNan}};
     }
     const auto share = [&](const Picks& picks) {

@@ -13,6 +13,9 @@
 
 namespace yard {
 
+// A share of what could be won is no figure where that is less of the mean JCT: noise over noise.
+inline constexpr double kNextToNothing = 0.005;
+
 struct PooledCell {
   int window = 0;             // cells of a window have blocks of the same times
   int blocks = 0;             // that it has after merging

@@ -10,6 +10,7 @@
 #include "env/base/check.h"
 #include "env/base/nearest_rank.h"
 #include "experiments/contest.h"
+#include "experiments/grows.h"
 
 namespace yard::whatif {
 namespace {
@@ -53,9 +54,6 @@ Figures figures_of(const std::vector<ComparedJob>& jobs, const Members& members,
   out.max_wait_s = rank(1);
   return out;
 }
-
-// Exactly, so that 10 % itself is not over 10 %.
-bool grows(WideUs from_us, WideUs to_us) { return 10 * to_us > 11 * from_us; }
 
 // How far each block is from what the ratio of all makes of it: unlike the logarithm of its own
 // ratio this is a number where nothing waits in the block.

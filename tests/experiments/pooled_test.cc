@@ -46,6 +46,12 @@ TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
   EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).captured.value));
 }
 
+// A share of 0.4 % is noise over noise.
+TEST(Pooled, NothingIsCapturedOfNextToNothing) {
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9.98, 10, 9.96)}, Rng(1)).captured.value));
+  EXPECT_NEAR(pool({flat(0, 9.97, 10, 9.94)}, Rng(1)).captured.value, 0.5, 0.01);
+}
+
 TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
   std::vector<PooledCell> cells;
   for (const double ours : {1.0, 9.0, 10.0, 100.0}) {

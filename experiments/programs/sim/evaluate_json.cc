@@ -4,13 +4,15 @@
 #include <limits>
 
 #include "env/sim/speed_estimator.h"
+#include "experiments/programs/sim/options.h"
 
 namespace yard::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+// Without the sign of a zero.
+Json number(double value) { return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr); }
 
 Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
@@ -78,7 +80,7 @@ Json cell_json(const CellResult& cell) {
       {"trace", cell.facts.trace},
       {"sha256", cell.facts.sha256},
       {"from_s", cell.facts.from_s},
-      {"to_s", cell.facts.to_s},
+      {"to_s", end_json(std::llround(1e6 * cell.facts.to_s))},
       {"cluster", cell.facts.cluster},
       {"congestion", cell.facts.congestion},
       {"arrival_factor", cell.facts.factor},
@@ -108,6 +110,7 @@ Json cell_json(const CellResult& cell) {
       {"captured", figure(cell.captured())},
       {"oracle_gap_closed", figure(cell.captured())},
       {"p99_ratio", figure(cell.over_yardstick(&Score::p99_jct_s))},
+      {"grown", cell.unfinished() > 0 ? Json::array() : Json(cell.grown())},
       {"largest_class", largest ? Json(size_class_name(*largest)) : Json(nullptr)},
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
       {"max_wait_ratio", figure(cell.over_yardstick(&Score::max_wait_s))},

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "env/base/text.h"
 #include "env/sim/speed_estimator.h"
 #include "experiments/programs/sim/options.h"
 #include "experiments/programs/sim/text_table.h"
@@ -47,9 +48,17 @@ std::string ratio_text(const Versus& versus) {
   return number_text(versus.ratio, 3) + " " + interval_text(versus.interval.lo, versus.interval.hi);
 }
 
+// What gets worse is part of the verdict, however much the mean improves.
+std::string verdict_text(const CellResult& cell) {
+  const std::vector<std::string> grown = cell.grown();
+  std::string out = verdict(cell);
+  if (cell.unfinished() > 0 || grown.empty()) return out;
+  return out + ", but " + join(grown);
+}
+
 std::string found(const CellResult& cell) {
   const bool has_ratio = std::isfinite(cell.versus.ratio);
-  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict(cell);
+  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict_text(cell);
 }
 
 std::string mean_and_worst(const Spread& of) {
@@ -143,7 +152,7 @@ void print_cells(const std::vector<CellResult>& cells) {
                number_text(cell.ratio_hindsight(), 3),
                self == nullptr ? "-" : number_text(self->candidate_over_it.ratio, 3),
                percent_text(cell.headroom_hindsight(), 1), number_text(cell.captured(), 2),
-               std::string(verdict(cell)) + (cell.judged ? "" : " (not judged)")});
+               verdict_text(cell) + (cell.judged ? "" : " (not judged)")});
   }
   std::fputs(table.text().c_str(), stdout);
   std::string last;  // a cell says it once
