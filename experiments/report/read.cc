@@ -8,6 +8,7 @@
 #include "env/base/text.h"
 #include "env/trace/split.h"
 #include "experiments/jobs_csv.h"
+#include "experiments/waits.h"
 
 namespace yard::report {
 namespace {
@@ -49,6 +50,10 @@ void check_series(const Json& series, const fs::path& path) {
 JobsFile read_jobs(const fs::path& path, const std::string& content) {
   const std::string name = path.string();
   if (!content.starts_with(kJobsHeader)) {
+    if (content.starts_with(kWaitsHeader)) {
+      throw InputError(name, "a file of --jobs-out",
+                       "one of --waits-out, of which no page is made");
+    }
     throw InputError(name + ":1", "the header of a file of jobs",
                      "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");
   }

@@ -118,6 +118,29 @@ TEST_F(ReportCommand, ComparesRunsWhereItIsCalled) {
   EXPECT_EQ(Json::parse(named.out)["bytes"], read_file("both.html").size());
 }
 
+TEST_F(ReportCommand, TakesThePlaceOfItsOwnPagesAlone) {
+  make_run("run");
+  ASSERT_EQ(shell("yardmaster report run").code, 0);
+  EXPECT_EQ(shell("yardmaster report run").code, 0) << "its own page is made again";
+  for (const std::string other : {"<!DOCTYPE html><title>thesis</title>", "", "yardmaster"}) {
+    folder_.write("run/report.html", other);
+    const Result result = shell("yardmaster report run");
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr("run/report.html: expected nothing there, or a page"));
+    EXPECT_THAT(result.err, HasSubstr("--out"));
+    EXPECT_EQ(read_file("run/report.html"), other);
+  }
+  EXPECT_EQ(shell("yardmaster report run --out other.html").code, 0);
+}
+
+TEST_F(ReportCommand, AFileOfWaitsIsNamedAsOne) {
+  ASSERT_EQ(shell("yardmaster simulate --policy las" + scene_ + " --waits-out waits.csv").code, 0);
+  const Result result = shell("yardmaster report waits.csv");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("waits.csv: expected a file of --jobs-out, got one of "
+                                    "--waits-out"));
+}
+
 TEST_F(ReportCommand, RefusesWhatIsNoRun) {
   make_run("broken");
   folder_.write("broken/evaluations/x.json", "{\"cells\":");
