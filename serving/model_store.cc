@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "env/base/error.h"
+#include "policies/learned/checkpoint.h"
 #include "policies/learned/open_policy.h"
 #include "serving/warm_up.h"
 
@@ -33,6 +34,13 @@ std::string name_of(const std::string& text, const fs::path& folder) {
   return text.ends_with(".yaml") || text.ends_with(".yml") ? fs::path(text).stem().string() : text;
 }
 
+// Whether it is the folder of a run, or that of a run's checkpoints: a mistake of who named it,
+// unlike a checkpoint that is damaged, or not there yet, in whose place the fallback decides.
+bool holds_checkpoints(const fs::path& folder) {
+  if (fs::exists(folder / "manifest.json")) return false;
+  return fs::exists(folder / "checkpoints") || fs::exists(folder / "best");
+}
+
 }  // namespace
 
 Model open_servable(const std::string& text) {
@@ -57,6 +65,7 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     if (!fs::is_directory(folder_)) {
       throw InputError("checkpoint", "a folder", "'" + folder_.string() + "'");
     }
+    if (holds_checkpoints(folder_)) load_checkpoint(folder_);  // it says which folder to name
     reload();
   }
 }

@@ -114,10 +114,12 @@ void save_cost(double core_s, const fs::path& folder) {
 
 Checkpoint load_checkpoint(const fs::path& folder) {
   if (!fs::exists(folder / kManifest)) {
-    const fs::path best = folder / "checkpoints" / "best";
-    const bool is_run = fs::exists(best / kManifest);
-    throw InputError(folder.string(), "a checkpoint folder with manifest.json",
-                     is_run ? "a run folder, whose best one is " + best.string() : "none");
+    std::string got = "none";
+    for (const fs::path& best : {folder / "checkpoints" / "best", folder / "best"}) {
+      if (!fs::exists(best / kManifest)) continue;
+      got = "a folder of checkpoints, whose best one is " + best.string();
+    }
+    throw InputError(folder.string(), "a checkpoint folder with manifest.json", got);
   }
   const std::string text = read_file(folder / kManifest);
   const std::string where = (folder / kManifest).string();

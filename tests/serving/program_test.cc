@@ -119,6 +119,18 @@ TEST_F(Program, StartsWithADamagedModel) {
   EXPECT_EQ(decide(at.at("grpc")).at("source"), "HEURISTIC");
 }
 
+TEST_F(Program, ARunFolderIsRefusedWithTheOneToName) {
+  const auto run = temp_.path() / "run";
+  std::filesystem::create_directories(run / "checkpoints");
+  write_checkpoint(run / "checkpoints" / "best", 1);
+  const std::string best = (run / "checkpoints" / "best").string();
+  for (const auto& folder : {run, run / "checkpoints"}) {
+    expect_refused(
+        Child(temp_.path(), {"serve", "--listen", "127.0.0.1:0", "--checkpoint", folder.string()}),
+        "a folder of checkpoints, whose best one is " + best);
+  }
+}
+
 TEST_F(Program, RefusesBadInputWithOneLine) {
   Child server = serve({"--policy", "las"});
   const std::string taken = server.addresses().at("grpc");
@@ -151,7 +163,7 @@ TEST_F(Program, RefusesBadInputWithOneLine) {
   expect_refused(Child(temp_.path(), {"decide", "--snapshot", (temp_.path() / "no.json").string()}),
                  "no.json");
   expect_refused(Child(temp_.path(), {"decide"}), "--snapshot");
-  expect_refused(Child(temp_.path(), {"think"}), "expected a command");
+  expect_refused(Child(temp_.path(), {"serv"}), "did you mean `serve`?");
 }
 
 TEST_F(Program, HelpIsNoError) {

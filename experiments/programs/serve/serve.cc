@@ -12,6 +12,7 @@
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "serving/server.h"
 
@@ -57,7 +58,9 @@ int run_serve(int argc, char** argv) {
   bool json = false;
   CLI::App app("serve a policy to a cluster manager", "serve");
   app.option_defaults()->always_capture_default();
-  auto* folder = app.add_option("--checkpoint", checkpoint, "folder of a trained policy");
+  auto* folder =
+      app.add_option("--checkpoint", checkpoint,
+                     "folder of a trained policy; without it and --policy, the fallback decides");
   app.add_option("--policy", options.policy, "a registered policy or a tuned policy's file instead")
       ->excludes(folder);
   app.add_option("--name", options.name, "of the model; default: the folder's or the policy's");
@@ -97,7 +100,16 @@ int run_serve(int argc, char** argv) {
   Server server(options);
   print_addresses(server, options.engine.fallback, json);
   std::string state = state_of(server.model());
-  spdlog::info("model '{}': {}", server.model().current.name, state);
+  const bool serves = server.model().current.model != nullptr;
+  if (options.policy.empty()) {
+    spdlog::warn("neither --checkpoint nor --policy: every decision is the fallback's, {}",
+                 options.engine.fallback);
+  } else if (serves) {
+    spdlog::info("model '{}': {}", server.model().current.name, state);
+  } else {
+    spdlog::warn("model '{}': {}; {} decides", server.model().current.name, state,
+                 options.engine.fallback);
+  }
   std::string trouble;
   const auto tell_trouble = [&] {
     const auto written = server.log();
