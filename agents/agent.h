@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "agents/trained.h"
@@ -27,6 +28,7 @@ class Agent {
   virtual Checkpoint checkpoint(const Trained& trained) const = 0;
   // The heuristic that training begins with, and that validation compares with.
   virtual std::unique_ptr<Policy> heuristic() const = 0;
+  virtual std::string heuristic_name() const = 0;  // for messages: "las", "srsf-history"
 };
 
 // Of agents that come with a file here. There are others, of one class: go by the functions below.

@@ -107,8 +107,9 @@ class DispatcherAgent final : public Agent {
   std::unique_ptr<Policy> heuristic() const override {
     Settings settings;
     settings.set("placement", kPlacementNames[static_cast<size_t>(task_.placement)], "training");
-    return PolicyRegistry::make("srsf-history", settings);
+    return PolicyRegistry::make(heuristic_name(), settings);
   }
+  std::string heuristic_name() const override { return "srsf-history"; }
 
  private:
   DispatchConfig task_;

@@ -58,6 +58,7 @@ class PilotAgent final : public Agent {
   std::unique_ptr<Policy> heuristic() const override {
     return policy_of(rule_checkpoint(task_), "training");
   }
+  std::string heuristic_name() const override { return "joint, the rule that it starts from"; }
 
  private:
   PilotTask task_;

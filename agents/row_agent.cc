@@ -6,6 +6,7 @@
 
 #include "agents/agent.h"
 #include "agents/task_worlds.h"
+#include "env/base/nearest.h"
 
 namespace yard {
 namespace {
@@ -37,6 +38,7 @@ class RowAgent final : public Agent {
     const RowTask::Heuristic heuristic = task_->heuristic();
     return PolicyRegistry::make(heuristic.policy, heuristic.settings);
   }
+  std::string heuristic_name() const override { return task_->heuristic().policy; }
 
  private:
   std::string name_;
@@ -55,7 +57,7 @@ std::vector<std::string> agent_names() {
 Agent::Info agent_info(const std::string& name) {
   if (!RowTasks::has(name)) {
     if (AgentRegistry::has(name)) return AgentRegistry::info(name);
-    throw InputError("agent", "one of: " + join(agent_names()), "'" + name + "'");
+    throw unknown_name("agent", agent_names(), name);
   }
   const RowTask::Info& info = RowTasks::info(name);
   return {info.about, info.source, info.fidelity, level_name(info.level), info.settings};

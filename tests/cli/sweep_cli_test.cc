@@ -123,6 +123,29 @@ TEST_F(Sweep, TrialsThatDoNotDifferAreSaidNotToDiffer) {
   }
 }
 
+// Whatever they score: without a second window there is no interval that could tell them apart.
+TEST_F(Sweep, OneWindowTellsNoTrialsApart) {
+  folder_.write("sweep.yaml",
+                "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1}\n"
+                "space: {margin_log2: {uniform: [0, 10]}}\n");
+  const Result swept = shell("yardmaster sweep sweep.yaml --out s");
+  ASSERT_EQ(swept.code, 0) << swept.err;
+  EXPECT_THAT(swept.out, HasSubstr("The 3 trials cannot be told apart from one window"));
+  const Json out = result("s");
+  EXPECT_EQ(out["differ"], false);
+  EXPECT_EQ(out["learned"], false);
+}
+
+// What is trained is what the example in docs/training.md says of itself.
+TEST_F(Sweep, RungsThatAreRoundedAreSaid) {
+  folder_.write("sweep.yaml",
+                "train: tiny.yaml\ntrials: 9\nhalving: 3\nfirst_updates: 1\nset: {updates: 9, "
+                "validate_every: 2}\nspace: {lr: {log: [1e-3, 3e-1]}}\nminutes: 0.0001\n");
+  const Result swept = shell("yardmaster sweep sweep.yaml --out s");
+  EXPECT_THAT(swept.err, HasSubstr("rungs of 1, 3 updates are rounded up to validate_every=2: "
+                                   "rungs of 2, 4, 9 updates for 9, 3, 1 trials"));
+}
+
 TEST_F(Sweep, ATrialThatFailsIsSaidAndTheOthersGoOn) {
   folder_.write("sweep.yaml",
                 "train: tiny.yaml\ntrials: 3\nseed: 3\nhalving: 1\nset: {updates: 1}\n"

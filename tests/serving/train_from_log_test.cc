@@ -60,6 +60,9 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   EXPECT_GT(found.at("jobs").at("censored"), 0);
   EXPECT_THAT(said(), HasSubstr("this policy, all jobs, simulated"));
   EXPECT_THAT(read_file(run() + "/metrics.csv"), HasSubstr("validation/agreement"));
+  // As every training it ends with what it brought over the untrained network.
+  EXPECT_THAT(said(), HasSubstr("held-out decisions as the log does, the untrained network"));
+  EXPECT_THAT(said(), HasSubstr("on the decisions that it was chosen by: training "));
 
   // The truth: those jobs with the run times that they would have had.
   std::vector<Job> known;

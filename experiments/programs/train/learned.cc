@@ -8,9 +8,18 @@
 #include "env/base/check.h"
 
 namespace yard {
+namespace {
 
-Learned learned_of(const std::vector<double>& trained, const std::vector<double>& untrained) {
-  YARD_CHECK(!trained.empty() && trained.size() == untrained.size(), "the same windows");
+std::string verdict(bool better, bool worse) {
+  if (better) return "training made it better";
+  if (worse) return "training made it worse";
+  return "training brought nothing that this validation can show";
+}
+
+}  // namespace
+
+Gained gained_of(const std::vector<double>& trained, const std::vector<double>& untrained) {
+  YARD_CHECK(!trained.empty() && trained.size() == untrained.size(), "the same parts");
   std::vector<double> difference;
   for (size_t w = 0; w < trained.size(); ++w) difference.push_back(trained[w] - untrained[w]);
   const Statistic mean = [&](const Picks& picks) {
@@ -18,15 +27,16 @@ Learned learned_of(const std::vector<double>& trained, const std::vector<double>
     for (const int w : picks.front()) sum += difference[static_cast<size_t>(w)];
     return sum / static_cast<double>(picks.front().size());
   };
-  const int windows = static_cast<int>(difference.size());
-  Learned out;
-  out.ratio = std::exp(mean({all_of(windows)}));
+  const int parts = static_cast<int>(difference.size());
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  out.interval = {kNan, kNan};
-  if (windows < 2) return out;
-  const Interval of_log = jackknife_interval({windows}, mean, kConfidence);
-  out.interval = {std::exp(of_log.lo), std::exp(of_log.hi)};
-  return out;
+  if (parts < 2) return {mean({all_of(parts)}), {kNan, kNan}};
+  return {mean({all_of(parts)}), jackknife_interval({parts}, mean, kConfidence)};
+}
+
+Learned learned_of(const std::vector<double>& trained, const std::vector<double>& untrained) {
+  const Gained of_log = gained_of(trained, untrained);
+  return {std::exp(of_log.difference),
+          {std::exp(of_log.interval.lo), std::exp(of_log.interval.hi)}};
 }
 
 std::string text_of(const Learned& learned) {
@@ -37,9 +47,14 @@ std::string text_of(const Learned& learned) {
 
 std::string verdict_of(const Learned& learned) {
   if (std::isnan(learned.interval.lo)) return "one window, which is too little for a verdict";
-  if (learned.interval.hi < 1) return "training made it better";
-  if (learned.interval.lo > 1) return "training made it worse";
-  return "training brought nothing that these windows can show";
+  const auto [lo, hi] = learned.interval;
+  return verdict(hi<1, lo> 1);
+}
+
+std::string verdict_of(const Gained& gained) {
+  if (std::isnan(gained.interval.lo)) return "too few decisions for a verdict";
+  const auto [lo, hi] = gained.interval;
+  return verdict(lo > 0, hi < 0);
 }
 
 }  // namespace yard

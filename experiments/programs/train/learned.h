@@ -23,4 +23,14 @@ std::string text_of(const Learned& learned);
 // What the figure allows to say, as the end of a sentence.
 std::string verdict_of(const Learned& learned);
 
+// The same of a share, where more is better: the trained one's less the untrained one's, by block.
+struct Gained {
+  double difference = 0;
+  Interval interval;  // 95 % over blocks; NaN with fewer than two
+};
+
+// Requires: a block.
+Gained gained_of(const std::vector<double>& trained, const std::vector<double>& untrained);
+std::string verdict_of(const Gained& gained);
+
 }  // namespace yard

@@ -44,6 +44,15 @@ class Lessons {
   };
   virtual Told told(double score) const { return {"ratio", score}; }
 
+  // What that value is, as the end of a sentence: "mean JCT over that of las on 3 validation
+  // windows". `heuristic`: the name of what validation compares with.
+  virtual std::string measure(const std::string& heuristic) const = 0;
+
+  // Where judgements have no windows: what training brought, in words. Empty where they have.
+  virtual std::string compared(const Checkpoint& /*best*/, const Checkpoint& /*untrained*/) const {
+    return "";
+  }
+
   // What whoever trains should know before it takes its time.
   virtual std::vector<std::string> notes() const { return {}; }
 

@@ -1,10 +1,15 @@
 #include "experiments/programs/train/log_lessons.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "agents/log_worlds.h"
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "experiments/programs/train/learned.h"
 #include "policies/learned/dispatcher.h"
 
 namespace yard {
@@ -30,6 +35,33 @@ LogLessons::LogLessons(const LogFolder& folder, double held_out) : folder_(folde
 
 std::unique_ptr<Worlds> LogLessons::worlds(const Agent&, const WorldsOptions& options) const {
   return make_log_worlds(learned_, options);
+}
+
+std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untrained) const {
+  const Agreement ours = agreement_of(best, held_out_), before = agreement_of(untrained, held_out_);
+  // Neighbouring decisions are alike: blocks of ten and more, at most twenty of them, count.
+  const size_t count = ours.of_decision.size();
+  if (count == 0) return "";
+  const size_t blocks = std::clamp<size_t>(count / 10, 1, 20);
+  const auto shares = [&](const Agreement& of) {
+    std::vector<double> out(blocks);
+    for (size_t b = 0; b < blocks; ++b) {
+      const size_t from = b * count / blocks, to = (b + 1) * count / blocks;
+      for (size_t i = from; i < to; ++i) out[b] += of.of_decision[i].second ? 1 : 0;
+      out[b] /= static_cast<double>(to - from);
+    }
+    return out;
+  };
+  const Gained gained = gained_of(shares(ours), shares(before));
+  std::string interval;
+  if (!std::isnan(gained.interval.lo)) {
+    interval = fmt::format(" [{:.3f}, {:.3f}] over {} blocks of time", gained.interval.lo,
+                           gained.interval.hi, blocks);
+  }
+  return fmt::format(
+      "the best checkpoint decides {} of the log's {} held-out decisions as the log does, the "
+      "untrained network {}: {:+.3f} of them{}, on the decisions that it was chosen by: {}",
+      ours.whole, ours.decisions, before.whole, gained.difference, interval, verdict_of(gained));
 }
 
 nlohmann::ordered_json LogLessons::provenance() const {

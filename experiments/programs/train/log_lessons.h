@@ -21,6 +21,10 @@ class LogLessons final : public Lessons {
     return {1 - agreement_of(checkpoint, held_out_).recovered()};
   }
   Told told(double score) const override { return {"agreement", 1 - score}; }
+  std::string measure(const std::string&) const override {
+    return "share of what was chosen in the log's held-out part that it chooses, too";
+  }
+  std::string compared(const Checkpoint& best, const Checkpoint& untrained) const override;
 
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;

@@ -117,10 +117,9 @@ class Session {
         return line.show(stats, is ? fmt::format("{} {:.4f}", latest.name, latest.value) : "-");
       }
       const Lessons::Told told = lessons_->told(stats.validation);
-      line.note(
-          fmt::format("update 0, the untrained network drawn in the same way: validation {} "
-                      "{:.4f}",
-                      told.name, told.value));
+      line.note(fmt::format(
+          "update 0, the untrained network drawn in the same way as later ones: {} {:.4f} ({})",
+          told.name, told.value, lessons_->measure(agent_->heuristic_name())));
     };
     events.save = [this] {
       const HoldInterrupts hold;
@@ -165,11 +164,15 @@ class Session {
   }
 
   // A checkpoint of this run; nothing where there is none.
-  Lessons::Judgement judge_kept(const char* name) const {
+  std::optional<Checkpoint> kept(const char* name) const {
     const fs::path path = run_->checkpoints() / name;
-    if (!fs::exists(path)) return {};
-    const Checkpoint kept = load_checkpoint(path);
-    return judge(Trained{kept.network, kept.weights, {}, {}}, kept);
+    if (!fs::exists(path)) return std::nullopt;
+    return load_checkpoint(path);
+  }
+  Lessons::Judgement judge_kept(const char* name) const {
+    const std::optional<Checkpoint> of = kept(name);
+    if (!of) return {};
+    return judge(Trained{of->network, of->weights, {}, {}}, *of);
   }
 
   // What a training that has `trained` as its start comes to in a few updates.
@@ -290,11 +293,16 @@ class Session {
   void say_what_was_learned() {
     if (setup_.loop.updates == 0) return;  // nothing was trained
     if (!best_) best_ = learned_by(judge_kept("best"));
-    if (!best_) return;
-    const std::string text = fmt::format(
-        "the best checkpoint over the untrained network, drawn in the same way: {} on the "
-        "validation windows that it was chosen by: {}",
-        text_of(*best_), verdict_of(*best_));
+    std::string text;
+    if (best_) {
+      text = fmt::format(
+          "the best checkpoint over the untrained network, drawn in the same way: {} on the "
+          "validation windows that it was chosen by: {}",
+          text_of(*best_), verdict_of(*best_));
+    } else if (const auto best = kept("best"), untrained = kept(kUntrained); best && untrained) {
+      text = lessons_->compared(*best, *untrained);
+    }
+    if (text.empty()) return;
     run_->log(text);
     std::fputs((text + "\n").c_str(), stderr);
   }

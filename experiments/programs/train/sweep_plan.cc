@@ -1,5 +1,7 @@
 #include "experiments/programs/train/sweep_plan.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,6 +36,19 @@ int SweepPlan::updates() const {
   return sum;
 }
 
+std::string SweepPlan::text() const {
+  std::string out = fmt::format("{} trials, ", config.trials);
+  if (asked != rungs) {
+    const auto below = [](const std::vector<int>& all) {  // the last is the whole training
+      return std::vector<int>(all.begin(), all.end() - 1);
+    };
+    out += fmt::format("rungs of {} updates are rounded up to validate_every={}: ",
+                       fmt::join(below(asked), ", "), validate_every);
+  }
+  return out + fmt::format("rungs of {} updates for {} trials: {} updates in all",
+                           fmt::join(rungs, ", "), fmt::join(sizes, ", "), updates());
+}
+
 SweepPlan read_sweep(const Settings& settings) {
   Settings own;
   SweepPlan plan;
@@ -47,7 +62,7 @@ SweepPlan read_sweep(const Settings& settings) {
     if (s.key.starts_with(kSet)) plan.base.set(s.key.substr(kSet.size()), s.value, s.origin);
   }
   const Space space(settings, std::string(kSpace));
-  int updates = 0, every = 1;
+  int updates = 0;
   for (int trial = 0; trial < plan.config.trials; ++trial) {
     const Settings point = space.draw(Rng{plan.config.seed}.split(static_cast<uint64_t>(trial)));
     Settings all = plan.base;
@@ -59,15 +74,17 @@ SweepPlan read_sweep(const Settings& settings) {
     }
     const TrainingSetup setup = read_setup(all, 1);
     updates = setup.loop.updates;
-    every = setup.loop.validate_every;
+    plan.validate_every = setup.loop.validate_every;
     plan.trials.push_back(point);
   }
   // From the top: each rung is `halving` times shorter, and ends with a validation.
   const double eta = plan.config.halving;
   const double least = plan.config.first_updates > 0 ? plan.config.first_updates
                                                      : std::max(1.0, updates / (eta * eta));
-  plan.rungs = {updates};
+  plan.rungs = plan.asked = {updates};
+  const int every = plan.validate_every;
   for (double at = updates / eta; eta > 1 && at >= least; at /= eta) {
+    plan.asked.insert(plan.asked.begin(), static_cast<int>(std::ceil(at)));
     const int rung = static_cast<int>(std::ceil(at / every)) * every;
     if (rung < plan.rungs.front()) plan.rungs.insert(plan.rungs.begin(), rung);
   }

@@ -30,8 +30,12 @@ struct SweepPlan {
   std::vector<Settings> trials;  // what each of them has besides
   std::vector<int> rungs;        // updates, rising; the last is the whole training
   std::vector<int> sizes;        // trials that get to each rung
+  std::vector<int> asked;        // rungs before they are rounded up to a validation, the last too
+  int validate_every = 1;        // updates
 
   int updates() const;  // of all trials on all rungs together
+  // "27 trials, rungs of 10, 18 updates for ..."; says where rungs were rounded up, and so merged.
+  std::string text() const;
 };
 
 // Throws InputError: also where a trial's settings would be refused, before any has begun.

@@ -12,9 +12,9 @@ constexpr double kSame = 1e-9;  // scores of trainings that decide alike
 
 bool has_interval(const TrialScore& trial) { return std::isfinite(trial.learned.interval.hi); }
 
-// Whether `other` is told apart from the best: by intervals where both have one.
+// Whether the best one's interval lies below the other's. Without intervals nothing can be said.
 bool apart(const TrialScore& best, const TrialScore& other) {
-  if (!has_interval(best) || !has_interval(other)) return other.score > best.score + kSame;
+  if (!has_interval(best) || !has_interval(other)) return false;
   // Both are shares of an untrained network; where these differ, the scores' own scale counts.
   return best.learned.interval.hi * best.untrained < other.learned.interval.lo * other.untrained;
 }
@@ -30,6 +30,11 @@ std::string about_trials(const std::vector<TrialScore>& trials, const TrialScore
         trials.size(), best.score);
   }
   if (differ) return "";
+  if (!has_interval(best)) {
+    return fmt::format(
+        "The {} trials cannot be told apart from one window: scores from {:.4f} to {:.4f}.",
+        trials.size(), best.score, worst);
+  }
   return fmt::format(
       "The {} trials do not differ: scores from {:.4f} to {:.4f} lie within each other's 95 % "
       "intervals, and the best is best by chance.",
@@ -41,6 +46,12 @@ std::string about_learning(const TrialScore& best, bool learned) {
   if (learned) {
     return fmt::format("The best trial is {} of its untrained network ({:.4f}).",
                        text_of(best.learned), best.untrained);
+  }
+  if (!has_interval(best) && std::abs(best.score - best.untrained) > kSame) {
+    return fmt::format(
+        "The best trial, {:.4f}, cannot be told apart from its untrained network, {:.4f}, by one "
+        "window.",
+        best.score, best.untrained);
   }
   const std::string by = std::isfinite(best.learned.ratio) ? text_of(best.learned) + " of it" : "";
   return fmt::format(
@@ -60,8 +71,7 @@ SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials) {
   const TrialScore& best = *std::ranges::min_element(trials, {}, &TrialScore::score);
   out.differ =
       std::ranges::any_of(trials, [&](const TrialScore& other) { return apart(best, other); });
-  out.learned =
-      has_interval(best) ? best.learned.interval.hi < 1 : best.score < best.untrained - kSame;
+  out.learned = has_interval(best) && best.learned.interval.hi < 1;
   out.text = about_trials(trials, best, out.differ);
   const std::string learning = about_learning(best, out.learned);
   if (!out.text.empty() && !learning.empty()) out.text += ' ';

@@ -66,6 +66,12 @@ class TrainingData final : public Lessons {
   Judgement judge(const Checkpoint& checkpoint) const override;
   Judgement judge_adapted(const Agent& agent, const Adapt& adapt) const override;
 
+  std::string measure(const std::string& heuristic) const override {
+    const size_t windows = windows_.size();
+    return "mean JCT over that of " + heuristic + " on " + std::to_string(windows) +
+           " validation window" + (windows == 1 ? "" : "s");
+  }
+
   std::vector<std::string> notes() const override;
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;    // the trace's, or that of the file of cells
