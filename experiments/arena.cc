@@ -51,7 +51,7 @@ std::optional<CellFacts> read_facts(const Json& json) {
   return facts;
 }
 
-CellFacts facts_of(const Scenario& scenario, const std::string& rules) {
+CellFacts facts_of(const Scenario& scenario, const RunOptions& how) {
   CellFacts facts;
   facts.trace = scenario.trace.source;
   facts.sha256 = scenario.trace.sha256;
@@ -67,8 +67,10 @@ CellFacts facts_of(const Scenario& scenario, const std::string& rules) {
     if (job.scored) ++facts.class_jobs[static_cast<size_t>(size_class_of(job.gpus))];
   }
   facts.opens_test = scenario.opens_test;
-  facts.no_bound = why_no_bound(scenario, rules);
+  facts.no_bound = why_no_bound(scenario, how.rules);
   facts.type_notes = type_notes(scenario);
+  const std::string of_speeds = speeds_note(scenario, how.speeds);
+  if (!of_speeds.empty()) facts.type_notes.push_back(of_speeds);
   return facts;
 }
 
@@ -135,7 +137,7 @@ std::vector<std::string> Sources::hashes() const {
   return out;
 }
 
-Arena::Arena(CellSpec cell, const std::string& rules, const ResultFolder& results, Sources& sources)
+Arena::Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, Sources& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
   const auto known = results.find(cell_.name, "cell", inputs, read_facts);
@@ -143,7 +145,7 @@ Arena::Arena(CellSpec cell, const std::string& rules, const ResultFolder& result
     facts_ = **known;
     return;
   }
-  facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)), rules);
+  facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)), how);
   if (results.keeps()) {  // the name alone: results say the same wherever the traces lie
     facts_.trace = std::filesystem::path(facts_.trace).filename().string();
   }

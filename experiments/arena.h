@@ -26,7 +26,9 @@ struct CellFacts {
   bool opens_test = false;
   // What makes policies that know run times no bound here (why_no_bound()); empty: they are one.
   std::string no_bound = {};
-  std::vector<std::string> type_notes;  // what is not known of the cluster's GPU types
+  // What is not known of the cluster's GPU types, and of speeds that policies know less well. Of a
+  // cell that is looked at now, not of one whose facts were kept.
+  std::vector<std::string> type_notes;
 };
 
 // Traces that have been read, for all cells of a command.
@@ -43,7 +45,7 @@ class Sources {
 class Arena {
  public:
   // Requires: `results` and `sources` outlive it.
-  Arena(CellSpec cell, const std::string& rules, const ResultFolder& results, Sources& sources);
+  Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, Sources& sources);
 
   const CellSpec& cell() const { return cell_; }
   const CellFacts& facts() const { return facts_; }

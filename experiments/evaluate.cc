@@ -208,7 +208,7 @@ class Evaluator {
   void add_arena(const CellSpec& cell, bool choosing) {
     if (options_.progress) options_.progress("looking at " + cell.name);
     const auto [it, fresh] =
-        arenas_.emplace(cell.name, Arena(cell, options_.run_of("").rules, results_, sources_));
+        arenas_.emplace(cell.name, Arena(cell, options_.run_of(""), results_, sources_));
     const Arena& arena = it->second;
     for (const size_t i : players(arena.facts(), choosing)) {
       const Entrant& entrant = field_.all[i];

@@ -5,6 +5,7 @@
 #include "env/base/text.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/ready.h"
+#include "env/sim/speed_estimator.h"
 
 namespace yard {
 namespace {
@@ -58,6 +59,15 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
                     "file says (docs/clusters.md)");
   }
   return notes;
+}
+
+std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
+  const Fixed& f = scenario.fixed;
+  const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
+  if (speeds == SpeedLevel::kTold || measured || said) return "";
+  return std::string("--speeds ") + speed_level_name(speeds) +
+         " changes nothing: no job here has a model whose speeds are known (--profiles, or a "
+         "cluster's YAML file, says them)";
 }
 
 }  // namespace yard

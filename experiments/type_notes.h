@@ -13,4 +13,8 @@ namespace yard {
 
 std::vector<std::string> type_notes(const Scenario& scenario);
 
+// What it means that policies know speeds less well than the tables where there are no tables:
+// nothing. Empty where there are some, or where policies are given them.
+std::string speeds_note(const Scenario& scenario, SpeedLevel speeds);
+
 }  // namespace yard

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "env/base/nearest.h"
 #include "env/base/version.h"
 
 namespace {
@@ -131,7 +133,9 @@ int main(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (command.name == name) return become(command, argv);
   }
-  std::fprintf(stderr, "yardmaster: expected a command (see yardmaster --help), got '%s'\n",
-               argv[1]);
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  std::fprintf(stderr, "yardmaster: expected a command (see yardmaster --help), got '%s'%s\n",
+               argv[1], yard::did_you_mean(name, names).c_str());
   return kBadInput;
 }

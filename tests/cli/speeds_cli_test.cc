@@ -79,6 +79,39 @@ TEST(Speeds, AreRefusedWhereNobodyKnowsThem) {
   EXPECT_THAT(word.err, HasSubstr("--speeds: expected one of: told, noisy, learned"));
 }
 
+TEST(Speeds, ANoteSaysWhereNoneAreKnown) {
+  const std::string scene = "--trace synthetic:habits --generate-jobs 60 --cluster 4x8 ";
+  const std::string note = "changes nothing: no job here has a model whose speeds are known";
+  for (const std::string command :
+       {"simulate --policy las ", "evaluate --candidate las --against fifo --replicas 1 "}) {
+    for (const std::string speeds : {"noisy", "learned"}) {
+      const Result with = shell("yardmaster " + command + scene + "--speeds " + speeds);
+      EXPECT_EQ(with.code, 0) << with.err;
+      EXPECT_THAT(with.out + with.err, HasSubstr("--speeds " + speeds + " " + note)) << command;
+    }
+    const Result without = shell("yardmaster " + command + scene);
+    EXPECT_THAT(without.out + without.err, Not(HasSubstr(note))) << command;
+  }
+  const Result known = shell("yardmaster simulate " + kServers + "--policy drf --speeds noisy");
+  EXPECT_THAT(known.err, Not(HasSubstr(note)));
+}
+
+TEST(Headroom, ASmallOneIsNoMeasureAndWhatGrowsIsInTheVerdict) {
+  const std::string evaluate =
+      "yardmaster evaluate --trace synthetic:habits --generate-jobs 600 --cluster 4x8 --replicas 1 "
+      "--candidate srtf-history --against fifo ";
+  const Json row = json_of(evaluate + "--json")["cells"][0];
+  ASSERT_GT(row["max_wait_ratio"].get<double>(), 1.1) << "the example is one";
+  EXPECT_LT(row["ratio"].get<double>(), 1);
+  EXPECT_THAT(row["grown"][0].get<std::string>(), HasSubstr("longest wait x "));
+  EXPECT_THAT(shell(evaluate).out, HasSubstr(", but longest wait x "));
+  const Json alone = json_of(
+      "yardmaster evaluate --trace synthetic:habits --generate-jobs 60 --cluster 400x8 --replicas "
+      "1 "
+      "--candidate las --against fifo --json")["cells"][0];
+  EXPECT_TRUE(alone["captured"].is_null()) << "nothing waits: " << alone["headroom"];
+}
+
 TEST(Headroom, IsNoneOnElasticJobsAndTheTextSaysWhy) {
   const std::string evaluate =
       "yardmaster evaluate " + kServers + "--candidate optimus --against drf --replicas 1 ";

@@ -80,6 +80,7 @@ TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");
   ASSERT_EQ(still.code, 0) << still.err;
   EXPECT_THAT(still.err, HasSubstr("update 0, the untrained network drawn in the same way"));
+  EXPECT_THAT(still.err, HasSubstr("(mean JCT over that of srsf-history on 2 validation windows)"));
   EXPECT_THAT(still.err, HasSubstr("training brought nothing"));
   EXPECT_GT(metric("still", 0, "validation/ratio"), 0);
   EXPECT_TRUE(std::isnan(metric("still", 0, "train/lr"))) << "nothing was trained yet";
@@ -230,6 +231,10 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"--resume nowhere", "nowhere"},
       {"tiny.yaml --resume nowhere", "both"},
       {"tiny.yaml --bogus", "bogus"},
+      {"tiny.yaml --utnil 5", "did you mean `--until`?"},
+      {"tiny.yaml --set agent=dispacher", "did you mean `dispatcher`?"},
+      {"tiny.yaml --set learner=grup", "did you mean `group`?"},
+      {"tiny.yaml --out", "train: expected a value after --out, got none"},
   };
   for (const Case& c : cases) {
     const Result result = shell("yardmaster train " + c.arguments);
@@ -337,6 +342,8 @@ TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
   const Result full = shell("ulimit -f 40; yardmaster train tiny.yaml --set updates=3 --out run");
   EXPECT_EQ(full.code, 1) << full.err;
   EXPECT_THAT(full.err, HasSubstr("File too large"));
+  EXPECT_THAT(full.err, HasSubstr("run/checkpoints/"));
+  EXPECT_THAT(full.err, Not(HasSubstr(".yard-"))) << "a name that only the program knows";
   EXPECT_EQ(folder_.leftovers(), 0);
   EXPECT_EQ(Json::parse(read_file("run/run.json"))["state"], "failed");
 

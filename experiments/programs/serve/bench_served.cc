@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/run/machine.h"
 

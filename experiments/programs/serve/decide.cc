@@ -9,6 +9,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "serving/client.h"
 #include "serving/json.h"

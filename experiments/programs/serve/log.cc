@@ -8,6 +8,7 @@
 
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
 #include "serving/json.h"

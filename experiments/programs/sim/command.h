@@ -23,8 +23,8 @@ struct Command {
   static std::vector<const Command*>& all();
 };
 
-// Parses the command's arguments into what was added to `app`. Returns false when only the help was
-// asked for, which is then printed. Throws InputError for anything that the command does not know.
+// As yard::parse_arguments() (experiments/arguments.h); also refuses outputs that would overwrite
+// an input or one another.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
 // Takes whole numbers from `least` on that a T holds. CLI11 by itself takes others for the nearest
@@ -39,6 +39,9 @@ CLI::Validator whole_number(T least) {
   };
   return {check, ""};
 }
+
+// Takes one of these words.
+CLI::Validator one_of(std::vector<std::string> words);
 
 // Hands --columns to whatever reads the trace; empty: there are none.
 void set_trace_columns(const std::string& columns, Settings& settings);

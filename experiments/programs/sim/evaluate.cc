@@ -171,6 +171,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
   options.finish(named);
+  if (!options.against.empty()) check_policies(how.against, options.run.rules, "--against");
+  for (const Challenger& candidate : how.candidates) {
+    check_policies(candidate.policies, options.run.rules, "--candidate");
+  }
   if (file) {
     how.cells = options.cells.selected(*file);
     how.choosing = choosing_cells(*file, how.cells);

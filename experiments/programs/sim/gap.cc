@@ -76,7 +76,9 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   RunOptions how;
   how.seed = seed;
   std::vector<Contestant> contestants;
-  for (const std::string& name : policies_of(policies, "--policy")) {
+  const std::vector<std::string> names = policies_of(policies, "--policy");
+  check_policies(names, how.rules, "--policy");
+  for (const std::string& name : names) {
     contestants.push_back(prepare(name, how));
   }
   std::vector<Instance> instances;

@@ -100,7 +100,7 @@ int run_list(CLI::App& app, int argc, char** argv) {
   app.add_option("kind", kind,
                  "policies, agents, learners, networks, tasks, traces, clusters or rules")
       ->required()
-      ->check(CLI::IsMember(
+      ->check(one_of(
           {"policies", "agents", "learners", "networks", "tasks", "traces", "clusters", "rules"}));
   app.add_option("name", name, "one of them: all about it, its settings among that")
       ->default_str("");

@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/program.h"
 #include "env/base/text.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/sim/command.h"
 
 namespace yard::sim {
@@ -64,17 +67,18 @@ void check_outputs(const CLI::App& app) {
 }  // namespace
 
 bool parse_arguments(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw InputError(app.get_name() + ": " + error.what() + " (see yardmaster " + app.get_name() +
-                     " --help)");
-  }
+  if (!yard::parse_arguments(app, argc, argv)) return false;
   check_outputs(app);
   return true;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string described = join(words);
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    return "expected one of: " + join(words) + ", got '" + text + "'" + did_you_mean(text, words);
+  };
+  return {check, described};
 }
 
 void set_trace_columns(const std::string& columns, Settings& settings) {
@@ -110,8 +114,7 @@ int run(int argc, char** argv) {
                 join(names).c_str());
     return 0;
   }
-  throw InputError("yardmaster-sim", "a command, one of: " + join(names),
-                   "'" + std::string(name) + "'");
+  throw unknown_name("yardmaster-sim: command", names, name);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "env/base/error.h"
 #include "env/base/file.h"
+#include "env/base/nearest.h"
 #include "env/base/text.h"
 #include "env/sim/speed_estimator.h"
 #include "env/trace/notices.h"
@@ -32,6 +33,14 @@ void check(const char* option, double value, double most, bool zero) {
   if (std::isfinite(value) && value <= most && (value > 0 || (zero && value == 0))) return;
   throw InputError(option, std::string(zero ? "0 to " : "more than 0, up to ") + shortest(most),
                    shortest(value));
+}
+
+std::vector<std::string> level_names() {
+  std::vector<std::string> out;
+  for (int l = 0; l <= static_cast<int>(Level::kOracle); ++l) {
+    out.emplace_back(level_name(static_cast<Level>(l)));
+  }
+  return out;
 }
 
 std::string text_of(const nlohmann::ordered_json& document) {
@@ -96,7 +105,8 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
       ->default_str("");
   app.add_option("--information", information,
                  "most that policies may see: blind, history, distribution, estimate, "
-                 "noisy-oracle, oracle");
+                 "noisy-oracle, oracle")
+      ->check(one_of(level_names()));
   add_speeds(app);
   app.add_flag("--skip-unusable", scenario.skip_unusable,
                "count rows and jobs that cannot be used instead of refusing the trace");
@@ -145,6 +155,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     if (file->empty() || std::filesystem::exists(*file)) continue;
     throw InputError(option, "a file", "'" + *file + "'");
   }
+  require_name<PacingRegistry>("--rules", run.rules);
   const Pacing::Info& rules = PacingRegistry::info(run.rules);
   scenario.gpus_needed = !rules.policies.empty();  // the rules are published ones
   // Files of measurements are for the run times that a trace lacks and for rules that go by them.
@@ -236,10 +247,27 @@ std::vector<std::string> policies_of(const std::string& text, const std::string&
   return out;
 }
 
+void check_policies(const std::vector<std::string>& policies, const std::string& rules,
+                    const std::string& option) {
+  if (!PacingRegistry::info(rules).policies.empty()) return;
+  for (const std::string& text : policies) {
+    const std::string policy = named_policy(text).policy;
+    const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_file(policy) ||
+                      std::filesystem::exists(policy);
+    if (!path) require_name<PolicyRegistry>(option, policy);
+  }
+}
+
 nlohmann::ordered_json seconds_json(WideUs us) {
   constexpr int64_t kUsPerS = 1'000'000;
   if (us % kUsPerS == 0) return static_cast<int64_t>(us / kUsPerS);
   return static_cast<double>(us) / 1e6;
+}
+
+nlohmann::ordered_json end_json(WideUs us) {
+  constexpr int64_t kUsPerMs = 1'000, kUsPerS = 1'000'000;
+  if (us % kUsPerS == 1) return seconds_json(us + kUsPerS - 1);
+  return seconds_json(us % kUsPerMs == 1 ? us + kUsPerMs - 1 : us);
 }
 
 nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
@@ -274,7 +302,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"jobs_scored", window.scored},
                                 {"warm_from_s", seconds_json(window.warm_from_us)},
                                 {"from_s", seconds_json(window.from_us)},
-                                {"to_s", seconds_json(window.to_us)},
+                                {"to_s", end_json(window.to_us)},
                                 {"load", scenario.load},
                                 {"arrival_factor", scenario.factor},
                                 {"congestion", nullptr},
@@ -293,7 +321,8 @@ void note_limits(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
-void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants) {
+void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
+                   SpeedLevel speeds) {
   for (const Skipped& what : scenario.trace.skipped) {
     std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
   }
@@ -306,6 +335,9 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
                  load_text(scenario.load).c_str());
   }
   for (const std::string& note : type_notes(scenario)) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
+  if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
   if (!has_limits(scenario.trace)) {

@@ -48,6 +48,11 @@ struct CommonOptions {
 // The same for policies, which may be named "NAME=POLICY"; no two may have one name.
 std::vector<std::string> policies_of(const std::string& text, const std::string& option);
 
+// Throws InputError, naming `option`, about a policy that is neither registered nor a path. Rules
+// that bring their own policies look at those themselves.
+void check_policies(const std::vector<std::string>& policies, const std::string& rules,
+                    const std::string& option);
+
 // "a,b" to its parts. Throws InputError, naming `option`, for an empty one or one named twice.
 std::vector<std::string> list_of(const std::string& text, const std::string& option);
 
@@ -57,6 +62,10 @@ nlohmann::ordered_json trace_json(const Scenario& scenario);
 // Seconds as a JSON number: whole where they are.
 nlohmann::ordered_json seconds_json(WideUs us);
 
+// The end of a window. One that ends just after the last submission, by a microsecond, ends with
+// the second after it: --to with that number is the same window.
+nlohmann::ordered_json end_json(WideUs us);
+
 // "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
 std::string load_text(double load);
 
@@ -65,6 +74,7 @@ void note_limits(const std::vector<std::string>& notes);
 
 // Says on stderr what was left out, how arrivals were scaled, and which of those who play go by
 // limits that no job has.
-void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants);
+void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
+                   SpeedLevel speeds = SpeedLevel::kTold);
 
 }  // namespace yard::sim

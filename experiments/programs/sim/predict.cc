@@ -59,6 +59,7 @@ int run_predict(CLI::App& app, int argc, char** argv) {
                  "gittins-fitted");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({policy});
+  check_policies({policy}, options.run.rules, "--policy");
   if (!fit.empty()) {
     write_fit(options, fit);
     return 0;

@@ -5,6 +5,7 @@
 #include "env/base/error.h"
 #include "env/base/text.h"
 #include "experiments/jobs_csv.h"
+#include "experiments/programs/sim/command.h"
 
 namespace yard::sim {
 
@@ -12,7 +13,7 @@ void RecordingOptions::add_to(CLI::App& app) {
   app.add_option("--metrics", metrics,
                  "basic, or all: also GPU time by use, fragmentation, energy, cost, fairness, "
                  "deadlines, tenants and why jobs waited")
-      ->check(CLI::IsMember({"basic", "all"}));
+      ->check(one_of({"basic", "all"}));
   app.add_option("--jobs-out", jobs_out, "CSV with a row for every job");
   app.add_option("--waits-out", waits_out,
                  "CSV of which jobs waited when, why and behind which others");

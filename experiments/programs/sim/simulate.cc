@@ -42,7 +42,8 @@ void print_early(const Run& run) {
               percent_text(early->undone_share, 1).c_str());
 }
 
-void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
+void print_table(const Scenario& scenario, const std::vector<Run>& runs,
+                 const std::string& no_bound) {
   std::printf("%s (%s, %lld scored) on %s, %s, rules %s, load %s\n\n",
               scenario.trace.source.c_str(),
               counted_text(std::ssize(scenario.trace.jobs), "job").c_str(),
@@ -55,7 +56,6 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs) {
       4);
   add_rows(runs, false, table);
   if (std::ranges::any_of(runs, [](const Run& run) { return is_bound(run.level); })) {
-    const std::string no_bound = why_no_bound(scenario, runs.front().rules);
     table.line(no_bound.empty() ? "know run times, which no scheduler does:"
                                 : "know run times, which bounds nothing here: " + no_bound + ":");
   }
@@ -79,6 +79,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = policies_of(policy_list, "--policy");
   options.finish(policies);
+  check_policies(policies, options.run.rules, "--policy");
   recorded.check();
   ReplayFolder folder(out_folder, page);
   recorded.for_pictures = folder.wanted();
@@ -89,7 +90,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
     contestants.push_back(prepare(policy, options.run_of(policy)));
   }
   const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario, contestants);
+  note_scenario(scenario, contestants, options.run.speeds);
 
   folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;
@@ -109,7 +110,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   for (Json& run : out["runs"]) run["bound"] = run["bound"].get<bool>() && no_bound.empty();
   recording.check();
   options.show(out, [&] {
-    print_table(scenario, runs);
+    print_table(scenario, runs, no_bound);
     if (recorded.metrics == "all") print_more(out["runs"]);
   });
   folder.finish(out, recording);

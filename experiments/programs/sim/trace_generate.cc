@@ -260,7 +260,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
   command.add_option("--cluster", cluster, "that the load refers to and --check plays on");
   command.add_option("--cluster-gpus", load.cluster_gpus, "its GPUs, where that is all to be said");
   command.add_option("--thin", thin, "keep each batch with this probability");
-  command.add_option("--thin-by", thin_by, "batch or job")->check(CLI::IsMember({"batch", "job"}));
+  command.add_option("--thin-by", thin_by, "batch or job")->check(one_of({"batch", "job"}));
   command.add_option("--set", set, "key=value for the generator or the trace's reader");
   command.add_option("--out", out, "the file: .csv or .jsonl");
   command.add_option("--model-out", model_out, "the fitted model, for synthetic:like");

@@ -100,6 +100,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   }
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   options.finish(policies);
+  check_policies(policies, options.run.rules, "--policy");
   check_count("--budget", options.tune.budget, kMostBudget);
   check_count("--replicas", options.replicas, kMostBudget);
   const std::string extension = std::filesystem::path(options.out).extension().string();
@@ -119,7 +120,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   if (app.count("--replicas") > 0) replicas = options.replicas;
   const std::vector<TuneCell> cells =
       tune_cells(options, options.cells, file, replicas, options.tune.progress);
-  for (const TuneCell& cell : cells) note_scenario(cell.scenario, contestants);
+  for (const TuneCell& cell : cells) note_scenario(cell.scenario, contestants, options.run.speeds);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(cells, policy, options.run_of(policy), options.tune));

@@ -62,6 +62,7 @@ struct Options {
 std::vector<Contestant> contestants_of(Options& options) {
   const std::vector<std::string> policies = policies_of(options.policies, "--policy");
   options.common.finish(policies);
+  check_policies(policies, options.common.run.rules, "--policy");
   std::vector<Contestant> out;
   for (const std::string& policy : policies) {
     out.push_back(prepare(policy, options.common.run_of(policy)));
@@ -186,7 +187,12 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
-  if (options.common.json) note_scenario(scenario, {});  // the text has it in its list of lacks
+  const SpeedLevel speeds = options.common.run.speeds;
+  if (options.common.json) {
+    note_scenario(scenario, {}, speeds);
+  } else if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
+    note_limits({note});  // all else is in the text's list of lacks
+  }
   whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,6 +19,7 @@
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/interrupt.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/train/child.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/live_line.h"
@@ -55,11 +55,7 @@ class Sweep {
 
   // Returns whether everything that was planned is done.
   bool run() {
-    std::fputs(fmt::format("{} trials, rungs of {} updates for {} trials: {} updates in all\n",
-                           plan_.config.trials, fmt::join(plan_.rungs, ", "),
-                           fmt::join(plan_.sizes, ", "), plan_.updates())
-                   .c_str(),
-               stderr);
+    std::fputs((plan_.text() + "\n").c_str(), stderr);
     std::vector<Trial*> in_play;
     for (Trial& trial : trials_) in_play.push_back(&trial);
     for (size_t r = 0; r < plan_.rungs.size(); ++r) {
@@ -320,14 +316,7 @@ int run_sweep(int argc, char** argv) {
   app.add_option("--out", out, "folder to make")->default_str("runs/sweep");
   app.add_option("--resume", resume, "folder to go on with");
   app.add_flag("--json", json, "one JSON document on stdout");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    throw InputError(std::string("sweep: ") + e.what() + " (see yardmaster sweep --help)");
-  }
+  if (!parse_arguments(app, argc, argv)) return 0;
   if (config.empty() == resume.empty()) {
     throw InputError("sweep", "CONFIG.yaml or --resume DIR", config.empty() ? "neither" : "both");
   }

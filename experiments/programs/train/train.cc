@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "agents/connect.h"
 #include "env/base/error.h"
 #include "env/base/interrupt.h"
+#include "experiments/arguments.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/programs/train/launch.h"
 #include "experiments/programs/train/session.h"
@@ -89,14 +89,7 @@ int run_train(int argc, char** argv) {
   app.add_flag("--settings", args.settings,
                "print every setting with its default and range, for the agent, learner and network "
                "that are named");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    throw InputError(std::string("train: ") + e.what() + " (see yardmaster train --help)");
-  }
+  if (!parse_arguments(app, argc, argv)) return 0;
   if (args.settings) {
     print_settings(read_settings(args));
     return 0;

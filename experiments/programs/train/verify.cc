@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include "agents/onnx_difference.h"
 #include "agents/torch_difference.h"
 #include "env/base/error.h"
+#include "experiments/arguments.h"
 #include "experiments/golden_course.h"
 #include "experiments/programs/train/commands.h"
 #include "policies/learned/golden.h"
@@ -88,14 +88,7 @@ int run_verify(int argc, char** argv) {
   app.add_flag("--write-onnx", write_onnx, "first draws model.onnx anew, beside the same weights");
   app.add_flag("--require-onnx", require_onnx, "fails where ONNX Runtime cannot be asked");
   app.add_flag("--json", json, "one JSON document on stdout");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    throw InputError(std::string("verify: ") + e.what() + " (see yardmaster verify --help)");
-  }
+  if (!parse_arguments(app, argc, argv)) return 0;
   if (write_onnx) save_checkpoint(load_checkpoint(folder), folder);
   const Checkpoint checkpoint = load_checkpoint(folder);
   if (checkpoint.network == "none") return verify_rule(checkpoint, folder, json) ? 0 : 1;

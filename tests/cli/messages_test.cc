@@ -1,0 +1,117 @@
+// What is said of a command line that cannot be: the option at fault, what was expected there, and
+// the name that was probably meant.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "env/base/file.h"
+#include "tests/cli/program.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+struct Case {
+  std::string command, said;
+};
+
+void expect_refused(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    const Result result = shell("yardmaster " + c.command);
+    EXPECT_EQ(result.code, 2) << c.command;
+    EXPECT_THAT(result.err, HasSubstr(c.said)) << c.command;
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "") << c.command;
+  }
+}
+
+const std::string kScene = "--trace synthetic:habits --generate-jobs 60 --cluster 4x8 ";
+
+TEST(Messages, OfACommandLineNameTheOptionAndWhatToDo) {
+  expect_refused({
+      {"simulate " + kScene + "--polcy fifo",
+       "simulate: expected an option that it has, got '--polcy'; did you mean `--policy`? (see "
+       "yardmaster simulate --help)"},
+      {"simulate " + kScene + "--policy=fifo --jobs-owt=x.csv", "did you mean `--jobs-out`?"},
+      {"simulate " + kScene + "--policy fifo --bogus", "got '--bogus' (see"},
+      {"simulate " + kScene + "fifo", "simulate: expected nothing more, got 'fifo'"},
+      {"simulate " + kScene + "--policy", "simulate: expected a value after --policy, got none"},
+      {"simulate --trace --policy fifo --cluster 4x8",
+       "simulate: expected a value after --trace, got the option --policy"},
+      {"simulate " + kScene + "--policy fifo --json=maybe",
+       "simulate: --json: expected no value, got 'maybe'"},
+      {"simulate --policy fifo --cluster 4x8", "simulate: --trace is required (see"},
+      {"simulate " + kScene + "--policy fifo --cost-scale much",
+       "simulate: --cost-scale: expected a number, got 'much'"},
+      {"simulate " + kScene + "--policy fifo --policy las",
+       "simulate: --policy: expected one value, got several"},
+      {"trace generate synthetic:habits --jobs 9 --ot a.csv",
+       "trace generate: expected an option that it has, got '--ot'; did you mean `--out`? (see "
+       "yardmaster trace generate --help)"},
+  });
+}
+
+TEST(Messages, OfNamesSayWhichWasProbablyMeant) {
+  expect_refused({
+      {"simulte", "did you mean `simulate`?"},
+      {"list policy", "did you mean `policies`?"},
+      {"list policies tiresia", "did you mean `tiresias`?"},
+      {"list rules tiresas", "did you mean `tiresias`?"},
+      {"simulate " + kScene + "--policy fifo,gredy", "--policy: expected one of: "},
+      {"simulate " + kScene + "--policy fifo,gredy", "got 'gredy'; did you mean `greedy`?"},
+      {"evaluate " + kScene + "--candidate srsf-histroy --against fifo", "--candidate: expected"},
+      {"evaluate " + kScene + "--candidate las --against fifoo", "--against: expected one of: "},
+      {"evaluate " + kScene + "--candidate las --against fifoo", "did you mean `fifo`?"},
+      {"tune " + kScene + "--policy gredy", "--policy: expected one of: "},
+      {"whatif --trace synthetic:habits --cluster 4x8 --policy gredy", "did you mean `greedy`?"},
+      {"simulate " + kScene + "--policy fifo --rules tiresas", "--rules: expected one of: "},
+      {"simulate " + kScene + "--policy fifo --information histroy",
+       "--information: expected one of: blind, history"},
+      {"simulate " + kScene + "--policy fifo --speeds noisey", "did you mean `noisy`?"},
+      {"simulate " + kScene + "--policy fifo --metrics al", "did you mean `all`?"},
+      {"simulate --trace synthetic:habit --cluster 4x8 --policy fifo",
+       "got 'habit'; did you mean `habits`?"},
+      {"simulate --trace synthetic:habits --cluster phily --policy fifo", "did you mean `philly`?"},
+      {"trace describe tests/data/none.csv --format helos", "none.csv"},
+  });
+}
+
+TEST(Messages, OfAFormatSayWhichWasProbablyMeant) {
+  const Folder folder;
+  folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");
+  expect_refused({{"trace describe a.csv --format helos", "--format: expected one of: "},
+                  {"trace describe a.csv --format helos", "did you mean `helios`?"}});
+}
+
+// A path is looked for, and never taken for the slip of a name.
+TEST(Messages, OfAPathSpeakOfThePath) {
+  expect_refused({{"simulate " + kScene + "--policy checkpoint:fifo", "a checkpoint folder"},
+                  {"simulate " + kScene + "--policy none/fifo.yaml", "none/fifo.yaml"}});
+}
+
+// The window ends just after its last job: a number that --to takes, and that is the same window.
+TEST(Messages, TheEndOfAWindowIsANumberThatCanBeTyped) {
+  const Folder folder;
+  folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n2,7,10,1\n3,7.25,10,1\n");
+  const auto simulated = [](const std::string& more) {
+    const Result result =
+        shell("yardmaster simulate --trace a.csv --cluster 1x8 --policy fifo --json " + more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out);
+  };
+  const Json whole = simulated("");
+  EXPECT_EQ(whole["trace"]["to_s"].dump(), "7.251");
+  const Json again = simulated("--to 7.251");
+  for (const char* key : {"to_s", "jobs_scored"})
+    EXPECT_EQ(again["trace"][key], whole["trace"][key]);
+  EXPECT_EQ(simulated("--to 7.1")["trace"]["to_s"].dump(), "7.1");
+  folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n2,7,10,1\n");
+  EXPECT_EQ(simulated("")["trace"]["to_s"].dump(), "8");
+}
+
+}  // namespace
+}  // namespace yard::testing
