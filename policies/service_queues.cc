@@ -63,7 +63,7 @@ ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Car
       state_(carver.take<int32_t>(view.capacity())),
       queue_(carver.take<int32_t>(view.capacity())),
       rank_(carver.take<int32_t>(view.capacity())),
-      entry_gpu_s_(carver.take<double>(view.capacity())),
+      gpu_s_(carver.take<double>(view.capacity())),
       counts_(carver.take<Counts>(1)),
       sinking_(view.capacity(), carver) {
   if (rule.promote_knob > 0) {
@@ -107,7 +107,11 @@ int64_t ServiceQueues::sinks_us(int32_t slot) const {
 
 void ServiceQueues::set_queue(int32_t slot, int32_t queue) {
   queue_[slot] = queue;
-  entry_gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
+  set_service(slot);
+}
+
+void ServiceQueues::set_service(int32_t slot) {
+  gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
 }
 
 double ServiceQueues::index(int32_t slot) const {
@@ -115,7 +119,7 @@ double ServiceQueues::index(int32_t slot) const {
   if (!history_ || queue == 2) return 0;  // in the last queue all are equal
   const double first_us = queue == 0 ? 0 : rule_.limits_us[0];
   const double quantum_s = (rule_.limits_us[static_cast<size_t>(queue)] - first_us) * 1e-6;
-  return 0.5 / (1 + 1e6 * history_->gittins(entry_gpu_s_[slot], quantum_s));
+  return 0.5 / (1 + 1e6 * history_->gittins(gpu_s_[slot], quantum_s));
 }
 
 void ServiceQueues::watch_sinking(int32_t slot) {
@@ -309,9 +313,13 @@ bool ServiceQueues::begin() {
   enter_at_end(entering);
   const bool any_promoted = promoting_ && promote(promoted);
   enter_at_end(promoted);  // behind those that came in the same moment
-  if (!refitted) return any_promoted;
-  for (int32_t i = 0; i < view_.num_held(); ++i) moved_.push_back(view_.held(i));
-  return true;
+  for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    if (queue_[slot] == 2) continue;  // all are equal there
+    set_service(slot);
+    moved_.push_back(slot);
+  }
+  return refitted || any_promoted;
 }
 
 Key ServiceQueues::stopped_key(int32_t slot) {

@@ -5,7 +5,8 @@
 // long for what it has run goes back to the first queue (promotion); within a queue a Gittins index
 // goes before all of this. A job's place in order changes only when it enters a queue, starts, is
 // preempted, or the index is fitted anew, so that an event costs O(log jobs) for each job which it
-// concerns. As columns of a policy's memory. Dims: S slots.
+// concerns; with an index, also for each that runs in the first two queues, since its service
+// grows. As columns of a policy's memory. Dims: S slots.
 #pragma once
 
 #include <array>
@@ -118,6 +119,7 @@ class ServiceQueues {
   int32_t queue_of(int32_t slot, int64_t discount_us) const;
   int64_t sinks_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue);
+  void set_service(int32_t slot);
   double index(int32_t slot) const;  // 0 to 1, the higher Gittins index first; 0 without one
   void watch_sinking(int32_t slot);
   void forget(int32_t slot);
@@ -131,12 +133,12 @@ class ServiceQueues {
 
   const View& view_;
   const ServiceQueueRule& rule_;
-  int32_t* state_;       // (S)
-  int32_t* queue_;       // (S)
-  int32_t* rank_;        // (S)
-  double* entry_gpu_s_;  // (S)  service when it entered the queue, started or was preempted
-  Counts* counts_;       // (1)
-  HeldOrder sinking_;    // holders, the next to sink is the last in this order
+  int32_t* state_;     // (S)
+  int32_t* queue_;     // (S)
+  int32_t* rank_;      // (S)
+  double* gpu_s_;      // (S)  service that the index is for: of holders at this decision
+  Counts* counts_;     // (1)
+  HeldOrder sinking_;  // holders, the next to sink is the last in this order
   std::optional<HeldOrder> promoting_;     // waiting jobs likewise; none without promotion
   std::optional<ServiceHistory> history_;  // none without an index
   int64_t* base_us_ = nullptr;             // (S)  attained when it was last promoted

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "env/base/check.h"
-#include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/settings.h"
 #include "env/base/text.h"
 
@@ -67,7 +67,7 @@ class Registry {
     if (it != entries().end()) return it->second;
     std::string kind = "name";
     if constexpr (requires { Interface::kKind; }) kind = Interface::kKind;
-    throw InputError(kind, "one of: " + join(names()), "'" + std::string(name) + "'");
+    throw unknown_name(kind, names(), name);
   }
 };
 

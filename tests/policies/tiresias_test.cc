@@ -140,6 +140,33 @@ TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
   EXPECT_LT(fits, 100);
 }
 
+// Jobs of 100 s have taught the index that one which has run for longer runs on. So the long job
+// gives way to both that come later, where a queue alone would let it run to its limit.
+TEST(TiresiasPolicies, GittinsIndexGoesByWhatAJobHasRunSoFar) {
+  std::vector<JobLine> lines;
+  for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});
+  lines.insert(lines.end(), {{1000, 1, 3000}, {1150, 1, 100}, {1310, 1, 100}});
+  const Scene scene("1x1", jobs_of(lines), no_costs());
+  const std::vector<JobOutcome> by_queue = played(scene, "tiresias");
+  EXPECT_EQ(by_queue[10].end_us, 4000 * kSecond);
+  const std::vector<JobOutcome> jobs = played(scene, "tiresias-gittins");
+  EXPECT_EQ(jobs[11].end_us, 1250 * kSecond);
+  EXPECT_EQ(jobs[12].end_us, 1410 * kSecond);
+  EXPECT_EQ(jobs[10].end_us, 4200 * kSecond);
+  EXPECT_EQ(jobs[10].preemptions, 2);
+}
+
+// A running job is the likelier to end the nearer it is to what jobs have taken, and stays.
+TEST(TiresiasPolicies, GittinsIndexKeepsAJobThatIsAboutToEnd) {
+  std::vector<JobLine> lines;
+  for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});
+  lines.insert(lines.end(), {{1000, 1, 100}, {1060, 1, 100}});
+  const Scene scene("1x1", jobs_of(lines), no_costs());
+  const std::vector<JobOutcome> jobs = played(scene, "tiresias-gittins");
+  EXPECT_EQ(jobs[10].end_us, 1100 * kSecond);
+  EXPECT_EQ(jobs[11].end_us, 1200 * kSecond);
+}
+
 // All three put a job that has passed a limit behind those that have not.
 TEST(TiresiasPolicies, ShortJobsGoAheadOfOneThatSank) {
   for (const char* name : {"las", "tiresias", "tiresias-gittins"}) {
