@@ -32,7 +32,7 @@ struct EvaluateOptions {
 };
 
 struct Evaluation {
-  std::vector<CellResult> cells;         // by cell, then candidate
+  std::vector<CellResult> cells;          // by cell, then candidate
   std::vector<std::string> limits_notes;  // what it means that no job has a limit
   // Cells of a file that are never as crowded as they are to be, each with how near they come.
   std::vector<std::pair<std::string, std::string>> left_out;

@@ -96,7 +96,8 @@ with_load_control() {
 }
 
 pilot=checkpoint:checkpoints/pilot
-anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,gandiva,fair-share
+turns=experiments/rivals/gandiva-long.yaml,gandiva
+anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,$turns,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -112,7 +113,7 @@ local_rules=experiments/rivals/survival-consolidate-tuned.yaml
 ring_rules=exchange-sjf,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
 placing=least-loaded,experiments/rivals/own-node.yaml,tetris,lif-linear,lif-quadratic
 sizing=experiments/rivals/drf-jobs.yaml,optimus,afs,experiments/rivals/afs-tuned.yaml
-urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,gandiva,fair-share
+urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,$turns,fair-share
 
 # What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
 # rows over all of them, too (docs/metrics.md, "Over several cells").
@@ -217,9 +218,9 @@ for part in $agents; do
     sched2*) told=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
     harmony*) told=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
     dl2*) told=drf-jobs,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
-    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share ;;
+    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share ;;
     meta) told=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
-    rules) told=random,las,tiresias,2d-las,gandiva,fair-share,drf,mlf-h ;;
+    rules) told=random,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,drf,mlf-h ;;
   esac
   told+=,$name-untrained
   whole=  # the agent that this one is an ablation of
@@ -252,7 +253,7 @@ for part in $agents; do
     meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
       --against "$ring_rules,$anybody" ;;
     rules)  # what the papers' heuristics are worth
-      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against random,las,tiresias,2d-las,gandiva,fair-share
+      compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against "random,las,tiresias,2d-las,$turns,fair-share"
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
         --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,tiresias,mlf-h
       compare optimus optimus "${servers_13[@]}" --candidate optimus --against drf
@@ -290,7 +291,7 @@ if wanted test/agents-sched2; then
 fi
 if wanted test/agents-mlfs; then
   echo "== test, mlfs"
-  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva,fair-share,mlfs
+  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 

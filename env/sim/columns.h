@@ -50,7 +50,7 @@ struct SpecColumns {
   const double* tenant_weight = nullptr;
   const int32_t* tenant_priority = nullptr;
   const uint8_t* tenant_preempts = nullptr;
-  const int32_t* node_owner = nullptr;    // (M)  who alone may use the node, kNone: anyone
+  const int32_t* node_owner = nullptr;   // (M)  who alone may use the node, kNone: anyone
   const uint8_t* type_shares = nullptr;  // (types)  1: a part of a GPU can be held; 0: all of it is
   const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU, INT32_MAX where not said
   int32_t num_types = 0;

@@ -41,7 +41,8 @@ class Demo : public ::testing::Test {
     for (int seed = 5001; seed <= 5008; ++seed) {
       const Result r = shell(
           "yardmaster simulate --trace synthetic:servers --cluster servers-6 --generate-jobs 200 "
-          "--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45 --json --seed " +
+          "--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45 --json "
+          "--seed " +
           std::to_string(seed) + " --policy checkpoint:" + last + ",untrained:" + last);
       EXPECT_EQ(r.code, 0) << r.err;
       const Json runs = Json::parse(r.out)["runs"];
