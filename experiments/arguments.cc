@@ -72,7 +72,7 @@ std::string text_of_unknown(const Called& called) {
     return InputError(called.name, "nothing more", "'" + all.front() + "'").what();
   }
   const std::string typed = option->substr(0, option->find('='));
-  return InputError(called.name, "an option that it has",
+  return InputError(called.name, "an option of this command",
                     "'" + typed + "'" + did_you_mean(typed, option_names(*called.command)))
       .what();
 }
@@ -113,12 +113,18 @@ std::string text_of(const CLI::ParseError& error, const Called& called) {
 
 // CLI11 takes the next option's name for the value of one that was given none: "--trace --policy".
 void refuse_lost_values(const CLI::App& app, int argc, char** argv) {
+  // Arguments without a dash are values, even one that has the name of what it is: "log replay
+  // log".
+  const auto option_at = [&](int i) {
+    return argv[i][0] == '-' ? option_of(app, argv[i]) : nullptr;
+  };
   for (int i = 1; i + 1 < argc; ++i) {
-    const CLI::Option* option = option_of(app, argv[i]);
+    const CLI::Option* option = option_at(i);
     if (option == nullptr || option->get_items_expected_min() == 0) continue;
-    if (option_of(app, argv[i + 1]) == nullptr) continue;
+    if (option_at(i + 1) == nullptr) continue;
     throw InputError(app.get_name(), std::string("a value after ") + argv[i],
-                     std::string("the option ") + argv[i + 1]);
+                     std::string("the option ") + argv[i + 1] + " (see yardmaster " +
+                         app.get_name() + " --help)");
   }
 }
 

@@ -3,8 +3,8 @@
 
 namespace yard {
 
-// Exactly, in whole numbers: 10 % itself is not over 10 %. A wait that was 0 grows by any wait at
-// all.
+// Exactly where both are whole numbers: 10 % itself is not over 10 %. A wait that was 0 grows by
+// any wait at all.
 template <class T>
 constexpr bool grows(T from, T to) {
   return 10 * to > 11 * from;

@@ -45,9 +45,9 @@ using ExchangeOf = std::function<Exchange(int32_t slot, std::span<const Piece> p
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
                     const ExchangeOf& exchange_of = {});
 
-// Who comes first in order gets GPUs: the waiting jobs, in the order of their keys, take what is
-// free, or else the GPUs of holders that come after them (make_room.h). Who finds no place even so
-// stops nobody, and the next in order may go ahead, but not those that ask for the same.
+// The first in order get GPUs: the waiting jobs, in the order of their keys, take what is free, or
+// else the GPUs of holders that come after them (make_room.h). A job that finds no place even so
+// stops none, and the next in order may go ahead, but not those that ask for the same.
 // `stopped_key` gives the key of a stopped job that waits again at once.
 void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const PreemptionRule& rule,
                  const std::function<Key(int32_t)>& stopped_key, Draft& draft);

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is written lies beside its target, until it is whole, under a name of this shape.
+// Until it is whole, what is written is in the same folder as its target, under a name of this
+// shape.
 const std::string kHidden = ".yard-", kTemporary = ".tmp";
 
 // The path as a user knows it: ".yard-17-0-best.tmp/model.pt" is to be "best/model.pt".
@@ -99,8 +100,12 @@ fs::path parent_of(const fs::path& path) {
 // what lies in it, messages say that instead.
 fs::path beside(const fs::path& path, const std::string& name = "") {
   static std::atomic<uint64_t> count{0};
-  return parent_of(path) / (kHidden + std::to_string(::getpid()) + "-" + std::to_string(count++) +
-                            (name.empty() ? "" : "-" + name) + kTemporary);
+  const std::string number = std::to_string(::getpid()) + "-" + std::to_string(count++);
+  constexpr size_t kLongestName = 255;  // of Linux' file systems
+  const std::string whole = kHidden + number + "-" + name + kTemporary;
+  if (name.empty() || whole.size() > kLongestName)
+    return parent_of(path) / (kHidden + number + kTemporary);
+  return parent_of(path) / whole;
 }
 
 // Calls make(name) with fresh names beside `path` until none lies there from a process that was
@@ -170,9 +175,7 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   const fs::file_status there = fs::status(target_, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     throw InputError(target_.string(), "the name of a file to write",
-                     fs::is_directory(there) ? "a folder"
-                                             : "a device or pipe, which nothing can "
-                                               "take the place of");
+                     fs::is_directory(there) ? "a folder" : "a device or pipe");
   }
   temp_ = make_beside(target_, "", [&](const fs::path& name) {
     fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -11,15 +11,19 @@
 namespace yard {
 namespace {
 
+// Letters to change, add or take out, or neighbours to swap, to get from one to the other.
 size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> above, before, row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+    above = std::exchange(before, row);
+    row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+      row[j] =
+          std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], above[j - 2] + 1);
+      }
     }
   }
   return row.back();
@@ -44,7 +48,8 @@ std::string plain_name(std::string_view name) {
 
 bool is_slip(std::string_view a, std::string_view b) {
   const size_t longer = std::max(a.size(), b.size());
-  return longer > 0 && distance(a, b) <= (longer < 5 ? 1 : longer < 9 ? 2 : 3);
+  const size_t most = longer < 3 ? 0 : longer < 5 ? 1 : longer < 9 ? 2 : 3;
+  return !a.empty() && !b.empty() && distance(a, b) <= most;
 }
 
 std::optional<std::string> nearest_name(std::string_view typed,

@@ -63,7 +63,7 @@ int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spe
   return static_cast<int64_t>(most);
 }
 
-// The first resource of which a task asks for more than any single node has.
+// The first resource that a task needs more of than any single node has.
 Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& spec,
                     const std::vector<const Node*>& nodes) {
   const auto most = [&](auto&& of) {

@@ -312,7 +312,6 @@ class OwnCsvReader final : public TraceReader {
       FromCells fields(rows, columns, moments);
       visit_own_fields(job, fields);
       if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
-      note_contradiction(rows, job);
       if (const std::optional<Flaw> flaw = check_own(job)) {
         rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
@@ -322,6 +321,7 @@ class OwnCsvReader final : public TraceReader {
         if (!rows.whole(epoch, epoch_s, -kMostEpochS, kMostEpochS)) continue;
         rows.set_epoch_unix_s(epoch_s);
       }
+      note_contradiction(rows, job);
       rows.add(std::move(job));
     }
     settle_moments(moments, config_.zone, rows);

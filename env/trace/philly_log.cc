@@ -156,13 +156,14 @@ class PhillyLogReader final : public TraceReader {
     if (!config_.vc.empty() && job.tenant != config_.vc) {
       return rows.left_out("another virtual cluster");
     }
-    bool started = false;
+    bool started = false, backwards = false;
     int64_t lacking = 0;
     for (const Json& attempt : *attempts) {
       if (!attempt.is_object()) continue;
       const int64_t start_us = date_of(attempt, "start_time");
       const int64_t end_us = date_of(attempt, "end_time");
       started = started || start_us >= 0;
+      backwards = backwards || (end_us >= 0 && end_us < start_us);
       if (start_us < 0 || end_us < start_us) {
         ++lacking;
         continue;
@@ -173,7 +174,9 @@ class PhillyLogReader final : public TraceReader {
       job.logged_end_us = std::max(job.logged_end_us, end_us);
     }
     if (job.logged_start_us < 0) {
-      return rows.left_out(started ? "has not ended" : "never started");
+      return rows.left_out(backwards ? "ends before it starts"
+                           : started ? "has not ended"
+                                     : "never started");
     }
     if (job.submit_us < 0) {
       return rows.unusable("no submission", "a date as submitted_time",

@@ -1,6 +1,10 @@
 #include "experiments/report/page.h"
 
+#include <filesystem>
+
 #include "env/base/check.h"
+#include "env/base/error.h"
+#include "env/base/file.h"
 #include "env/base/version.h"
 #include "experiments/report/html.h"
 #include "experiments/report/sections.h"
@@ -64,6 +68,15 @@ std::string render_page(const std::vector<RunRecord>& records) {
       " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
       ". What the figures mean: docs/metrics.md.</footer>\n</body></html>\n";
   return out;
+}
+
+void check_page(const std::string& path) {
+  check_writable(path);
+  if (!std::filesystem::is_regular_file(path)) return;
+  const std::string there = read_file(path);
+  if (there.starts_with("<!DOCTYPE html>") && there.find("yardmaster") != there.npos) return;
+  throw InputError(path, "nothing there, or a page that yardmaster wrote (name another file)",
+                   "another file, which is left as it is");
 }
 
 }  // namespace yard::report

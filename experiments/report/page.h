@@ -12,4 +12,8 @@ namespace yard::report {
 // Requires: at least one run.
 std::string render_page(const std::vector<RunRecord>& runs);
 
+// Throws InputError where no page can be written to `path`, or where a file lies there that is no
+// earlier page.
+void check_page(const std::string& path);
+
 }  // namespace yard::report

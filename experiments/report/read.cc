@@ -52,7 +52,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   if (!content.starts_with(kJobsHeader)) {
     if (content.starts_with(kWaitsHeader)) {
       throw InputError(name, "a file of --jobs-out",
-                       "one of --waits-out, of which no page is made");
+                       "a file of --waits-out, which report cannot show");
     }
     throw InputError(name + ":1", "the header of a file of jobs",
                      "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");

@@ -227,12 +227,12 @@ class Speaker {
     }
     if (policy.needs_checkpointing) {
       out += " It needs checkpointing: ";
-      out += policy.preemptions == 0
-                 ? "it may stop running jobs, though it stopped none here."
-                 : fmt::format("it stopped {} while running, {} time{} in all.",
-                               jobs_text(policy.preempted_jobs),
-                               report::number_text(static_cast<double>(policy.preemptions), 0),
-                               policy.preemptions == 1 ? "" : "s");
+      out +=
+          policy.preemptions == 0
+              ? "it may stop running jobs, though it stopped none here."
+              : fmt::format("it preempted {}, {} time{} in all.", jobs_text(policy.preempted_jobs),
+                            report::number_text(static_cast<double>(policy.preemptions), 0),
+                            policy.preemptions == 1 ? "" : "s");
     }
     return out;
   }
@@ -329,7 +329,7 @@ const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>&
 
 namespace {
 
-// As many as keep a ratio on its side of 0, 1 and 1.1.
+// As many as keep a ratio on its side of 0, 1 and 1.1, up to seven.
 int decimals_of(double ratio) {
   constexpr int kMost = 7;
   if (ratio >= 100) return 0;

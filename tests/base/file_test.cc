@@ -267,7 +267,7 @@ TEST_F(FileTest, AFolderAppearsAtCommit) {
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
 }
 
-// A folder is filled under another name, of which its user knows nothing.
+// A folder is filled under another name, which its user does not know.
 TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
   AtomicDirectory out(at("best"));
   const std::string missing = message_of<InputError>(

@@ -142,8 +142,9 @@ TEST_F(Sweep, RungsThatAreRoundedAreSaid) {
                 "train: tiny.yaml\ntrials: 9\nhalving: 3\nfirst_updates: 1\nset: {updates: 9, "
                 "validate_every: 2}\nspace: {lr: {log: [1e-3, 3e-1]}}\nminutes: 0.0001\n");
   const Result swept = shell("yardmaster sweep sweep.yaml --out s");
-  EXPECT_THAT(swept.err, HasSubstr("rungs of 1, 3 updates are rounded up to validate_every=2: "
-                                   "rungs of 2, 4, 9 updates for 9, 3, 1 trials"));
+  EXPECT_THAT(swept.err,
+              HasSubstr("rungs of 1, 3 updates rounded up to multiples of validate_every=2: "
+                        "rungs of 2, 4, 9 updates for 9, 3, 1 trials"));
 }
 
 TEST_F(Sweep, ATrialThatFailsIsSaidAndTheOthersGoOn) {

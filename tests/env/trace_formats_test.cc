@@ -212,7 +212,7 @@ TEST(Formats, RowsThatEndBeforeTheyStartAreLeftOutOfArchives) {
   EXPECT_EQ(reasons("[" + attempt("a", "01:12:09", "01:13:23") + ",\n" +
                     attempt("b", "01:12:09", "01:12:05") + ",\n" +
                     attempt("c", "01:10:09", "01:12:05") + "]\n"),
-            "has not ended;starts before its submission;");
+            "ends before it starts;starts before its submission;");
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST(Window, OptionsThatCannotBeAreNamed) {
   EXPECT_THAT(error_of(trace, {.warmup = "-1"}), HasSubstr("--warmup: expected"));
 }
 
-// Who asks with dates is answered with dates.
+// Dates are answered with dates.
 TEST(Window, AnEmptyOneIsNamedInTheTracesCalendar) {
   Trace trace = trace_at({0, 10, kDayS});
   EXPECT_THAT(error_of(trace, {.from = "20", .to = "30"}),

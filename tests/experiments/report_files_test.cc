@@ -206,7 +206,7 @@ TEST_F(ReportFiles, FiguresOfATableAreRoundedAlike) {
   };
   const Json run = {{"policy", "las"},
                     {"mean_jct_s", 5},
-                    {"classes", {size_class(1, 393.156, 0.25), size_class(8, 1445.2, 7.5)}}};
+                    {"classes", {size_class(1, 393.156, 0.25), size_class(4, 1445.2, 7.5)}}};
   const std::string html = page({write("r.json", Json{{"runs", Json::array({run})}}.dump())});
   for (const char* cell : {">393<", ">1,445<", ">0<", ">8<"}) EXPECT_THAT(html, HasSubstr(cell));
   EXPECT_THAT(html, Not(HasSubstr("393.1")));

@@ -161,12 +161,11 @@ TEST(WhatifVerdict, SpeaksOfOneGpuOneStopAndOneJobAsOne) {
   Candidate& stops = comparison.candidates[1];
   stops.needs_checkpointing = true;
   stops.preemptions = stops.preempted_jobs = 1;
-  EXPECT_THAT(verdicts_of(comparison)[0].text(),
-              HasSubstr("it stopped 1 job while running, 1 time in all."));
+  EXPECT_THAT(verdicts_of(comparison)[0].text(), HasSubstr("it preempted 1 job, 1 time in all."));
   stops.preemptions = 1200;
   stops.preempted_jobs = 30;
   EXPECT_THAT(verdicts_of(comparison)[0].text(),
-              HasSubstr("it stopped 30 jobs while running, 1,200 times in all."));
+              HasSubstr("it preempted 30 jobs, 1,200 times in all."));
   add(jobs = {}, 1, 1, 100 * kS, 200 * kS);
   const Comparison one = of(jobs);
   EXPECT_THAT(text_of(one, verdicts_of(one), {"log", "1x1", {}}),

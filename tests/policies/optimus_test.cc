@@ -38,6 +38,18 @@ TEST(OptimusFits, UnitsOfColumnsDecideNothing) {
   EXPECT_NEAR((same[0] + same[1]) * 1e6, 1, 1e-9);
 }
 
+// Two samples are fitted by several pairs of terms, which differ elsewhere. The first pair is it,
+// whichever of them rounding makes a hair better.
+TEST(OptimusFits, OfFitsThatAreAllExactTheFirstIsTaken) {
+  for (const double scale : {1.0, 0.1, 1.0 / 3, 7.7}) {
+    const std::vector<double> w = nonnegative_least_squares(
+        {{1, 1, 1}, {1.0 / 2, 1, 2}}, {3 * scale, 2 * scale});  // of 1/n, 1 and n
+    EXPECT_NEAR(w[0], 2 * scale, 1e-9);
+    EXPECT_NEAR(w[1], scale, 1e-9);
+    EXPECT_EQ(w[2], 0) << scale;
+  }
+}
+
 TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
   const LossFit truth{0.004, 0.5, 0.4};
   std::vector<std::pair<double, double>> points;

@@ -1,13 +1,15 @@
 #include "env/sim/speed/nonnegative.h"
 
 #include <Eigen/QR>
+#include <cstdint>
 
 #include "env/base/check.h"
 
 namespace yard {
 
 // With so few, every choice of coefficients that are not 0 can be tried: the best one whose plain
-// solution is not negative is the answer (Karush, Kuhn, Tucker).
+// solution is not negative is the answer (Karush, Kuhn, Tucker). Of choices that fit alike, which
+// there are where samples are few, the first stays: rounding must not choose between them.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& terms,
                                               const std::vector<double>& values) {
   YARD_CHECK(!terms.empty(), "nothing to fit to");
@@ -22,7 +24,8 @@ std::vector<double> nonnegative_least_squares(const std::vector<std::vector<doub
   const Eigen::VectorXd value =
       Eigen::VectorXd::Map(values.data(), static_cast<Eigen::Index>(values.size()));
   std::vector<double> best(count, 0.0);
-  double best_error = value.squaredNorm();
+  const double of_all = value.squaredNorm();
+  double best_error = of_all;
   for (uint32_t chosen = 1; chosen < 1u << count; ++chosen) {
     std::vector<int> columns;
     for (size_t i = 0; i < count; ++i) {
@@ -31,7 +34,7 @@ std::vector<double> nonnegative_least_squares(const std::vector<std::vector<doub
     const Eigen::MatrixXd part = all(Eigen::all, columns);
     const Eigen::VectorXd x = part.colPivHouseholderQr().solve(value);
     const double error = (part * x - value).squaredNorm();
-    if (x.minCoeff() < 0 || !(error < best_error)) continue;
+    if (x.minCoeff() < 0 || !(error < best_error * (1 - 1e-9) - 1e-18 * of_all)) continue;
     best_error = error;
     best.assign(count, 0.0);
     for (size_t i = 0; i < columns.size(); ++i) {

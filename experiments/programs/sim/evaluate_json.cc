@@ -80,7 +80,7 @@ Json cell_json(const CellResult& cell) {
       {"trace", cell.facts.trace},
       {"sha256", cell.facts.sha256},
       {"from_s", cell.facts.from_s},
-      {"to_s", end_json(std::llround(1e6 * cell.facts.to_s))},
+      {"to_s", cell.facts.to_s},
       {"cluster", cell.facts.cluster},
       {"congestion", cell.facts.congestion},
       {"arrival_factor", cell.facts.factor},

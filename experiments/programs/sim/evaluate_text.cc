@@ -51,9 +51,9 @@ std::string ratio_text(const Versus& versus) {
 // What gets worse is part of the verdict, however much the mean improves.
 std::string verdict_text(const CellResult& cell) {
   const std::vector<std::string> grown = cell.grown();
-  std::string out = verdict(cell);
+  std::string out = std::string(verdict(cell)) + (cell.judged ? "" : " (not judged)");
   if (cell.unfinished() > 0 || grown.empty()) return out;
-  return out + ", but " + join(grown);
+  return out + (cell.versus.ratio < 1 ? ", but " : "; also ") + join(grown);
 }
 
 std::string found(const CellResult& cell) {
@@ -152,7 +152,7 @@ void print_cells(const std::vector<CellResult>& cells) {
                number_text(cell.ratio_hindsight(), 3),
                self == nullptr ? "-" : number_text(self->candidate_over_it.ratio, 3),
                percent_text(cell.headroom_hindsight(), 1), number_text(cell.captured(), 2),
-               verdict_text(cell) + (cell.judged ? "" : " (not judged)")});
+               verdict_text(cell)});
   }
   std::fputs(table.text().c_str(), stdout);
   std::string last;  // a cell says it once

@@ -264,12 +264,6 @@ nlohmann::ordered_json seconds_json(WideUs us) {
   return static_cast<double>(us) / 1e6;
 }
 
-nlohmann::ordered_json end_json(WideUs us) {
-  constexpr int64_t kUsPerMs = 1'000, kUsPerS = 1'000'000;
-  if (us % kUsPerS == 1) return seconds_json(us + kUsPerS - 1);
-  return seconds_json(us % kUsPerMs == 1 ? us + kUsPerMs - 1 : us);
-}
-
 nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
   nlohmann::ordered_json types = nlohmann::ordered_json::array();
   for (size_t t = 0; t < cluster.types.size(); ++t) {
@@ -302,7 +296,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"jobs_scored", window.scored},
                                 {"warm_from_s", seconds_json(window.warm_from_us)},
                                 {"from_s", seconds_json(window.from_us)},
-                                {"to_s", end_json(window.to_us)},
+                                {"to_s", seconds_json(window.to_us)},
                                 {"load", scenario.load},
                                 {"arrival_factor", scenario.factor},
                                 {"congestion", nullptr},

@@ -62,10 +62,6 @@ nlohmann::ordered_json trace_json(const Scenario& scenario);
 // Seconds as a JSON number: whole where they are.
 nlohmann::ordered_json seconds_json(WideUs us);
 
-// The end of a window. One that ends just after the last submission, by a microsecond, ends with
-// the second after it: --to with that number is the same window.
-nlohmann::ordered_json end_json(WideUs us);
-
 // "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
 std::string load_text(double load);
 

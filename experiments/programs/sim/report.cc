@@ -5,25 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
 #include "env/base/file.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/report/page.h"
 
 namespace yard::sim {
 namespace {
-
-// Whether `report`, `simulate` or `whatif` wrote it.
-bool is_page(const std::string& content) {
-  return content.starts_with("<!DOCTYPE html>") && content.find("yardmaster") != content.npos;
-}
-
-// A page may take the place of an earlier page alone.
-void refuse_others(const std::string& out) {
-  if (!std::filesystem::is_regular_file(out) || is_page(read_file(out))) return;
-  throw InputError(out, "nothing there, or a page that yardmaster wrote (--out names another file)",
-                   "another file, which is left as it is");
-}
 
 int run_report(CLI::App& app, int argc, char** argv) {
   std::vector<std::string> paths;
@@ -43,7 +30,7 @@ int run_report(CLI::App& app, int argc, char** argv) {
     out = (folder / "report.html").string();
   }
   const std::string page = report::render_page(runs);
-  refuse_others(out);
+  report::check_page(out);
   write_file_atomic(out, page);
   if (json) {
     std::puts(nlohmann::ordered_json{{"report", out}, {"bytes", page.size()}}.dump(2).c_str());

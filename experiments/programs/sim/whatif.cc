@@ -13,6 +13,7 @@
 #include "experiments/least_cluster.h"
 #include "experiments/programs/sim/command.h"
 #include "experiments/programs/sim/options.h"
+#include "experiments/report/page.h"
 #include "experiments/run/machine.h"
 #include "experiments/type_notes.h"
 #include "experiments/whatif/json.h"
@@ -181,9 +182,8 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  for (const std::string& file : {options.report, options.jobs_out}) {
-    if (!file.empty()) check_writable(file);
-  }
+  if (!options.report.empty()) report::check_page(options.report);
+  if (!options.jobs_out.empty()) check_writable(options.jobs_out);
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);

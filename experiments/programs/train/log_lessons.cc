@@ -39,7 +39,9 @@ std::unique_ptr<Worlds> LogLessons::worlds(const Agent&, const WorldsOptions& op
 
 std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untrained) const {
   const Agreement ours = agreement_of(best, held_out_), before = agreement_of(untrained, held_out_);
-  // Neighbouring decisions are alike: blocks of ten and more, at most twenty of them, count.
+  // Neighbouring decisions are alike: blocks of ten and more, at most twenty of them, count. Fewer
+  // than six say nothing, as elsewhere.
+  constexpr size_t kLeastBlocks = 6;
   const size_t count = ours.of_decision.size();
   if (count == 0) return "";
   const size_t blocks = std::clamp<size_t>(count / 10, 1, 20);
@@ -52,7 +54,8 @@ std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untra
     }
     return out;
   };
-  const Gained gained = gained_of(shares(ours), shares(before));
+  Gained gained = gained_of(shares(ours), shares(before));
+  if (blocks < kLeastBlocks) gained.interval = {NAN, NAN};
   std::string interval;
   if (!std::isnan(gained.interval.lo)) {
     interval = fmt::format(" [{:.3f}, {:.3f}] over {} blocks of time", gained.interval.lo,
@@ -61,7 +64,9 @@ std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untra
   return fmt::format(
       "the best checkpoint decides {} of the log's {} held-out decisions as the log does, the "
       "untrained network {}: {:+.3f} of them{}, on the decisions that it was chosen by: {}",
-      ours.whole, ours.decisions, before.whole, gained.difference, interval, verdict_of(gained));
+      ours.whole, ours.decisions, before.whole,
+      static_cast<double>(ours.whole - before.whole) / static_cast<double>(ours.decisions),
+      interval, verdict_of(gained));
 }
 
 nlohmann::ordered_json LogLessons::provenance() const {

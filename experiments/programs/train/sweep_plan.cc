@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "env/base/error.h"
 #include "experiments/programs/train/space.h"
@@ -39,11 +40,11 @@ int SweepPlan::updates() const {
 std::string SweepPlan::text() const {
   std::string out = fmt::format("{} trials, ", config.trials);
   if (asked != rungs) {
-    const auto below = [](const std::vector<int>& all) {  // the last is the whole training
-      return std::vector<int>(all.begin(), all.end() - 1);
-    };
-    out += fmt::format("rungs of {} updates are rounded up to validate_every={}: ",
-                       fmt::join(below(asked), ", "), validate_every);
+    std::vector<int> rounded;  // not the last, which is the whole training
+    std::copy_if(asked.begin(), asked.end() - 1, std::back_inserter(rounded),
+                 [&](int rung) { return rung % validate_every != 0; });
+    out += fmt::format("rungs of {} updates rounded up to multiples of validate_every={}: ",
+                       fmt::join(rounded, ", "), validate_every);
   }
   return out + fmt::format("rungs of {} updates for {} trials: {} updates in all",
                            fmt::join(rungs, ", "), fmt::join(sizes, ", "), updates());
