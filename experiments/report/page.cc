@@ -70,13 +70,15 @@ std::string render_page(const std::vector<RunRecord>& records) {
   return out;
 }
 
-void check_page(const std::string& path) {
+void check_page(const std::string& path, const std::string& option) {
   check_writable(path);
   if (!std::filesystem::is_regular_file(path)) return;
   const std::string there = read_file(path);
+  if (there.empty()) return;
   if (there.starts_with("<!DOCTYPE html>") && there.find("yardmaster") != there.npos) return;
-  throw InputError(path, "nothing there, or a page that yardmaster wrote (name another file)",
-                   "another file, which is left as it is");
+  throw InputError(
+      path, "nothing there, or a page that yardmaster wrote (" + option + " names another file)",
+      "another file, which is left as it is");
 }
 
 }  // namespace yard::report

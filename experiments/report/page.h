@@ -13,7 +13,7 @@ namespace yard::report {
 std::string render_page(const std::vector<RunRecord>& runs);
 
 // Throws InputError where no page can be written to `path`, or where a file lies there that is no
-// earlier page.
-void check_page(const std::string& path);
+// earlier page; it says that `option` names another one.
+void check_page(const std::string& path, const std::string& option);
 
 }  // namespace yard::report

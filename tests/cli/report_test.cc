@@ -122,14 +122,21 @@ TEST_F(ReportCommand, TakesThePlaceOfItsOwnPagesAlone) {
   make_run("run");
   ASSERT_EQ(shell("yardmaster report run").code, 0);
   EXPECT_EQ(shell("yardmaster report run").code, 0) << "its own page is made again";
-  for (const std::string other : {"<!DOCTYPE html><title>thesis</title>", "", "yardmaster"}) {
+  for (const std::string other : {"<!DOCTYPE html><title>thesis</title>", "yardmaster"}) {
     folder_.write("run/report.html", other);
     const Result result = shell("yardmaster report run");
     EXPECT_EQ(result.code, 2);
     EXPECT_THAT(result.err, HasSubstr("run/report.html: expected nothing there, or a page"));
     EXPECT_THAT(result.err, HasSubstr("--out"));
     EXPECT_EQ(read_file("run/report.html"), other);
+    const Result simulated =
+        shell("yardmaster simulate --policy las" + scene_ + " --report run/report.html");
+    EXPECT_EQ(simulated.code, 2);
+    EXPECT_THAT(simulated.err, HasSubstr("--report names another"));
+    EXPECT_EQ(read_file("run/report.html"), other);
   }
+  folder_.write("run/report.html", "");
+  EXPECT_EQ(shell("yardmaster report run").code, 0) << "nothing is lost";
   EXPECT_EQ(shell("yardmaster report run --out other.html").code, 0);
 }
 
@@ -137,7 +144,7 @@ TEST_F(ReportCommand, AFileOfWaitsIsNamedAsOne) {
   ASSERT_EQ(shell("yardmaster simulate --policy las" + scene_ + " --waits-out waits.csv").code, 0);
   const Result result = shell("yardmaster report waits.csv");
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("waits.csv: expected a file of --jobs-out, got one of "
+  EXPECT_THAT(result.err, HasSubstr("waits.csv: expected a file of --jobs-out, got a file of "
                                     "--waits-out"));
 }
 

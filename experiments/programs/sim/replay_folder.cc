@@ -38,7 +38,7 @@ RunFolder::Config config_of(const CLI::App& app) {
 ReplayFolder::ReplayFolder(std::string out, std::string page)
     : out_(std::move(out)), page_(std::move(page)) {
   if (!out_.empty()) RunFolder::check_free(out_);
-  if (!page_.empty()) report::check_page(page_);
+  if (!page_.empty()) report::check_page(page_, "--report");
 }
 
 void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, uint64_t seed) {

@@ -182,7 +182,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (!options.report.empty()) report::check_page(options.report);
+  if (!options.report.empty()) report::check_page(options.report, "--report");
   if (!options.jobs_out.empty()) check_writable(options.jobs_out);
   const std::vector<Contestant> contestants = contestants_of(options);
   const bool guessed = find_cluster(options.common.scenario);
