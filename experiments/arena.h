@@ -26,9 +26,9 @@ struct CellFacts {
   bool opens_test = false;
   // What makes policies that know run times no bound here (why_no_bound()); empty: they are one.
   std::string no_bound = {};
-  // What is not known of the cluster's GPU types, and of speeds that policies know less well. Of a
-  // cell that is looked at now, not of one whose facts were kept.
-  std::vector<std::string> type_notes;
+  // Lines for stderr: rows left out, how the trace was read, what is not known of GPU types and of
+  // speeds. Of a cell that is looked at now, not of one whose facts were kept.
+  std::vector<std::string> notes;
 };
 
 // Traces that have been read, for all cells of a command.

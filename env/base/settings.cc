@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "env/base/error.h"
+#include "env/base/nearest.h"
 #include "env/base/yaml_document.h"
 
 namespace yard {
@@ -179,7 +180,8 @@ void FieldList::assign(const Settings& settings) const {
       for (const Field& known : fields_) keys.push_back(known.key);
       throw InputError(
           setting.origin + ": unknown key " + in_quotes(setting.key) +
-          (keys.empty() ? ", there is nothing to set" : ", expected one of: " + join(keys)));
+          (keys.empty() ? ", there is nothing to set" : ", expected one of: " + join(keys)) +
+          did_you_mean(setting.key, keys));
     }
     if (!field->read(setting.value)) {
       const std::string range = field->range.empty() ? "" : " (" + field->range + ")";

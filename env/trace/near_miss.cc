@@ -116,6 +116,10 @@ bool looks_like_values(const std::vector<std::string_view>& fields) {
 void refuse_json(const FileHead& head) {
   const std::string_view text = trim(head.text);
   const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
+  if (const std::string key = wrapping_key(text); !key.empty() && !has("\"tres\"")) {
+    refuse(head, "one JSON object with all jobs",
+           "write an object a line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
+  }
   if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
     refuse(head, "what sacct --json prints",
            "print it with sacct --parsable2 (docs/traces.md has the columns)");
@@ -295,10 +299,9 @@ void refuse_unknown(const FileHead& head) {
   };
   int near = 0;  // of the four, those that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
-    const auto same = [&](const std::string& one) { return plain_name(one) == plain_name(name); };
     const bool derived =
         std::string_view(name) == "run_s" && means("logged_start_s") && means("logged_end_s");
-    const bool has = derived || std::ranges::any_of(columns, same);
+    const bool has = derived || means(name);
     if (!has) missing.emplace_back(name);
     near += has || nearest_column(name, columns).has_value();
   }
@@ -308,11 +311,13 @@ void refuse_unknown(const FileHead& head) {
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
         got + (columns.size() < 2 ? "" : "; name ours with --columns job_id=COLUMN,..."));
   }
+  std::vector<std::string> left = columns;  // those that mean nothing else
+  std::erase_if(left, [](const std::string& one) { return !own_name(one).empty(); });
   const bool run = std::ranges::count(missing, "run_s") > 0;
   throw InputError(head.name + ":1",
                    (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
                        (run ? ", or start_s and end_s" : ""),
-                   got + "; " + column_advice(missing, columns));
+                   got + "; " + column_advice(missing, left));
 }
 
 }  // namespace yard

@@ -133,6 +133,20 @@ std::string own_name(std::string_view column) {
   return "";
 }
 
+std::string wrapping_key(std::string_view text) {
+  text = trim(text);
+  if (!text.starts_with('{')) return "";
+  text = trim(text.substr(1));
+  const size_t end = text.find('"', 1);
+  if (!text.starts_with('"') || end == text.npos) return "";
+  const std::string_view key = text.substr(1, end - 1);
+  for (const char expected : {':', '[', '{'}) {
+    text = trim(text.substr(expected == ':' ? end + 1 : 1));
+    if (!text.starts_with(expected)) return "";
+  }
+  return own_name(key).empty() ? std::string(key) : "";
+}
+
 void check_renames(const Renames& renames) {
   for (const auto& [name, column] : renames) {
     if (name == kOwnEpoch || !own_name(name).empty()) continue;

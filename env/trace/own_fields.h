@@ -67,6 +67,10 @@ std::vector<std::string> own_names();
 // says start and end ("start_s", "end_time"); empty where it means none.
 std::string own_name(std::string_view column);
 
+// The key of JSON that holds all jobs in one object, "jobs" of {"jobs":[{...; empty where it is
+// other JSON, or a job with a list of its own, as of groups.
+std::string wrapping_key(std::string_view text);
+
 // Throws InputError, naming --columns, about a name that is none of a field.
 void check_renames(const Renames& renames);
 

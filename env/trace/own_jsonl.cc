@@ -227,7 +227,8 @@ class OwnJsonlReader final : public TraceReader {
     for (char& c : line) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const auto has = [&](std::string_view key) { return line.find(key) != line.npos; };
     const bool by_columns = has("\"submit_s\":{") || has("\"submit_s\": {");
-    return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"") && !by_columns;
+    return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"") && !by_columns &&
+           wrapping_key(line).empty();
   }
 
   Layout layout() const override {

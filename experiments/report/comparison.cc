@@ -56,6 +56,25 @@ std::string verdict(const Json& row) {
   return judged ? word : word + ", not judged";
 }
 
+// What grows by over 10 %, which evaluate names; empty if nothing does.
+std::string grown(const Json& row) {
+  std::string out;
+  if (!row.contains("grown") || !row["grown"].is_array()) return out;
+  for (const Json& what : row["grown"]) {
+    if (what.is_string()) out += (out.empty() ? "" : ", ") + what.get<std::string>();
+  }
+  return out;
+}
+
+std::string verdict_and_grown(const Json& row) {
+  const std::string also = grown(row);
+  return verdict(row) +
+         (also.empty()                           ? ""
+          : number(row, "ratio").value_or(1) < 1 ? ", but "
+                                                 : "; also ") +
+         also;
+}
+
 std::string yardstick(const Json& row) {
   const std::string chosen = text(row, "yardstick_chosen");
   return Names::short_of(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
@@ -204,9 +223,11 @@ std::string headline_of_comparison(const Runs& runs) {
     const Json& row = *all[0].row;
     const auto ratio = number(row, "ratio");
     if (!ratio) return names[0] + ": " + verdict(row) + ".";
+    const auto lo = number(row, "lo"), hi = number(row, "hi");
+    const std::string interval =
+        lo && hi ? ", 95 % interval " + number_text(lo, 3) + " to " + number_text(hi, 3) : "";
     return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
-           yardstick(row) + ", 95 % interval " + number_text(number(row, "lo"), 3) + " to " +
-           number_text(number(row, "hi"), 3) + ", on " + scene(row) + ": " + verdict(row) + ".";
+           yardstick(row) + interval + ", on " + scene(row) + ": " + verdict_and_grown(row) + ".";
   }
   // By candidate, in the order of the files.
   std::vector<std::string> order;
@@ -266,8 +287,8 @@ std::string comparison(const Runs& runs) {
     const Json& row = *all[i].row;
     std::vector<std::string> cells = {escape(names[i])};
     add_ratio(cells, row, "ratio", wide);
-    cells.insert(cells.end(), {verdict(row), escape(scene(row)), escape(yardstick(row)),
-                               cell(row, "mean_jct_s", 0)});
+    cells.insert(cells.end(), {escape(verdict_and_grown(row)), escape(scene(row)),
+                               escape(yardstick(row)), cell(row, "mean_jct_s", 0)});
     table.row(cells);
     more.row({escape(names[i]), escape(scene(row)), cell(row, "ratio_hindsight", 3),
               percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),

@@ -32,12 +32,23 @@ std::string headline_of_training(const RunRecord& run) {
   return "";
 }
 
+// What whatif found, of each candidate; empty for other documents.
+std::string verdicts_of(const Json& document) {
+  std::string out;
+  if (!document.contains("verdicts") || !document["verdicts"].is_array()) return out;
+  for (const Json& verdict : document["verdicts"]) {
+    out += (out.empty() ? "" : " ") + text(verdict, "text");
+  }
+  return out;
+}
+
 }  // namespace
 
 // Of the first replay in which several policies are compared.
 std::string headline_of_replays(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {
+      if (const std::string said = verdicts_of(document.json); !said.empty()) return said;
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
@@ -47,6 +58,11 @@ std::string headline_of_replays(const Runs& runs) {
       const auto jct = [](const Json* row) { return *number(*row, "mean_jct_s"); };
       const auto name = [&](const Json* row) { return Names::label(*run, text(*row, "policy")); };
       const auto [least, most] = std::ranges::minmax_element(rows, {}, jct);
+      if (rows.size() > 1 && jct(*least) == jct(*most)) {
+        return "All " + std::to_string(rows.size()) +
+               " policies have the same mean job completion time, " + duration_text(jct(*least)) +
+               ".";
+      }
       std::string out = name(*least) + " has ";
       if (rows.size() > 1)
         out += "the lowest ";

@@ -12,6 +12,7 @@ namespace yard::whatif {
 struct LogFacts {
   bool cluster_guessed = false;
   std::string cluster = {};             // as text
+  int64_t cluster_gpus = 0;             // 0: not known
   bool has_eligible = false;            // the log says when a job might start: holds are not waits
   bool by_submit = false;               // but trace.arrival=Submit leaves it aside
   std::vector<std::string> notes = {};  // about GPU types, and policies that lack what they use

@@ -210,7 +210,7 @@ class Speaker {
 
   std::string and_small_classes() const {
     if (verdict_.small_classes == 0) return "";
-    return fmt::format(" Of those with fewer than {} jobs, {} would wait over 10 % longer.",
+    return fmt::format(" Of the classes with fewer than {} jobs, {} would wait over 10 % longer.",
                        kLeastJobsOfAClass, verdict_.small_classes);
   }
 
@@ -308,10 +308,12 @@ std::string logged_text(const Comparison& comparison) {
   }
   out += "mean wait " + ratio_text(ratio) + " times the logged one.";
   if (ratio < 0.5 || ratio > 2) {
-    out += fmt::format(
-        " The log's jobs waited for what it does not say (limits on users, holds, nodes out of "
-        "order): compare policies with {}, not with the log.",
-        comparison.candidates[0].name);
+    out += ratio < 1
+               ? " The log's jobs waited for what it does not say (limits on users, holds, "
+                 "nodes out of order)"
+               : " The site had more room than is simulated (a larger cluster, GPUs that jobs "
+                 "shared, jobs that the log lacks), or stopped jobs";
+    out += ": compare policies with " + comparison.candidates[0].name + ", not with the log.";
   }
   return out;
 }

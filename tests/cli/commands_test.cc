@@ -287,6 +287,19 @@ TEST(Evaluate, ATraceOfOnesOwnOpensNoTestSplit) {
   EXPECT_EQ(read_file("evaluations/test_log.jsonl"), "");
 }
 
+TEST(Evaluate, SaysWhatWasLeftOut) {
+  const Folder folder;
+  folder.write("a.csv",
+               "job_id,submit_s,run_s,gpus,owner\n1,0,9,1,x\n2,1,-5,1,x\n3,2,9,1,x\n4,3,9,1,x\n");
+  const Result result = shell(
+      "yardmaster evaluate --candidate las --against fifo --trace a.csv --cluster 1x2 --replicas 1 "
+      "--skip-unusable");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("left out: 1 x "));
+  EXPECT_THAT(result.err, HasSubstr("the first at a.csv:3"));
+  EXPECT_THAT(result.err, HasSubstr("note: a.csv: columns that are not used: owner"));
+}
+
 TEST(Evaluate, RefusesWhatContradictsItself) {
   const std::string root = std::filesystem::current_path().string();
   const Folder folder;

@@ -116,6 +116,24 @@ TEST_F(ReportFiles, BeginWithWhatWasFoundAndEndWithWhereItComesFrom) {
                         "is 1 h."));
 }
 
+TEST_F(ReportFiles, HeadlinesHideNothing) {
+  Json row = cell("fifo", "x1", 0.9);
+  row["grown"] = {"longest wait x 1.52"};
+  const std::string html = page({cells("c.json", Json::array({row}))});
+  EXPECT_THAT(html, HasSubstr("x1: better, but longest wait x 1.52.</p>"));
+  EXPECT_THAT(html, HasSubstr(">better, but longest wait x 1.52<"));
+  row["lo"] = row["hi"] = nullptr;
+  EXPECT_THAT(page({cells("c.json", Json::array({row}))}),
+              HasSubstr("job completion time of las, on t.csv"));
+  const Json equal = Json::array(
+      {{{"policy", "las"}, {"mean_jct_s", 60}}, {{"policy", "fifo"}, {"mean_jct_s", 60}}});
+  EXPECT_THAT(page({write("r.json", Json{{"runs", equal}}.dump())}),
+              HasSubstr("All 2 policies have the same mean job completion time, 1 min."));
+  const Json whatif = {{"runs", equal}, {"verdicts", {{{"text", "24 GPUs wait 3.04 times."}}}}};
+  EXPECT_THAT(page({write("r.json", whatif.dump())}),
+              HasSubstr("<p class='headline'>24 GPUs wait 3.04 times.</p>"));
+}
+
 TEST_F(ReportFiles, ShowTheCandidatesLongestWaitAndPreemptions) {
   Json row = cell("srtf", "x1", 0.9);
   row["max_wait_s"] = 4321;

@@ -176,7 +176,10 @@ TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 4 * kS, 4 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
-  EXPECT_THAT(logged_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one."));
+  EXPECT_THAT(logged_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one. The log's"));
+  for (ComparedJob& job : jobs) job.logged = waits(kS);
+  EXPECT_THAT(logged_text(of(jobs)),
+              HasSubstr("mean wait 4.00 times the logged one. The site had more room"));
 }
 
 TEST(WhatifVerdict, SaysThatNothingWaitsLonger) {
@@ -201,7 +204,7 @@ TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
   EXPECT_THAT(said.headline, HasSubstr(", and no size class or partition of at least 20 jobs waits "
                                        "over 10 % longer (1 smaller one would)."));
   EXPECT_THAT(said.text(),
-              HasSubstr("Of those with fewer than 20 jobs, 1 would wait over 10 % longer."));
+              HasSubstr("Of the classes with fewer than 20 jobs, 1 would wait over 10 % longer."));
 }
 
 TEST(WhatifVerdict, ClaimsNothingOfUsersThatTheLogDoesNotName) {
@@ -398,6 +401,22 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   EXPECT_THAT(lacks_of(log_of({logged_job(), unknown}), {.has_eligible = true}),
               ElementsAre("1 of 2 jobs names no time limit",
                           "1 of 2 jobs does not say when it started: simulated, but not counted"));
+}
+
+// Two jobs of four GPUs overlap; a third begins when they have ended.
+TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
+  Trace trace = log_of({logged_job(), logged_job(), logged_job()});
+  const int64_t starts_us[] = {0, 50, 100};
+  for (size_t j = 0; j < 3; ++j) {
+    Job& job = trace.jobs[j];
+    job.gpus = 4;
+    job.logged_start_us = starts_us[j];
+    job.logged_end_us = j == 0 ? 100 : 200;
+  }
+  EXPECT_THAT(lacks_of(trace, {.cluster = "1x6", .cluster_gpus = 6, .has_eligible = true}),
+              ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
+  EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
+              ElementsAre());
 }
 
 // Jobs are counted in the window that is scored, rows in the file.

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "env/base/error.h"
@@ -190,11 +189,13 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
   note_limits(result.limits_notes);
-  std::set<std::string> notes;
+  std::vector<std::string> notes;  // each once, though several cells may be of one trace
   for (const CellResult& cell : result.cells) {
-    notes.insert(cell.facts.type_notes.begin(), cell.facts.type_notes.end());
+    for (const std::string& note : cell.facts.notes) {
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    }
   }
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : notes) std::fprintf(stderr, "%s\n", note.c_str());
   const std::vector<SummaryRow> summary = summarise(result.cells, how.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};

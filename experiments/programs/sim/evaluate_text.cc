@@ -49,16 +49,15 @@ std::string ratio_text(const Versus& versus) {
 }
 
 // What gets worse is part of the verdict, however much the mean improves.
-std::string verdict_text(const CellResult& cell) {
+std::string and_grown(const CellResult& cell) {
   const std::vector<std::string> grown = cell.grown();
-  std::string out = std::string(verdict(cell)) + (cell.judged ? "" : " (not judged)");
-  if (cell.unfinished() > 0 || grown.empty()) return out;
-  return out + (cell.versus.ratio < 1 ? ", but " : "; also ") + join(grown);
+  if (cell.unfinished() > 0 || grown.empty()) return "";
+  return (cell.versus.ratio < 1 ? ", but " : "; also ") + join(grown);
 }
 
 std::string found(const CellResult& cell) {
   const bool has_ratio = std::isfinite(cell.versus.ratio);
-  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict_text(cell);
+  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict(cell) + and_grown(cell);
 }
 
 std::string mean_and_worst(const Spread& of) {
@@ -152,7 +151,7 @@ void print_cells(const std::vector<CellResult>& cells) {
                number_text(cell.ratio_hindsight(), 3),
                self == nullptr ? "-" : number_text(self->candidate_over_it.ratio, 3),
                percent_text(cell.headroom_hindsight(), 1), number_text(cell.captured(), 2),
-               verdict_text(cell)});
+               verdict(cell) + std::string(cell.judged ? "" : " (not judged)") + and_grown(cell)});
   }
   std::fputs(table.text().c_str(), stdout);
   std::string last;  // a cell says it once

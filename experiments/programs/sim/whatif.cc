@@ -139,6 +139,7 @@ std::vector<std::string> lacks_of(const ScenarioOptions& options, const Scenario
   whatif::LogFacts facts;
   facts.cluster_guessed = guessed;
   facts.cluster = scenario.cluster.text;
+  facts.cluster_gpus = scenario.cluster.total_gpus();
   facts.has_eligible = whatif::names_eligible(scenario.trace.source, scenario.trace.format);
   const Setting* arrival = options.trace_settings.find("arrival");
   facts.by_submit = arrival != nullptr && arrival->value == "Submit";
