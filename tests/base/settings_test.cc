@@ -121,7 +121,7 @@ TEST(Settings, AnUnknownKeyIsAnErrorThatListsTheKnown) {
   EXPECT_EQ(
       error_of([] { parse<Config>(from_text("envs: 3\nenv: 2\n")); }),
       "settings.yaml:2: unknown key 'env', expected one of: train.lr, clip, envs, steps, seed, "
-      "greedy, order, note, weights, layers");
+      "greedy, order, note, weights, layers; did you mean `envs`?");
 }
 
 TEST(Settings, ValuesOutOfRangeAreErrors) {

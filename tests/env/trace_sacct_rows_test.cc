@@ -267,10 +267,11 @@ TEST(SacctRows, AllocGresCountsWhereNoTresDoes) {
 }
 
 TEST(SacctRows, OwnTablesAreNotTakenForSacct) {
-  EXPECT_THAT(error_of("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
-              HasSubstr("--columns submit_s=submit_time,run_s=duration,gpus=num_gpus"));
+  EXPECT_THAT(
+      error_of("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
+      HasSubstr("--columns job_id=jobid,submit_s=submit_time,run_s=duration,gpus=num_gpus"));
   EXPECT_THAT(error_of("jobid|submit_time|duration|num_gpus\na|0|10|1\n"),
-              HasSubstr("--columns submit_s=submit_time"));
+              HasSubstr("--columns job_id=jobid,submit_s=submit_time"));
   EXPECT_THAT(error_of("id,elapsed,state,ngpus,submit\n1,10,x,1,0\n"),
               HasSubstr("--columns job_id=id"));
 }
