@@ -221,9 +221,9 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
      .fidelity =
-         "its index over a queue's quantum, by our reading; services of the jobs that finished so "
-         "far stand for its trace of past jobs, and the index is fitted anew whenever they have "
-         "grown by an eighth; promotion and places as `tiresias`",
+         "its index of what a job has run so far, over a queue's quantum; services of the jobs "
+         "that finished so far stand for its trace of past jobs, and the index is fitted anew "
+         "whenever they have grown by an eighth; promotion and places as `tiresias`",
      .level = Level::kHistory,
      .servable = true,
      .preemptive = true,

@@ -1,0 +1,125 @@
+// What whatif says that a log lacks, and logs that it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "env/base/error.h"
+#include "experiments/whatif/lacks.h"
+#include "tests/support/temp_file.h"
+
+namespace yard::whatif {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Trace log_of(std::vector<Job> jobs) {
+  Trace trace;
+  trace.source = "log.txt";
+  trace.jobs = std::move(jobs);
+  return trace;
+}
+
+Job logged_job() {
+  Job job;
+  job.gpus = 1;
+  job.logged_start_us = 0;
+  job.limit_us = 60'000'000;
+  job.user = "ada";
+  job.tenant = "gpu";
+  job.priority = 3;
+  return job;
+}
+
+TEST(WhatifLacks, NothingWhereTheLogSaysAll) {
+  EXPECT_THAT(lacks_of(log_of({logged_job()}), {.has_eligible = true}), ElementsAre());
+}
+
+TEST(WhatifLacks, NamesWhatIsMissing) {
+  Job bare;
+  bare.logged_start_us = 0;
+  Trace trace = log_of({bare, bare});
+  trace.skipped = {{"never started", 17, "log.txt:4"}};
+  const auto lacks = lacks_of(trace, {.cluster_guessed = true,
+                                      .cluster = "4x8",
+                                      .notes = {"easy goes by limits: fifo to the digit"}});
+  EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
+                                 HasSubstr("no job asks for GPUs"), "no job names a time limit",
+                                 "easy goes by limits: fifo to the digit",
+                                 "no job names a user: no table by user",
+                                 "no job names a partition or queue: no table by partition",
+                                 HasSubstr("Eligible"), HasSubstr("no job has a priority"),
+                                 "17 rows left out: never started, the first at log.txt:4"));
+  Trace noted = log_of({logged_job()});
+  noted.notices = {{"counted as nodes", 3, "log.txt:2"}};
+  EXPECT_THAT(lacks_of(noted, {.has_eligible = true, .by_submit = true}),
+              ElementsAre(HasSubstr("trace.arrival=Submit"),
+                          "counted as nodes (3 rows, the first at log.txt:2)"));
+  Job unknown = logged_job();
+  unknown.limit_us = -1;
+  unknown.logged_start_us = -1;
+  EXPECT_THAT(lacks_of(log_of({logged_job(), unknown}), {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs names no time limit",
+                          "1 of 2 jobs does not say when it started: simulated, but not counted"));
+}
+
+// Two jobs of four GPUs overlap; a third begins when they have ended.
+TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
+  Trace trace = log_of({logged_job(), logged_job(), logged_job()});
+  const int64_t starts_us[] = {0, 50, 100};
+  for (size_t j = 0; j < 3; ++j) {
+    Job& job = trace.jobs[j];
+    job.gpus = 4;
+    job.logged_start_us = starts_us[j];
+    job.logged_end_us = j == 0 ? 100 : 200;
+  }
+  EXPECT_THAT(lacks_of(trace, {.cluster = "1x6", .cluster_gpus = 6, .has_eligible = true}),
+              ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
+  EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
+              ElementsAre());
+}
+
+// Jobs are counted in the window that is scored, rows in the file.
+TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
+  Job before = logged_job();
+  before.scored = false;
+  Job nameless = logged_job();
+  nameless.user.clear();
+  Trace trace = log_of({before, logged_job(), nameless});
+  trace.skipped = {{"never started", 17, "log.txt:4"}};
+  trace.notices = {{"counted as nodes", 3, "log.txt:2"}};
+  EXPECT_THAT(lacks_of(trace, {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs in the window names no user",
+                          "17 rows of the whole file left out: never started, the first at "
+                          "log.txt:4",
+                          "in the whole file: counted as nodes (3 rows, the first at log.txt:2)"));
+}
+
+// Names of columns count, not what users wrote.
+TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
+  const auto names = [](const std::string& format, const std::string& text) {
+    const testing::TempFile file("log", text);
+    return names_eligible(file.path(), format);
+  };
+  const std::string rest = "|Start|End|Elapsed|State|ReqTRES|JobName\n";
+  EXPECT_TRUE(names("sacct", "JobID|Submit|Eligible" + rest));
+  EXPECT_FALSE(names("sacct", "JobID|Submit" + rest + "1|2|3|4|5|6|7|eligible\n"));
+  EXPECT_FALSE(names("sacct", "JobID|Submit|NotEligible" + rest));
+  const auto json = [&](const std::string& job) {
+    return names("sacct-json", "{\"meta\": {}, \"jobs\": [{\"id\": 1}, " + job + "]}");
+  };
+  EXPECT_TRUE(json(R"({"name": "a", "time": {"limit": {"set": true}, "eligible": 3}})"));
+  EXPECT_FALSE(json(R"({"name": "eligible", "time": {"start": 3}})"));
+  EXPECT_FALSE(json(R"({"eligible": 1, "time": {"start": {"eligible": 3}}})"));
+  EXPECT_FALSE(names("csv", "job_id,eligible_s\n")) << "its reader does not look at it";
+  EXPECT_FALSE(names("sacct", ""));
+}
+
+TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {
+  Job job = logged_job();
+  EXPECT_NO_THROW(need_times(log_of({job})));
+  job.logged_start_us = -1;
+  EXPECT_THROW(need_times(log_of({job})), InputError);
+}
+
+}  // namespace
+}  // namespace yard::whatif
