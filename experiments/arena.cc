@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "env/trace/notices.h"
 #include "experiments/bound.h"
 #include "experiments/congestion.h"
 #include "experiments/type_notes.h"
@@ -69,14 +68,7 @@ CellFacts facts_of(const Scenario& scenario, const RunOptions& how) {
   }
   facts.opens_test = scenario.opens_test;
   facts.no_bound = why_no_bound(scenario, how.rules);
-  for (const Skipped& what : scenario.trace.skipped) facts.notes.push_back(left_out_text(what));
-  for (const Skipped& what : scenario.trace.notices) {
-    facts.notes.push_back("note: " + note_text(what));
-  }
-  const auto note = [&](const std::string& text) { facts.notes.push_back("note: " + text); };
-  std::ranges::for_each(type_notes(scenario), note);
-  const std::string of_speeds = speeds_note(scenario, how.speeds);
-  if (!of_speeds.empty()) note(of_speeds);
+  facts.notes = scenario_notes(scenario, how.speeds);
   return facts;
 }
 

@@ -21,7 +21,35 @@ int64_t most_held(const Changes& changes) {
   return most;
 }
 
+// Calls add(job, from_us, to_us) for each job that the log says held something for a while.
+template <class Add>
+void each_held(const Trace& trace, Add add) {
+  for (const Job& job : trace.jobs) {
+    if (job.logged_start_us < 0) continue;
+    // Where no end is logged, it ran from its start on.
+    const int64_t end_us =
+        job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
+    if (end_us <= job.logged_start_us) continue;
+    // A job that was requeued or suspended held nothing in between: its last run counts.
+    const int64_t least_us = job.run_us > 0 ? end_us - job.run_us : job.logged_start_us;
+    add(job, std::max(job.logged_start_us, least_us), end_us);
+  }
+}
+
+void hold(Changes& changes, const Job& job, int64_t from_us, int64_t to_us) {
+  changes[from_us] += job.gpus;
+  changes[to_us] -= job.gpus;
+}
+
 }  // namespace
+
+int64_t most_gpus_held(const Trace& trace) {
+  Changes changes;
+  each_held(trace, [&](const Job& job, int64_t from_us, int64_t to_us) {
+    hold(changes, job, from_us, to_us);
+  });
+  return most_held(changes);
+}
 
 void need_gpus(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
@@ -38,22 +66,11 @@ std::string least_cluster(const Trace& trace) {
   Changes of_all;
   std::map<std::string, Changes> of_type;
   int64_t node_gpus = 1;
-  for (const Job& job : trace.jobs) {
-    if (job.logged_start_us < 0) continue;
-    // Where no end is logged, it ran from its start on.
-    const int64_t end_us =
-        job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
-    if (end_us <= job.logged_start_us) continue;
-    // A job that was requeued or suspended held nothing in between: its last run counts.
-    const int64_t least_us = job.run_us > 0 ? end_us - job.run_us : job.logged_start_us;
-    const auto add = [&](Changes& changes) {
-      changes[std::max(job.logged_start_us, least_us)] += job.gpus;
-      changes[end_us] -= job.gpus;
-    };
-    add(of_all);
-    if (!job.gpu_types.empty()) add(of_type[job.gpu_types.front()]);
+  each_held(trace, [&](const Job& job, int64_t from_us, int64_t to_us) {
+    hold(of_all, job, from_us, to_us);
+    if (!job.gpu_types.empty()) hold(of_type[job.gpu_types.front()], job, from_us, to_us);
     for (const RoleGroup& g : job.groups) node_gpus = std::max<int64_t>(node_gpus, g.task.gpus);
-  }
+  });
   const int64_t all = most_held(of_all);
   if (all == 0) {
     throw InputError(trace.source,

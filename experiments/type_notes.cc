@@ -6,6 +6,7 @@
 #include "env/cluster/parse.h"
 #include "env/cluster/ready.h"
 #include "env/sim/speed_estimator.h"
+#include "env/trace/notices.h"
 
 namespace yard {
 namespace {
@@ -68,6 +69,16 @@ std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
   return std::string("--speeds ") + speed_level_name(speeds) +
          " changes nothing: no job here has a model whose speeds are known (--profiles, or a "
          "cluster's YAML file, says them)";
+}
+
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds) {
+  std::vector<std::string> lines;
+  for (const Skipped& what : scenario.trace.skipped) lines.push_back(left_out_text(what));
+  const auto note = [&](const std::string& text) { lines.push_back("note: " + text); };
+  for (const Skipped& what : scenario.trace.notices) note(note_text(what));
+  for (const std::string& text : type_notes(scenario)) note(text);
+  if (const std::string text = speeds_note(scenario, speeds); !text.empty()) note(text);
+  return lines;
 }
 
 }  // namespace yard

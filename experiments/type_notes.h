@@ -17,4 +17,7 @@ std::vector<std::string> type_notes(const Scenario& scenario);
 // nothing. Empty where there are some, or where policies are given them.
 std::string speeds_note(const Scenario& scenario, SpeedLevel speeds);
 
+// Lines for stderr: rows that were left out, how the trace was read, and both of the above.
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds);
+
 }  // namespace yard

@@ -6,14 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/lines.h"
 #include "env/trace/notices.h"
 #include "env/trace/sacct_lines.h"
+#include "experiments/least_cluster.h"
 
 namespace yard::whatif {
 namespace {
@@ -43,22 +42,6 @@ Counts count(const Trace& trace) {
   return out;
 }
 
-// By the log's own starts and ends; where no end is logged, by run times.
-int64_t most_gpus_at_once(const Trace& trace) {
-  std::vector<std::pair<int64_t, int64_t>> changes;  // when, GPUs; at one moment ends come first
-  for (const Job& job : trace.jobs) {
-    if (job.logged_start_us < 0) continue;
-    const int64_t end_us =
-        job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
-    changes.emplace_back(job.logged_start_us, job.gpus);
-    changes.emplace_back(end_us, -int64_t{job.gpus});
-  }
-  std::ranges::sort(changes);
-  int64_t now = 0, most = 0;
-  for (const auto& [at_us, gpus] : changes) most = std::max(most, now += gpus);
-  return most;
-}
-
 constexpr const char* kGpusPerNode =
     "where the log counts nodes, --set trace.gpus_per_node=N says how many GPUs each has";
 
@@ -83,7 +66,7 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
                   " is the least that can have run these jobs, and the real one may be larger; "
                   "--cluster says it");
   }
-  if (const int64_t most = most_gpus_at_once(trace);
+  if (const int64_t most = most_gpus_held(trace);
       facts.cluster_gpus > 0 && most > facts.cluster_gpus) {
     out.push_back(fmt::format(
         "jobs of the log held {} GPUs at once, and {} has {}: what is simulated waits longer than "

@@ -76,6 +76,11 @@ TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
               ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
   EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
+  // Between its first start and its last run a requeued job held nothing.
+  trace.jobs[2].logged_start_us = 0;
+  trace.jobs[2].run_us = 100;
+  EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
+              ElementsAre());
 }
 
 // Jobs are counted in the window that is scored, rows in the file.

@@ -317,22 +317,13 @@ void note_limits(const std::vector<std::string>& notes) {
 
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
                    SpeedLevel speeds) {
-  for (const Skipped& what : scenario.trace.skipped) {
-    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
-  }
-  for (const Skipped& what : scenario.trace.notices) {
-    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
+  for (const std::string& line : scenario_notes(scenario, speeds)) {
+    std::fprintf(stderr, "%s\n", line.c_str());
   }
   if (scenario.congestion > 0) {
     std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
                  number_text(scenario.congestion, 3).c_str(), scenario.factor,
                  load_text(scenario.load).c_str());
-  }
-  for (const std::string& note : type_notes(scenario)) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
-  }
-  if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
   }
   if (!has_limits(scenario.trace)) {
     std::vector<const Contestant*> all;
