@@ -1,11 +1,11 @@
-// Learner `actor-critic`: a policy gradient against a learned value, from a replay.
+// Learner `actor-critic`: policy gradient with a learned value baseline, from a replay buffer.
 //   L = -min(w, c) A log pi(a | s) - c_h H(pi) + c_v (V - R)^2 / 2
 //   R = sum_k g_k r_k + g_n V'(s_n),   A = R - V(s),   w = pi(a | s) / mu(a | s)
-// mu acted, some updates ago, exploring or not. The papers that this is the learner of (Bao, Peng
-// and Wu, "Deep learning-based job placement in distributed machine learning clusters", INFOCOM
-// 2019; Peng et al., DL2, 2021) replay without w; truncated as here, samples that the policy has
-// moved away from count less and none counts more than c times (Espeholt et al., "IMPALA", 2018,
-// section 4.1). With c = 0 there is no w. V' is the average of weights that a training keeps.
+// mu is the behaviour policy of some updates ago, with exploration. The papers which this follows
+// (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine learning clusters",
+// INFOCOM 2019; Peng et al., DL2, 2021) replay without w. The truncated w weighs samples down which
+// the policy has moved away from, and bounds each weight by c (Espeholt et al., "IMPALA", 2018,
+// section 4.1). c = 0 disables w. V' is the critic of the moving average of weights.
 #include "agents/choices.h"
 #include "agents/replay.h"
 

@@ -1,6 +1,6 @@
-// What can be trained: the worlds of a task, and how trained weights become a policy. An agent is
-// one class that shows rows and takes choices (env/task/row_task.h); one that needs more, such as
-// actions on the device, is a file here that enters itself into the registry (see pilot.cc).
+// What can be trained: the environments of an agent, and how trained weights become a policy. Most
+// agents are one class in env/task/row_task.h. An agent which needs more, such as actions on the
+// device, has a file here and registers itself (see pilot.cc).
 #pragma once
 
 #include <memory>
@@ -26,17 +26,17 @@ class Agent {
   virtual std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
                                          const WorldsOptions& options) const = 0;
   virtual Checkpoint checkpoint(const Trained& trained) const = 0;
-  // The heuristic that training begins with, and that validation compares with.
+  // The expert: training starts from its decisions, and validation compares with it.
   virtual std::unique_ptr<Policy> heuristic() const = 0;
   virtual std::string heuristic_name() const = 0;  // for messages: "las", "srsf-history"
 };
 
-// Of agents that come with a file here. There are others, of one class: go by the functions below.
+// Holds only the agents which have a file here. Use the functions below to reach all agents.
 using AgentRegistry = Registry<Agent>;
 
-// Of both kinds, sorted.
+// Names of all agents, sorted.
 std::vector<std::string> agent_names();
-// Throw InputError where nothing has the name, or it refuses its settings.
+// Throw InputError if no agent has this name. make_agent() also throws if a setting is invalid.
 Agent::Info agent_info(const std::string& name);
 std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings);
 

@@ -11,7 +11,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Calls does(b, from, to) with the choices of each sample.
+// Calls does(b, from, to) with the range of choices of each sample b.
 template <class Does>
 void for_samples(const torch::Tensor& offset, const Does& does) {
   const int64_t* at = numbers<int64_t>(offset);
@@ -20,7 +20,7 @@ void for_samples(const torch::Tensor& offset, const Does& does) {
 
 }  // namespace
 
-// log pi_i = l_i - log sum_k exp l_k, the largest taken out first.
+// log pi_i = l_i - log sum_k exp l_k, with the largest logit subtracted first for stability.
 torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
   const auto in = dense(logits), out = torch::empty_like(in);
   const float* l = numbers(in);
@@ -73,7 +73,7 @@ struct Choose : torch::autograd::Function<Choose> {
                                const torch::Tensor& action, const torch::Tensor& offset) {
     const auto log_prob = log_probs(logits, offset);
     const auto taken = torch::empty({action.numel()}), entropy = torch::empty_like(taken);
-    const auto place = torch::empty_like(action);  // of the action among all choices
+    const auto place = torch::empty_like(action);  // index of the action among all choices
     const float* lp = numbers(log_prob);
     const int64_t* asked = numbers<int64_t>(action);
     int64_t* at = numbers<int64_t>(place);

@@ -1,11 +1,10 @@
-// Learner `clone`: behaviour cloning. The teacher decides, and the policy learns to say what it
-// did:
+// Learner `clone`: behaviour cloning. The expert acts, and the policy learns its actions:
 //   L = -log pi(a_T | s) - c_h H(pi)
-// (Pomerleau, "ALVINN", 1989: maximum likelihood of the teacher's actions in the states that it
-// visits). The entropy bonus keeps a clone that is to be trained on from being so sure of itself
-// that nothing else is tried (Pereyra et al., "Regularizing neural networks by penalizing confident
-// output distributions", 2017): at its optimum, what the teacher does leads every other choice by a
-// logit of g with c_h pi(a_T) g = 1.
+// (Pomerleau, "ALVINN", 1989: maximum likelihood of the expert's actions in the states that it
+// visits). The entropy bonus keeps a clone from becoming too certain to explore in later training
+// (Pereyra et al., "Regularizing neural networks by penalizing confident output distributions",
+// 2017). At the optimum, the expert's action leads every other choice by a logit of g with c_h
+// pi(a_T) g = 1.
 #include "agents/choices.h"
 #include "agents/learner.h"
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kActStream = 1;
 constexpr size_t kGoldenStates = 64;
-constexpr int64_t kRowsAtOnce = 3072;  // of a thread
+constexpr int64_t kRowsAtOnce = 3072;  // per thread
 
 void append(std::vector<float>& to, const torch::Tensor& values) {
   const auto flat = values.contiguous();
@@ -42,9 +42,9 @@ bool Collector::teacher_decides(int world) const {
   return wants_.teacher_acts || (wants_.teacher_leads && world % config_.group == 0);
 }
 
-// What the network makes of what worlds see now, one after the other.
+// Network outputs for the current observations of some environments, in order.
 struct Collector::Outlook {
-  std::vector<float> log_prob, value;  // (R + B) of choices, (B) where there is a critic
+  std::vector<float> log_prob, value;  // (R + B) of choices, (B) with a critic
 };
 
 Collector::Outlook Collector::judge(std::span<const int32_t> worlds) {
@@ -54,7 +54,7 @@ Collector::Outlook Collector::judge(std::span<const int32_t> worlds) {
   const std::vector<Part> parts = parts_of(rows, kRowsAtOnce);
   std::vector<std::pair<torch::Tensor, torch::Tensor>> judged(parts.size());
   threads_.each(static_cast<int>(parts.size()), [&](int part) {
-    const torch::NoGradGuard no_grad;  // of this thread
+    const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     const RaggedBatch batch = present_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
     const auto [logits, value] =
@@ -151,8 +151,8 @@ std::vector<int64_t> Collector::samples_to_learn() const {
   return out;
 }
 
-// What a truncated episode would still have been worth: the value of what it saw last. `active`
-// took part in the step, theirs are the last samples.
+// Stores the value of the final observation of each truncated episode, to bootstrap from. The last
+// samples of the rollout are those of `active`.
 void Collector::add_final_values(std::span<const int32_t> active) {
   rollout_.final_value.resize(rollout_.world.size(), 0);
   const auto ending = worlds_.sight().ending;
@@ -166,7 +166,7 @@ void Collector::add_final_values(std::span<const int32_t> active) {
   }
 }
 
-// One state a step, of another world each time, so that golden states differ.
+// Adds one state per step, each from another environment, so that golden states differ.
 void Collector::record_golden(std::vector<GoldenState>& golden) const {
   const WorldsShape shape = worlds_.shape();
   const WorldsSight sight = worlds_.sight();

@@ -1,5 +1,5 @@
-// Plays the worlds by the network, or by the task's heuristic where a learner wants that, and
-// writes down what happened.
+// Steps the environments with the network's actions, or with the expert's where the learner
+// requires it, and records the rollout.
 #pragma once
 
 #include "agents/learner.h"
@@ -12,26 +12,25 @@ namespace yard {
 struct CollectorConfig {
   uint64_t seed = 1;
   int group = 1;
-  int first_world = 0, all_worlds = 1;  // of all ranks
-  bool may_be_interrupted = true;       // half way; else whoever calls asks between updates
+  int first_world = 0, all_worlds = 1;  // over all ranks
+  bool may_be_interrupted = true;       // during a rollout; else the caller checks between updates
 };
 
 class Collector {
  public:
-  // Requires: worlds, network and threads outlive it.
-  // `learner`, too.
+  // Requires: worlds, network, learner, threads and profile outlive it.
   Collector(Worlds& worlds, Network& network, const Learner& learner, const CollectorConfig& config,
             ThreadPool& threads, Profile& profile);
 
-  // Forgets what no replay keeps: to be called before an update begins.
+  // Drops the samples which no replay buffer keeps. Call it before each update.
   void trim();
 
-  // Plays the experience of update `number`, behind what a replay keeps. Throws Interrupted, the
-  // worlds then stand somewhere in it. Where `golden` is given, it takes some of the states that
-  // are seen.
+  // Collects the samples of update `number` and appends them to the replayed ones. Throws
+  // Interrupted; the environments then stay at an arbitrary step. If `golden` is not null, some of
+  // the observed states are added to it.
   void collect(int number, std::vector<GoldenState>* golden);
 
-  // Of the last collect(): forgets it; its samples.
+  // Discards the samples of the last collect(). The counts below refer to these samples.
   void take_back() {
     rollout_.cut(kept_);
     mean_jcts_s_.clear();
@@ -41,9 +40,9 @@ class Collector {
 
   Rollout& rollout() { return rollout_; }
   const Rollout& rollout() const { return rollout_; }
-  std::vector<float> last_values();               // (N) of what each world sees now
-  std::vector<int64_t> samples_to_learn() const;  // all new ones but those of a leading teacher
-  double agreed() const { return agreed_; }       // decisions that were what the heuristic would do
+  std::vector<float> last_values();               // (N) values of the current observations
+  std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
+  double agreed() const { return agreed_; }       // decisions equal to the expert's
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:
@@ -61,12 +60,12 @@ class Collector {
   ThreadPool& threads_;
   Profile& profile_;
   Rollout rollout_;
-  int64_t kept_ = 0, kept_rows_ = 0;  // of earlier updates
+  int64_t kept_ = 0, kept_rows_ = 0;  // from earlier updates
   std::vector<double> mean_jcts_s_;
   double agreed_ = 0;
 };
 
-// The network's logits for a state (A), masked where it is.
+// Returns the network's logits for a state (A), masked where the action mask is 0.
 std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenState& state);
 
 }  // namespace yard

@@ -1,6 +1,6 @@
-// One process that trains, or many that train one network together: each plays its own worlds, and
-// what they add up is the same on all of them. Every call is collective: all ranks make it, in the
-// same order. Where another rank is gone, calls throw RunError within seconds.
+// Collective operations of the processes (ranks) which train one network together. Each rank steps
+// its own environments. Every rank must make the same calls in the same order. If a rank is gone,
+// the calls of the others throw RunError within seconds.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // Replaces every value by its sum over the ranks, the same bits on all of them.
+  // Replaces each value by its sum over all ranks. The result is bit-identical on all ranks.
   virtual void sum(std::span<float> values) = 0;
   virtual void sum(std::span<double> values) = 0;
 
-  // Returns what rank 0 handed in.
+  // Returns the bytes which rank 0 passed.
   virtual std::string broadcast(std::string bytes) = 0;
 
-  // Returns what each rank handed in, on rank 0; elsewhere nothing.
+  // Returns the bytes which each rank passed, by rank, on rank 0; elsewhere an empty vector.
   virtual std::vector<std::string> gather(std::string bytes) = 0;
 };
 
-// A process by itself.
+// Returns the communicator of a single process.
 std::unique_ptr<Communicator> alone();
 
 }  // namespace yard

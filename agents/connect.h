@@ -1,4 +1,4 @@
-// Processes find each other and become ranks that train together.
+// Rendezvous of the processes which train together.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@ namespace yard {
 
 struct ConnectOptions {
   std::chrono::milliseconds meet_within = std::chrono::minutes(5);
-  // A rank that ends or is killed is noticed at once; one that hangs, or whose host is cut off,
-  // after this long. Rank 0 validates meanwhile.
+  // How long a rank may stay silent. A rank which exits or is killed is noticed at once; this limit
+  // catches one which hangs or loses its network. Other ranks wait while rank 0 validates.
   std::chrono::milliseconds answer_within = std::chrono::minutes(30);
 };
 
-// Throws RunError when the others do not come.
+// Throws RunError if the other ranks do not connect in time.
 std::unique_ptr<Communicator> connect(const Rank& rank, const ConnectOptions& options = {});
 
 }  // namespace yard

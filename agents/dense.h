@@ -1,4 +1,4 @@
-// Numbers of tensors for loops of our own.
+// Access to the memory of a tensor.
 #pragma once
 
 #include <torch/torch.h>
@@ -7,10 +7,10 @@
 
 namespace yard {
 
-// The same numbers, one after the other, without a gradient.
+// Returns the same values as a contiguous tensor without gradients.
 inline torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
 
-// Requires: they lie one after the other.
+// Requires: `t` is contiguous.
 template <class T = float>
 T* numbers(const torch::Tensor& t) {
   YARD_CHECK(t.is_contiguous(), "numbers one after the other");

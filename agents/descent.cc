@@ -6,8 +6,8 @@
 namespace yard {
 namespace {
 
-// Rows of a piece of a minibatch: more take memory for nothing, and leave threads nothing to do;
-// with fewer, what LibTorch takes for each operation counts.
+// Rows per part of a minibatch. Larger parts waste memory and leave threads idle; with smaller ones
+// LibTorch's overhead per operation dominates.
 constexpr int64_t kRowsAtOnce = 12288;
 constexpr size_t kPiecesAtOnce = 64;
 
@@ -27,13 +27,13 @@ torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t
 
 }  // namespace
 
-// What some samples of a minibatch come to.
+// Gradient and loss sums of part of a minibatch.
 struct Descent::Slope {
-  torch::Tensor numbers;  // (weights + 2 + figures) the gradient, the loss, the divergence, figures
+  torch::Tensor numbers;  // (weights + 2 + figures): gradient, loss, KL, figures
   std::vector<const char*> figures;
 };
 
-// What the steps of an update add up to, over all ranks.
+// Sums over the steps of an update and over all ranks.
 struct Descent::Sums {
   double samples = 0, kl = 0, largest_norm = 0, last_kl = 0;
   std::vector<std::pair<const char*, double>> figures;
@@ -52,7 +52,7 @@ Descent::Descent(Network& network, const DescentConfig& config, ThreadPool& thre
   for (auto& p : parameters_) p.mutable_grad() = torch::zeros_like(p);
 }
 
-// `moment`: count, sum and sum of squares of the advantages of the minibatch it is from.
+// `moment`: count, sum and sum of squares of the advantages in the whole minibatch.
 Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
                              std::span<const int64_t> index, const double* moment) const {
   Minibatch batch;
@@ -70,7 +70,7 @@ Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
   return batch;
 }
 
-// Of the sum of the losses over `count`.
+// Computes the gradient of the sum of the losses divided by `count`.
 Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, double count) const {
   const Loss loss = learner.loss(network_, batch);
   const auto sum = loss.each.sum();
@@ -79,7 +79,7 @@ Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, do
                             /*create_graph=*/false, /*allow_unused=*/true);
   Slope out;
   std::vector<torch::Tensor> all;
-  // Every parameter has its numbers, so that all ranks sum vectors of one length.
+  // Parameters without a gradient get zeros, so that all ranks sum vectors of one length.
   for (size_t i = 0; i < gradient.size(); ++i) {
     all.push_back(gradient[i].defined() ? gradient[i].flatten()
                                         : torch::zeros({parameters_[i].numel()}));
@@ -94,16 +94,16 @@ Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, do
   return out;
 }
 
-// One step down the gradient of the mean loss over a minibatch of all ranks, `index` being this
-// one's part. Returns false, and makes no step, where something is not finite.
+// Makes one gradient step on the mean loss over a minibatch of all ranks; `index` is this rank's
+// share. Returns false, without a step, if a value is not finite.
 bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns& returns,
                    std::span<const int64_t> index, const double* moment, Sums& sums) {
   const double count = moment[0];
-  // In pieces: a loss is a sum over samples. They are added in order, whichever thread made them.
+  // Losses are sums over samples. Parts are added in order, whichever thread computed them.
   const std::vector<Part> parts = parts_of(rollout.rows_of(index), kRowsAtOnce);
   torch::Tensor flat;
   std::vector<const char*> names;
-  // As many at a time as keep threads at work, so that memory does not grow with the minibatch.
+  // Limits the parts in memory: enough to keep the threads busy, whatever the minibatch size.
   for (size_t first = 0; first < parts.size(); first += kPiecesAtOnce) {
     std::vector<Slope> slopes(std::min(kPiecesAtOnce, parts.size() - first));
     threads_.each(static_cast<int>(slopes.size()), [&](int piece) {
@@ -135,7 +135,7 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
     sums.not_finite = name;
     return false;
   }
-  // Detail 11: the norm of all gradients together is cut.
+  // Detail 11: clipping by the global norm of all gradients.
   const double cut = std::min(1.0, config_.max_grad_norm / (norm + 1e-6));
   int64_t from = 0;
   for (auto& p : parameters_) {
@@ -156,7 +156,7 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
   return true;
 }
 
-// Of each part of `order`, over all ranks: count, sum, sum of squares.
+// Count, sum and sum of squares of the advantages in each part of `order`, over all ranks.
 std::vector<double> Descent::advantage_moments(const Returns& returns,
                                                const std::vector<int64_t>& order,
                                                int64_t parts) const {
@@ -182,7 +182,7 @@ UpdateStats Descent::update(const Learner& learner, const Rollout& rollout, cons
   }
   double total[1] = {static_cast<double>(order.size())};
   ranks_.sum(total);
-  // As many steps on every rank, whatever its share; all of about the same size.
+  // All ranks make the same number of steps, whatever their shares, of about equal size.
   const auto parts = std::max<int64_t>(1, std::llround(std::ceil(total[0] / config_.minibatch)));
   const auto size = static_cast<int64_t>(order.size());
   Sums sums;

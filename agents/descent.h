@@ -1,6 +1,6 @@
-// One update: a learner's loss over some experience, made smaller by Adam in shuffled minibatches,
-// on one process or many. On many, each takes its share of every minibatch, and one sum of one flat
-// vector a step makes the gradient that of the whole.
+// One optimiser update: minimises a learner's loss over samples with Adam in shuffled minibatches.
+// With several ranks, each computes its share of every minibatch. One all-reduce of a flat vector
+// per step gives the gradient of the whole minibatch.
 #pragma once
 
 #include "agents/learner.h"
@@ -13,8 +13,8 @@ namespace yard {
 struct UpdateStats {
   std::vector<std::pair<std::string, double>> figures;  // means over the update
   double approx_kl = 0;
-  double grad_norm = 0;    // the largest of a step, before it is cut
-  std::string not_finite;  // what was not; that step and those after it were not made
+  double grad_norm = 0;    // largest of all steps, before clipping
+  std::string not_finite;  // a non-finite value, which ended the update
 };
 
 class Descent {
@@ -22,8 +22,8 @@ class Descent {
   // Requires: the network, the threads and the ranks outlive it.
   Descent(Network& network, const DescentConfig& config, ThreadPool& threads, Communicator& ranks);
 
-  // Learns from the samples `order` of a rollout. `progress` in [0, 1] lowers the step size; `rng`
-  // shuffles.
+  // Learns from the samples `order` of a rollout. The learning rate is multiplied by 1 -
+  // `progress`, which is in [0, 1]. `rng` shuffles.
   UpdateStats update(const Learner& learner, const Rollout& rollout, const Returns& returns,
                      std::vector<int64_t> order, double progress, Rng rng);
 
@@ -48,7 +48,7 @@ class Descent {
   std::vector<torch::Tensor> parameters_;
 };
 
-// How much of the targets' variance the values explain, over all ranks.
+// Returns the share of the targets' variance which the values explain, over all ranks.
 double explained_variance(const std::vector<float>& value, const std::vector<float>& target,
                           const std::vector<int64_t>& samples, Communicator& ranks);
 

@@ -1,5 +1,5 @@
-// Agent `dispatcher`: dispatches jobs, one start or stop at a time, on top of an index of their
-// expected remaining service (env/task/dispatch.h).
+// Agent `dispatcher`: starts and stops one job at a time, with an index of their expected remaining
+// service as prior (env/task/dispatch.h).
 #include "policies/learned/dispatcher.h"
 
 #include <cmath>

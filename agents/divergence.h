@@ -1,5 +1,5 @@
-// Notices that a training has come apart: figures that are not finite, or that stay where no
-// training comes back from.
+// Detects a diverged training: values which are not finite, or which stay beyond a limit from which
+// training does not recover.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@
 namespace yard {
 
 struct Divergence {
-  // In a row: a single update may be far off, the first ones of a critic always are.
+  // A single update may exceed a limit, as the first ones with a critic always do.
   static constexpr int kUpdates = 3;
 
-  int kl = 0, explained_variance = 0;  // updates in a row beyond the limit
+  int kl = 0, explained_variance = 0;  // consecutive updates beyond the limit
 
-  // Returns why training should stop, empty: it should not. `explained`: nothing without a critic.
+  // Returns why training should stop, or an empty string. `explained` is null without a critic.
   std::string look(const TrainConfig& config, double approx_kl, const double* explained);
 
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(Divergence, kl, explained_variance)

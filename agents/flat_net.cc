@@ -1,5 +1,5 @@
-// The network `flat` (policies/learned/flat.cc has its equations) for training: one trunk for
-// policy and critic, whose value is one more output.
+// The network `flat` (policies/learned/flat.cc has its equations) for training: policy and critic
+// share one trunk, and the value is one more output.
 // Dims: B samples, R rows of all samples together, H hidden units.
 #include "agents/flat_rows.h"
 #include "agents/mlp.h"
@@ -33,7 +33,7 @@ class FlatNet final : public Network {
     const int64_t h = config_.hidden;
     window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
     trunk_ = register_module("trunk", cut_layers({h, h}));
-    // Zero: training begins exactly at the prior.
+    // Zero: the untrained policy equals the prior.
     scores_ = register_module("scores", orthogonal_linear(h, shape.actions(), 0.0, true));
     value_ = register_module("value", orthogonal_linear(h, 1, 1.0, true));
   }

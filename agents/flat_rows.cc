@@ -14,11 +14,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Samples of one product. They have about as many rows, so that little of it is empty.
+// Samples per product. Samples of similar length share a product, so that little padding is needed.
 constexpr int64_t kBlockSamples = 128;
 
-// Calls does(samples, x) for blocks of samples from those with the fewest rows on, x their rows one
-// after the other, as wide as the most rows of a block.
+// Calls does(samples, x) for blocks of samples in the order of their length. x holds their rows,
+// each sample padded to the longest of the block.
 template <class Does>
 void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Does& does) {
   const int64_t f = rows.size(1), samples = offset.numel() - 1;

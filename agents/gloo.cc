@@ -1,4 +1,4 @@
-// Many processes by c10d and Gloo. Only c10d's classes are used, which LibTorch 1.13 and 2 share.
+// Communicator by c10d and Gloo. Uses only classes of c10d which LibTorch 1.13 and 2 share.
 #include <netdb.h>
 #include <sys/socket.h>
 #include <torch/torch.h>
@@ -16,8 +16,8 @@
 namespace yard {
 namespace {
 
-// The address by which this host reaches `host`: the one by which the others reach it, too. A
-// datagram's socket that is connected has one, and nothing is sent.
+// Returns the address of this host on the route to `host`, at which the other ranks reach it. A
+// connected datagram socket has this address; nothing is sent.
 std::string address_towards(const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
@@ -63,7 +63,7 @@ class Gloo final : public Communicator {
   Gloo(const Rank& rank, const ConnectOptions& options) : rank_(rank) {
     attempt("is waited for in vain", [&] {
       store_ = open_store(rank, options.meet_within);
-      // Gloo has one patience for everything: whether all are there is asked before.
+      // Gloo has a single timeout. To wait for missing ranks with another one, ask the store first.
       if (store_->add("here", 1) == rank.size) store_->set("all", std::vector<uint8_t>{1});
       store_->wait({"all"}, options.meet_within);
       auto gloo = c10d::ProcessGroupGloo::Options::create(options.answer_within);
@@ -135,7 +135,7 @@ class Gloo final : public Communicator {
     });
   }
 
-  // Gloo's and c10d's exceptions say where in Gloo it happened; ours says what.
+  // Exceptions of Gloo and c10d name a place in Gloo; ours names the problem.
   template <class F>
   void attempt(const char* what, F&& f) const {
     std::string why;

@@ -1,5 +1,5 @@
-// Learner `group`: a policy gradient without a critic. Several worlds play the same jobs, and each
-// decision is compared with what the others earned from the same moment on:
+// Learner `group`: policy gradient without a critic. Several environments play the same jobs, and
+// the baseline of a decision is the return of the others from the same moment on:
 //   L = surrogate(A),   A_i = G_i - mean_m G_m(t_i)
 // (Mao et al., "Learning scheduling algorithms for data processing clusters", 2019, section 5.3;
 // group_advantages() in returns.h).

@@ -1,5 +1,5 @@
-// The network `job-scorer` (policies/learned/job_scorer.h has its equations) for training, with the
-// critic beside it.
+// The network `job-scorer` (policies/learned/job_scorer.h has its equations) for training, with a
+// critic.
 // Dims: B samples, R rows of all samples together, F, C features, H hidden.
 #include <cmath>
 
@@ -33,7 +33,7 @@ class JobScorerNet final : public Network {
   Config config_;
   torch::nn::Linear w1_job_{nullptr}, w1_cluster_{nullptr}, w2_{nullptr}, w3_{nullptr};
   torch::nn::Linear w4_pool_{nullptr}, w4_cluster_{nullptr}, w5_{nullptr};
-  // The critic shares nothing: v1 scores rows, v2 reads their sum and the cluster.
+  // The critic has its own layers: v1 embeds rows, v2 reads their sum and the cluster.
   torch::nn::Linear v1_job_{nullptr}, v1_cluster_{nullptr}, v2_pool_{nullptr}, v2_cluster_{nullptr};
   torch::nn::Linear v3_{nullptr};
 };
@@ -47,7 +47,7 @@ void JobScorerNet::make_layers(const WorldsShape& shape) {
   w1_job_ = layer("w1_job", f, h, relu, true);
   w1_cluster_ = layer("w1_cluster", c, h, relu, false);
   w2_ = layer("w2", h, h, relu, true);
-  // Zero: training begins exactly at the prior.
+  // Zero: the untrained policy equals the prior.
   w3_ = layer("w3", h, 1, 0.0, true);
   w4_pool_ = layer("w4_pool", h, h, relu, true);
   w4_cluster_ = layer("w4_cluster", c, h, relu, false);
@@ -78,13 +78,13 @@ torch::Tensor JobScorerNet::logits_of(const RaggedBatch& batch, const torch::Ten
 
 torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tensor& x,
                                      const torch::Tensor& c) {
-  // A sum, since the cost to come grows with the number of jobs.
+  // A sum, since the future cost grows with the number of jobs.
   const auto sum =
       sum_rows(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
   return v3_->forward(cut_lines(sum, v2_pool_, c, v2_cluster_)).squeeze(-1);
 }
 
-// Layers with one output are vectors: flatten() is the weight itself, seen so.
+// A layer with one output is a vector in the checkpoint; flatten() is a view of its weight.
 NamedTensors JobScorerNet::policy() const {
   return {{"w1_job", w1_job_->weight},
           {"w1_cluster", w1_cluster_->weight},

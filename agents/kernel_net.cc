@@ -1,6 +1,6 @@
 // The network `kernel` (policies/learned/kernel.cc has its equations) for training, with
-// RLScheduler's critic: a net over all rows at their places (Zhang et al., SC 2020, section 4.2).
-// Dims: B samples, R rows of all samples together, J rows a sample at most, F, C features.
+// RLScheduler's critic: a net over the window of all rows (Zhang et al., SC 2020, section 4.2).
+// Dims: B samples, R rows of all samples together, J rows per sample at most, F, C features.
 #include "agents/choices.h"
 #include "agents/mlp.h"
 
@@ -32,7 +32,7 @@ class KernelNet final : public Network {
   void make_layers(const WorldsShape& shape) override {
     const int64_t c = shape.cluster_features;
     kernel_ = register_module("kernel", cut_layers({shape.row_features + c, 32, 16, 8}));
-    // Zero: training begins exactly at the prior.
+    // Zero: the untrained policy equals the prior.
     score_ = register_module("score", orthogonal_linear(8, 1, 0.0, true));
     nothing_ = register_module("nothing", orthogonal_linear(c, 1, 0.0, true));
     window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));

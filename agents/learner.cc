@@ -4,8 +4,8 @@
 
 namespace yard {
 
-// Inverse of the cumulative distribution; rounding can leave the number drawn beyond it, then the
-// last that is legal.
+// Inverse of the cumulative distribution. If rounding leaves the draw beyond the last probability,
+// returns the last legal action.
 int32_t Learner::pick(const Alternatives& o, Rng& rng) const {
   const double u = rng.uniform();
   int32_t last = o.nothing;

@@ -1,8 +1,7 @@
-// How experience becomes a better policy: which experience it takes, how good each decision in it
-// was, and what is minimised; and, where it is no draw from the policy, what is tried. A learner is
-// one file: a class that enters itself into the registry (see ppo.cc); collecting, descending the
-// gradient and saving are not its business.
-// Dims: I samples, N worlds, B samples of a minibatch.
+// An RL algorithm: which experience it needs, how it computes advantages and targets, its loss, and
+// how it explores if it does not sample from the policy. A learner is one file with a class which
+// registers itself (see ppo.cc). Collecting, optimising and saving are done elsewhere.
+// Dims: I samples, N environments, B samples of a minibatch.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +17,25 @@
 
 namespace yard {
 
-// What the worlds went through between two updates, and before it what a replay has kept.
+// The samples collected for an update, preceded by those which a replay buffer kept.
 struct Experience {
   Rollout& rollout;
   std::span<const float>
-      last_value;  // (N) of what each world sees now; empty without critic, or with replay
+      last_value;  // (N) values of current observations; empty without critic or with replay
   int worlds, group;
   double horizon_s, reward_scale;
   Communicator& ranks;
-  Network &network, &follower;  // as it is; the average of its weights over the last updates
+  Network &network, &follower;  // current weights; their moving average (target network)
   ThreadPool& threads;
   Rng rng;
 };
 
-// What one world may do now. Rows are R, and what is drawn or said is a row or `nothing`.
+// The actions of one environment at one decision: R rows, then the no-op.
 struct Alternatives {
-  std::span<const float> log_prob;  // (R + 1) of the network: of each row, then of doing nothing
+  std::span<const float> log_prob;  // (R + 1) under the policy: rows, then the no-op
   const uint8_t* mask;              // by action
-  int32_t nothing;                  // the action
-  const uint8_t* hints = nullptr;   // by action: worth trying; null: nobody asked
+  int32_t nothing;                  // index of the no-op
+  const uint8_t* hints = nullptr;   // exploration mask by action; null: not requested
 
   int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
   int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
@@ -45,14 +44,14 @@ struct Alternatives {
   }
 };
 
-// What a world does, and how likely it was to.
+// A sampled action and its log-probability.
 struct Acted {
   int32_t action;
   float log_prob;
 };
 
-// Job-aware exploration (Bao, Peng and Wu, Harmony, INFOCOM 2019; Peng et al., DL2, TPDS 2021), of
-// learners that have settings.
+// Settings of job-aware exploration (Bao, Peng and Wu, Harmony, INFOCOM 2019; Peng et al., DL2,
+// TPDS 2021).
 struct ExploreConfig {
   double explore = 0;
 
@@ -65,18 +64,18 @@ struct ExploreConfig {
 struct Minibatch {
   RaggedBatch seen;
   torch::Tensor action;          // (B) int64
-  torch::Tensor old_log_prob;    // (B)  of the policy when it was made
-  torch::Tensor acted_log_prob;  // (B)  of what acted, which may explore: mu
+  torch::Tensor old_log_prob;    // (B)  of the policy at collection
+  torch::Tensor acted_log_prob;  // (B)  of the behaviour policy mu, which may explore
   torch::Tensor advantage;       // (B)  normalised over the minibatch of all ranks
   torch::Tensor target;          // (B)  for the critic; undefined without one
-  torch::Tensor teacher;         // (B) int64  what the task's heuristic would do
+  torch::Tensor teacher;         // (B) int64  the expert's action
 };
 
 struct Loss {
-  torch::Tensor each;  // (B) minimised in the mean
-  // (B) how far the policy is from the one that acted; undefined: no update stops early for it.
+  torch::Tensor each;  // (B) its mean is minimised
+  // (B) divergence from the policy at collection; undefined: it never stops an update early.
   torch::Tensor kl;
-  std::vector<std::pair<const char*, torch::Tensor>> figures;  // (B) each; their means are reported
+  std::vector<std::pair<const char*, torch::Tensor>> figures;  // (B) each; logged as means
 };
 
 class Learner {
@@ -87,32 +86,32 @@ class Learner {
     std::vector<Field> (*settings)();
   };
   struct Wants {
-    int steps = 0;              // decisions a world between updates; 0: an episode each
-    bool critic = false;        // values of what was seen
-    bool groups = false;        // neighbouring worlds that play the same jobs
-    bool teacher_acts = false;  // the heuristic decides, in all worlds
+    int steps = 0;              // decisions per environment between updates; 0: whole episodes
+    bool critic = false;        // value estimates of the observations
+    bool groups = false;        // neighbouring environments replay the same jobs
+    bool teacher_acts = false;  // the expert decides, in all environments
     bool teacher_leads =
-        false;           // it decides in the first world of each group, which is not learned from
-    int replay = 0;      // samples that are kept beyond their update
-    double explore = 0;  // how often what is hinted at is tried
+        false;           // expert decides in the first environment of each group; not learned from
+    int replay = 0;      // samples kept for later updates
+    double explore = 0;  // share of decisions drawn from the exploration mask
   };
 
   virtual ~Learner() = default;
   virtual Wants wants() const = 0;
-  // What is done, one of the legal actions: where none of them is hinted at, what pick() says, else
-  // with probability e = wants().explore one of the hinted ones, all alike likely. Returns with it
-  // log mu(a), for learners that pick() by the policy pi:
-  //   mu = (1 - e) pi + e h,   h = 1 / hints of what is hinted at, else 0
+  // Samples a legal action. If the exploration mask has no legal action, returns that of pick().
+  // Otherwise one of these is drawn uniformly with probability e = wants().explore, else pick() is
+  // used. If pick() samples from pi, the log-probability returned is log mu(a):
+  //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
   Acted act(const Alternatives& options, Rng& rng) const;
   virtual Returns judge(const Experience& experience) = 0;
   virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
 
-  // What it remembers from update to update, beside the network.
+  // State carried from update to update, apart from the network.
   virtual std::string save() const { return {}; }
   virtual void restore(const std::string&) {}
 
  protected:
-  // One of the actions that are legal: unless overridden, drawn from the policy.
+  // Returns a legal action. The default samples from the policy.
   virtual int32_t pick(const Alternatives& options, Rng& rng) const;
 };
 

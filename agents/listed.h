@@ -1,4 +1,4 @@
-// The learners and networks that are registered, for whoever reads settings without LibTorch.
+// Lists registered learners and networks with their settings, without LibTorch headers.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Listed {
 std::vector<Listed> listed_learners();
 std::vector<Listed> listed_networks();
 
-// Throws InputError when learner or network is unknown, refuses its settings, or does not go
-// together with the rest of `config` on so many ranks.
+// Throws InputError if the learner or the network is unknown, refuses its settings, or does not fit
+// the rest of `config` on `ranks` ranks.
 void check_training(const TrainConfig& config, const Settings& learner, const Settings& network,
                     int ranks);
 

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// Dims: N worlds, I steps, E episodes of one way through.
+// Dims: N environments, I steps, E episodes in one pass over the log.
 class LogWorlds final : public Worlds {
  public:
   LogWorlds(const RecordedChoices& choices, const WorldsOptions& options)
@@ -34,7 +34,7 @@ class LogWorlds final : public Worlds {
   WorldsShape shape() const override { return choices_.shape; }
   int count() const override { return static_cast<int>(worlds_.size()); }
 
-  // Nobody is cut off: what was seen last is never asked for, so the present sight stands in.
+  // No episode is truncated. Final observations are never read, so the current ones stand in.
   WorldsSight sight() const override {
     return {jobs_,   cluster_, mask_,   prior_, rows_,    suggested_,
             reward_, dt_s_,    ending_, jobs_,  cluster_, rows_};
@@ -111,13 +111,13 @@ class LogWorlds final : public Worlds {
 
  private:
   struct World {
-    int64_t episode = 0;  // how many-th
+    int64_t episode = 0;  // its number, from 0
     int64_t done = 0;     // steps of it
     int64_t waits = 0;    // 1: for begin_episodes()
   };
 
-  // The step with which the world's episode begins. Where the steps are no whole number of
-  // episodes, the last one goes on with the first steps.
+  // The first step of the environment's episode. If the steps make no whole number of episodes, the
+  // last episode continues with the first steps.
   int64_t first(size_t n) const {
     const int64_t episodes = (choices_.size() + length_ - 1) / length_;  // E
     const int64_t number = worlds_[n].episode * count() + static_cast<int64_t>(n);

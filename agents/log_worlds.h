@@ -1,5 +1,5 @@
-// Recorded decisions as worlds: they show what was seen, one step after the other, and suggest what
-// was done; what is done here changes nothing. For learners that let the teacher act.
+// Recorded decisions as environments: each step shows the next observation with the recorded action
+// as the expert's. Actions passed to step() are ignored. For learners in which the expert acts.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace yard {
 
-// An episode is as many steps as options.episode_jobs says, one after the other. The worlds'
-// episodes go side by side through all steps, and begin elsewhere on every new way through.
+// An episode has options.episode_jobs consecutive steps. The environments take successive episodes;
+// each further pass over the log starts at another random offset.
 // Requires: `choices` outlives the worlds and has a step; one rank.
 std::unique_ptr<Worlds> make_log_worlds(const RecordedChoices& choices,
                                         const WorldsOptions& options);

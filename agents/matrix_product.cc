@@ -28,8 +28,7 @@ double matrix_product_flop_per_s(int threads) {
   for (int t = 0; t < threads; ++t) all.emplace_back(multiply);
   double best = 0;
   for (int i = 0; i < kRounds; ++i) {
-    // Before they are let go: afterwards they may leave this thread no core to look at the clock
-    // on.
+    // Read the clock before releasing the threads: afterwards they may leave no core for this one.
     const auto begin = std::chrono::steady_clock::now();
     together.arrive_and_wait();
     together.arrive_and_wait();

@@ -1,11 +1,11 @@
-// What the machine makes of a plain matrix product, for benchmarks to be compared with; apart, so
-// that a program need not read LibTorch's headers.
+// Measures the machine's speed in plain matrix products, as a reference for benchmarks. Does not
+// include LibTorch's headers.
 #pragma once
 
 namespace yard {
 
-// Floating-point operations a second of products of two float32 matrices, 1024 each way, one on
-// each of so many threads at once; the best of five.
+// Returns floating-point operations per second of float32 products of 1024 x 1024 matrices, one on
+// each of `threads` threads at once. Takes the best of five measured runs.
 double matrix_product_flop_per_s(int threads);
 
 }  // namespace yard

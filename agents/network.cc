@@ -90,8 +90,7 @@ void Network::fit_normaliser(const RaggedBatch& batch, Communicator& ranks) {
     const auto first = moments.slice(0, 0, f) / n;
     const auto sd = (moments.slice(0, f, 2 * f) / n - first.pow(2)).clamp_min(0).sqrt();
     mean.copy_(first);
-    // A feature that never varied stays as it is: dividing by almost nothing would blow it up
-    // later.
+    // A constant feature stays unscaled: division by a tiny deviation would blow it up later.
     scale.copy_(torch::where(sd > 1e-3, 1 / sd, torch::ones_like(sd)));
   };
   fit(batch.jobs, job_mean_, job_scale_);

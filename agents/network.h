@@ -1,6 +1,6 @@
-// What is trained: scores for the rows of a decision, and a value for the whole of it. A network is
-// one file: a class that enters itself into the registry (see job_scorer_net.cc). Rows of all
-// samples lie in one tensor, so that only rows that exist are computed; so do choices (choices.h).
+// A trainable network: scores for the rows of a decision, and a value of the state. A network is
+// one file with a class which registers itself (see job_scorer_net.cc). Rows of all samples share
+// one tensor without padding; choices.h describes the layout of choices.
 // Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace yard {
 
-// What the network sees of B decisions.
+// Observations of B decisions, packed without padding.
 struct RaggedBatch {
   torch::Tensor jobs;     // (R, F)
   torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
-  torch::Tensor count;    // (B, 1)     rows a sample, at least 1
+  torch::Tensor count;    // (B, 1)     rows of a sample, at least 1
   torch::Tensor cluster;  // (B, C)
-  torch::Tensor prior;    // (R + B)    of choices; very low where one is illegal
+  torch::Tensor prior;    // (R + B)    logits; very low where an action is illegal
 };
 
-// What a network makes of B decisions; what was not asked for is undefined.
+// Network outputs for B decisions. Heads which were not requested are undefined.
 struct Judged {
   torch::Tensor logits;  // (R + B) prior + scores
   torch::Tensor value;   // (B)
@@ -43,25 +43,24 @@ class Network : public torch::nn::Module {
     std::vector<Field> (*settings)();
   };
 
-  // Makes the layers. To be called once, before all else.
+  // Creates the layers. Call it once, before any other function.
   void build(const WorldsShape& shape);
 
   virtual Judged judge(const RaggedBatch& batch, Heads heads) = 0;
   torch::Tensor logits(const RaggedBatch& batch) { return judge(batch, Heads::kPolicy).logits; }
   torch::Tensor value(const RaggedBatch& batch) { return judge(batch, Heads::kValue).value; }
 
-  // The policy's tensors, as its native twin reads them; the critic is not among them.
+  // Returns the policy's tensors for native inference, without the critic's.
   Tensors export_policy() const;
-  // Throws InputError naming `where` when they are another network's.
+  // Throws InputError naming `where` if the tensors do not fit this network.
   void import_policy(const Tensors& tensors, const std::string& where);
 
-  // Standardises features from now on: (x - mean) * scale, the figures taken from `batch` and those
-  // of the other ranks.
+  // Fits the feature normaliser, (x - mean) * scale, to `batch` and the batches of all other ranks.
   void fit_normaliser(const RaggedBatch& batch, Communicator& ranks);
 
  protected:
   virtual void make_layers(const WorldsShape& shape) = 0;
-  // Of the policy by name, beside the normaliser's: what is exported, and written to by an import.
+  // The policy's tensors by name, without the normaliser's. They are exported and imported.
   virtual NamedTensors policy() const = 0;
 
   torch::Tensor standard_jobs(const RaggedBatch& batch) const;     // (R, F)
@@ -79,7 +78,7 @@ using NetworkRegistry = Registry<Network>;
 // detail 2).
 torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool bias);
 
-// Returns the network `name`, built, its weights drawn from `seed`.
+// Returns the network `name`, built, with weights drawn from `seed`.
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
                                       const WorldsShape& shape, uint64_t seed);
 

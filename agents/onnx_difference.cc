@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kNoRuntime = 3;  // the script's exit code
 
-// From a folder's model.onnx and golden.safetensors (tensors.h, golden.h) to answer.safetensors.
+// Reads model.onnx and golden.safetensors (tensors.h, golden.h), writes answer.safetensors.
 constexpr const char* kScript = R"(import json, sys
 try:
     import numpy, onnxruntime
@@ -81,14 +81,14 @@ std::string python() {
 
 OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   if (checkpoint.onnx.empty()) return {{}, "the checkpoint has no model.onnx"};
-  // Never committed, so that it goes away.
+  // Never committed, so that the destructor removes it.
   const AtomicDirectory folder(std::filesystem::temp_directory_path() / "yardmaster-onnx");
   write_file_atomic(folder.path() / "model.onnx", checkpoint.onnx);
   write_file_atomic(folder.path() / "golden.safetensors", to_safetensors(checkpoint.golden));
   write_file_atomic(folder.path() / "run.py", kScript);
   const std::string at = folder.path().string();
   const Ended ended = run_shell("'" + python() + "' '" + at + "/run.py' '" + at + "'");
-  const bool no_python = ended.code == 126 || ended.code == 127;  // as the shell says it
+  const bool no_python = ended.code == 126 || ended.code == 127;  // exit codes of the shell
   if (no_python || ended.code == kNoRuntime) {
     return {{}, python() + " (YARD_ONNX_PYTHON): " + ended.last_line};
   }

@@ -1,5 +1,5 @@
-// A checkpoint's model.onnx under ONNX Runtime, which is a Python package, against the outputs that
-// were recorded with the checkpoint.
+// Runs a checkpoint's model.onnx in ONNX Runtime, a Python package, and compares its outputs with
+// the recorded ones.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 namespace yard {
 
 struct OnnxDifference {
-  std::optional<double> most;  // of any logit of the golden states; none: not checked
+  std::optional<double> most;  // largest, over the logits of all golden states; none: not checked
   std::string about;           // the version of ONNX Runtime, or why it was not checked
 };
 
-// Asks the Python that YARD_ONNX_PYTHON names, else python3. Throws RunError where it has ONNX
-// Runtime, but that does not run the model.
+// Runs the Python which YARD_ONNX_PYTHON names, else python3. Throws RunError if ONNX Runtime is
+// installed but fails to run the model.
 OnnxDifference onnx_difference(const Checkpoint& checkpoint);
 
 }  // namespace yard

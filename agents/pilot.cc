@@ -1,5 +1,5 @@
-// Agent `pilot`, the flagship: which of its options each job takes, or that it waits on, on top of
-// the rule of env/sim/joint.h, whose numbers a search has found.
+// Agent `pilot`, the flagship: chooses an option for each job, or that it waits. Its prior is the
+// rule of env/sim/joint.h, whose parameters a search has tuned.
 #include "policies/learned/pilot.h"
 
 #include <filesystem>

@@ -1,10 +1,9 @@
-// Learner `ppo`: proximal policy optimisation with a critic (Schulman et al. 2017) over ragged
+// Learner `ppo`: proximal policy optimisation with a critic (Schulman et al. 2017) on ragged
 // batches with masked actions.
 //   L = surrogate(A) + c_v (V - R)^2 / 2,   R = A + V_old
-// A by generalised advantage estimation in continuous time, discounted or against the mean reward
-// (returns.h), of rewards as they are or relative to the heuristic's on the same jobs. Details
-// follow Huang et al., "The 37 implementation details of PPO", 2022; those of any gradient descent
-// are in descent.cc.
+// A comes from continuous-time GAE, discounted or for the average reward (returns.h). Rewards are
+// absolute or relative to the expert's on the same jobs. Details follow Huang et al., "The 37
+// implementation details of PPO", 2022; descent.cc has those of the optimiser.
 #include <nlohmann/json.hpp>
 
 #include "agents/surrogate.h"
@@ -75,7 +74,7 @@ class Ppo final : public Learner {
   }
 
  private:
-  // rate <- rate + step (mean reward a second of this experience - rate)
+  // rate <- rate + step (mean reward per second of this rollout - rate)
   void follow_rate(const Experience& e) {
     double sums[2] = {0, 0};  // reward, seconds
     for (const float r : e.rollout.reward) sums[0] += e.reward_scale * r;

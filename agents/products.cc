@@ -36,7 +36,7 @@ void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
   const auto order = [](const Matrix& m) { return m.turned ? 'T' : 'N'; };
   const int64_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
   const int64_t n = b.turned ? b.rows : b.columns;
-  if (m == 0 || n == 0 || k == 0) {  // it refuses matrices without numbers
+  if (m == 0 || n == 0 || k == 0) {  // it refuses empty matrices
     if (into == Into::kEmpty) std::fill_n(c, m * n, 0.0F);
     return;
   }

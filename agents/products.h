@@ -1,5 +1,5 @@
-// Products of matrices so narrow that LibTorch's BLAS, which packs and clears before it multiplies,
-// is slow at them: by oneDNN where it is there, else by LibTorch. Row by row in memory.
+// Products of narrow row-major matrices. LibTorch's BLAS is slow for these, since it packs and
+// clears before it multiplies. Uses oneDNN if available, else LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace yard {
 struct Matrix {
   const float* at;
   int64_t rows, columns;
-  bool turned = false;  // its transpose is meant
+  bool turned = false;  // use its transpose
 
   Matrix transpose() const { return {at, rows, columns, !turned}; }
 };
 
 enum class Into { kEmpty, kSum };
 
-// c = a b (m, n), or c += a b. Requires: a is (m, k) and b (k, n).
+// c = a b (m, n), or c += a b. Requires: a is (m, k) and b is (k, n).
 void multiply(const Matrix& a, const Matrix& b, float* c, Into into = Into::kEmpty);
 
-// What multiply() does where there is no oneDNN.
+// The fallback of multiply() without oneDNN.
 void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Where a training's time goes. One thread enters one stage at a time; what no stage claims is
-// "other".
+// Measures how training time divides into stages. Only one thread may enter stages, one at a time.
+// Time outside all stages counts as "other".
 //   const auto timed = profile.enter(Profile::Stage::kUpdate);
 #pragma once
 
@@ -29,7 +29,7 @@ class Profile {
 
   Timed enter(Stage stage) { return Timed(seconds_[static_cast<size_t>(stage)]); }
 
-  // Of all that passed since this began. Stages in order, then "other".
+  // Returns the seconds of each stage since construction, in order, then of "other".
   std::vector<std::pair<std::string, double>> seconds() const {
     std::vector<std::pair<std::string, double>> out;
     double other = std::chrono::duration<double>(Clock::now() - begin_).count();

@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-constexpr int kPort = 29'500;  // torch's
+constexpr int kPort = 29'500;  // torch's default
 
 class Environment {
  public:
@@ -40,7 +40,7 @@ class Environment {
   const std::function<const char*(const char*)>& get_;
 };
 
-// A port that two jobs on one host hardly share.
+// Returns a port which two jobs on one host are unlikely to share.
 int slurm_port(const Environment& e) {
   return e.has("SLURM_JOB_ID") ? kPort + e.number("SLURM_JOB_ID", 0, INT32_MAX) % 1000 : kPort;
 }
@@ -70,7 +70,7 @@ Rank rank_of_environment(const std::function<const char*(const char*)>& get) {
         e.has("TORCHELASTIC_USE_AGENT_STORE") && e.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     if (out.size > 1) out.host = e.text("MASTER_ADDR");
     out.port = kPort;
-  } else if (e.has("SLURM_STEP_NUM_TASKS")) {  // of srun alone; sbatch's script is no step
+  } else if (e.has("SLURM_STEP_NUM_TASKS")) {  // set by srun only; the sbatch script is no step
     out = e.numbers("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
     if (out.size > 1) out.host = first_slurm_host(e.text("SLURM_STEP_NODELIST"));
     out.port = slurm_port(e);
@@ -78,7 +78,7 @@ Rank rank_of_environment(const std::function<const char*(const char*)>& get) {
     const bool open = e.has("OMPI_COMM_WORLD_SIZE");
     out = open ? e.numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
                : e.numbers("PMI_RANK", "PMI_SIZE");
-    // mpirun names no host: on one machine none is needed, on several it is handed over.
+    // mpirun does not give the host of rank 0. One machine needs none, several need MASTER_ADDR.
     const bool one_machine = open && e.has("OMPI_COMM_WORLD_LOCAL_SIZE") &&
                              e.number("OMPI_COMM_WORLD_LOCAL_SIZE", 1, out.size) == out.size;
     if (one_machine) {

@@ -5,7 +5,7 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 12'288;  // of a part
+constexpr int64_t kRowsAtOnce = 12'288;  // per part
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Learner::Wants ReplayConfig::wants() const {
 Drawn draw_replayed(const Experience& e, const ReplayConfig& config) {
   const Rollout& r = e.rollout;
   const auto chains = r.chains(e.worlds);
-  // Of each sample its world's next, -1: none.
+  // The next sample of the same environment, -1: none.
   std::vector<int64_t> next(static_cast<size_t>(r.size()), -1), known;
   const auto leads_somewhere = [&](size_t i) {
     return r.ending[i] == Ending::kTerminated || (r.ending[i] == Ending::kNone && next[i] >= 0);
@@ -75,7 +75,7 @@ std::vector<Judgement> judge_samples(Network& network, const Rollout& rollout,
   const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsAtOnce);
   std::vector<Judgement> out(parts.size());
   threads.each(static_cast<int>(parts.size()), [&](int part) {
-    const torch::NoGradGuard no_grad;  // of this thread
+    const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     out[i].seen = rollout.batch(std::span(samples).subspan(parts[i].from, parts[i].count));
     out[i].judged = network.judge(out[i].seen, heads);

@@ -1,5 +1,5 @@
-// What learners that replay share: which samples are drawn, and what came of each over the next
-// decisions. Dims: I samples, N worlds.
+// Shared by learners with a replay buffer: draws samples and computes n-step returns.
+// Dims: I samples, N environments.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,25 @@ struct ReplayConfig {
   Learner::Wants wants() const;
 };
 
-// What a decision led to: what was earned over the next `n_step` decisions that let time pass,
-// discounted, and where that ended.
+// The n-step return of a decision: discounted rewards over the next `n_step` decisions which let
+// time pass, and the sample to bootstrap from.
 struct Ahead {
   double reward = 0;
-  double discount = 0;  // of what comes after: 0 where the episode was over
-  int64_t next = -1;    // the sample that follows; -1: none
+  double discount = 0;  // factor of the bootstrap value; 0: the episode terminated
+  int64_t next = -1;    // sample to bootstrap from; -1: none
 };
 
 struct Drawn {
   std::vector<int64_t> sample;
-  std::vector<Ahead> ahead;  // of each
+  std::vector<Ahead> ahead;  // n-step return of each sample
 };
 
-// Draws with replacement from all samples but the newest of each world, of which nobody knows yet
-// what they led to, and the last of episodes that were cut off, of which nobody will; what leads to
-// those is worth what they are worth. Discounts are those of time_aware_gae().
+// Draws with replacement from all samples with a known successor. Excludes the newest sample of
+// each environment and the last of a truncated episode. Returns which reach one bootstrap from its
+// value. Discounts as in time_aware_gae().
 Drawn draw_replayed(const Experience& experience, const ReplayConfig& config);
 
-// What the network makes of samples: `heads` of each, cut into parts for the threads.
+// Network outputs for samples: the `heads` of each, computed in parts on the threads.
 struct Judgement {
   RaggedBatch seen;
   Judged judged;
@@ -47,10 +47,10 @@ std::vector<Judgement> judge_samples(Network& network, const Rollout& rollout,
                                      const std::vector<int64_t>& samples, Heads heads,
                                      ThreadPool& threads);
 
-// The samples that follow those drawn, each once for each that leads there.
+// Returns the bootstrap samples of all draws, in order. A sample appears once per draw.
 std::vector<int64_t> following(const Drawn& drawn);
 
-// R + discount V(next), `values` of what following() names, as targets of the samples drawn.
+// Returns targets R + discount V(next) of the draws; `values` are those of following().
 Returns bootstrapped(const Drawn& drawn, const std::vector<float>& values, int64_t samples);
 
 }  // namespace yard

@@ -1,14 +1,12 @@
-// Meta-learning: weights from which a few updates on one course make a policy that is good there.
+// Meta-learning: finds weights from which a few updates on one course give a good policy for it.
 // First-order MAML in the form of Reptile (Finn, Abbeel and Levine, "Model-agnostic meta-learning
 // for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On first-order
-// meta-learning algorithms", 2018). A task is one course: on it a training of K updates like any
-// other begins with the weights w, its optimiser and learner new, and what it would keep, w_K,
-// draws w along:
+// meta-learning algorithms", 2018). A task is one course. Each task starts from the weights w with
+// a fresh optimiser and learner, runs K updates and yields w_K. The outer step is
 //   w <- w + e (w_K - w),   e falling linearly over the tasks
-// Not RL^2 (Duan et al., 2016), whose policy adapts by what a recurrent memory holds of the
-// decisions before: what is served here remembers nothing of them, and adapting it is a training
-// that has it as its `start`. Of first order, since the second derivatives of a policy gradient are
-// mostly noise.
+// Not RL^2 (Duan et al., 2016), whose policy adapts through a recurrent memory: the policies served
+// here have none. To adapt one, train with it as `start`. First-order, since the second derivatives
+// of a policy gradient are mostly noise.
 #pragma once
 
 #include <memory>
@@ -21,14 +19,14 @@ namespace yard {
 
 class Reptile {
  public:
-  // Requires: config.meta_updates > 0; `weights` is a network of the training's kind.
+  // Requires: config.meta_updates > 0; `weights` is a network of the trained kind.
   Reptile(const TrainConfig& config, std::unique_ptr<Network> weights, int courses);
 
-  // The course of the task that update `update` belongs to: in an order drawn by lot each is played
-  // once before any is played again.
+  // Returns the course of the task which contains update `update`. Tasks visit all courses in
+  // random order before any course repeats.
   int course(int update) const;
 
-  // The task whose last update was number `update` has come to `learned`.
+  // Takes the outer step towards `learned`, the result of the task which ended with `update`.
   void draw_along(const Network& learned, int update);
 
   Network& weights() const { return *weights_; }
@@ -41,7 +39,7 @@ class Reptile {
   int courses_;
 };
 
-// Copies weights and normaliser. Requires: networks of one kind.
+// Copies weights and normaliser. Requires: both networks are of one kind.
 void copy_network(const Network& from, Network& to);
 
 }  // namespace yard

@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-// What a decision earned in itself, and how much of what comes after it counts.
+// The immediate reward of a decision, and the discount of what follows.
 struct Step {
   double reward, discount;
 };
@@ -56,7 +56,7 @@ Returns average_reward_gae(const Rollout& r, std::span<const float> last_value, 
 
 namespace {
 
-// The return of one world's episode from any moment on.
+// The return of one environment's episode from any moment on.
 class ReturnCurve {
  public:
   ReturnCurve(const Rollout& r, const std::vector<int64_t>& chain, double horizon_s, double scale)
@@ -79,7 +79,7 @@ class ReturnCurve {
   double end_s() const { return at_s_.back(); }
 
   double from_time(double t_s) const {
-    // The first decision after t; what was running up to it counts in proportion.
+    // k is the first decision after t. The reward of the step before it counts in proportion.
     const auto next = std::upper_bound(at_s_.begin(), at_s_.end(), t_s);
     if (next == at_s_.end()) return 0;
     const auto k = static_cast<size_t>(next - at_s_.begin());
@@ -91,7 +91,7 @@ class ReturnCurve {
  private:
   double horizon_s_;
   std::vector<double> at_s_, reward_,
-      to_go_;  // at_s_ and to_go_ have the episode's end behind them
+      to_go_;  // at_s_ and to_go_ include the episode's end
 };
 
 }  // namespace
@@ -105,8 +105,7 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
   for (int n = 0; n < worlds; ++n) {
     const int first = n / group * group;
     const auto& chain = chains[static_cast<size_t>(n)];
-    // Where a world was cut off, nobody knows what it would still have cost: from there on nobody
-    // is compared.
+    // What follows a truncation is unknown, so no environment of the group is compared beyond it.
     double cut_s = std::numeric_limits<double>::infinity();
     for (int m = first; m < first + group; ++m) {
       const auto& other = chains[static_cast<size_t>(m)];
@@ -136,7 +135,7 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
 
 namespace {
 
-// What one world was paid from its episode's beginning up to any moment.
+// The cumulative reward of one environment's episode up to any moment.
 class PaidCurve {
  public:
   PaidCurve(const Rollout& r, const std::vector<int64_t>& chain) : at_s_{0}, paid_{0} {

@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-// Fills a batch sample by sample.
+// Fills a batch, one sample at a time.
 class Packer {
  public:
   Packer(const WorldsShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
@@ -20,7 +20,7 @@ class Packer {
     batch_.prior = torch::empty({rows + samples});
   }
 
-  // `prior`: of the rows, then, wherever that stands, of doing nothing.
+  // `prior` is that of the rows; `nothing` is that of the no-op, which may be stored elsewhere.
   void add(const float* jobs, int32_t rows, const float* cluster, const float* prior,
            float nothing) {
     const int64_t f = shape_.row_features, c = shape_.cluster_features;
@@ -44,7 +44,7 @@ class Packer {
 
 }  // namespace
 
-// What each sample has one of; `jobs_`, `cluster_` and `prior_` are cut by hand.
+// Columns with one value per sample. `jobs_`, `cluster_` and `prior_` are handled separately.
 template <class Self, class Does>
 void Rollout::columns(Self& self, const Does& does) {
   does(self.world), does(self.at_s), does(self.teacher), does(self.action), does(self.log_prob);
@@ -72,7 +72,7 @@ void Rollout::cut(int64_t samples) {
   jobs_.resize(static_cast<size_t>(end * shape_.row_features));
   cluster_.resize(static_cast<size_t>(samples * shape_.cluster_features));
   prior_.resize(static_cast<size_t>(end + samples));
-  // A step that was interrupted has what was seen, and not yet what came of it.
+  // An interrupted step has an observation, but no outcome yet.
   columns(*this, [samples](auto& column) {
     column.resize(std::min(column.size(), static_cast<size_t>(samples)));
   });
@@ -210,7 +210,7 @@ RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds) {
   return packer.take();
 }
 
-// The critic does not look at the prior, so the present one stands in.
+// The critic does not read the prior, so the current one takes its place.
 RaggedBatch final_batch(const Worlds& from) {
   const WorldsSight sight = from.sight();
   const WorldsShape s = from.shape();

@@ -1,4 +1,4 @@
-// Agents that are one class (env/task/row_task.h), as what can be trained.
+// Trainable agents made from the classes in env/task/row_task.h.
 
 #include "policies/learned/row_agent.h"
 
@@ -65,7 +65,7 @@ Agent::Info agent_info(const std::string& name) {
 
 std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings) {
   if (RowTasks::has(name)) return std::make_unique<RowAgent>(name, settings);
-  agent_info(name);  // there is such an agent
+  agent_info(name);  // throws if there is no such agent
   return AgentRegistry::make(name, settings);
 }
 

@@ -12,7 +12,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Rows that are taken through product and pass together: what they become stays in the cache.
+// Rows which pass through product and pass together, so that intermediate results stay in cache.
 constexpr int64_t kBlockRows = 1024;
 
 float* at(const torch::Tensor& t, int64_t row = 0) {
@@ -43,7 +43,7 @@ void for_blocks(const torch::Tensor& offset, const Does& does) {
   }
 }
 
-// Room for the rows of any block.
+// Returns scratch memory for the rows of the largest block.
 torch::Tensor scratch_of(const torch::Tensor& offset, int64_t width) {
   int64_t rows = 0;
   for_blocks(offset, [&](const Block& block) { rows = std::max(rows, block.rows); });
@@ -77,7 +77,7 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
                &offset = saved[5];
     const int64_t wide = h.size(1), last = g.size(1);
     const auto of_score = dense(grads[0]), of_sum = dense(grads[1]);
-    // The first layer's is made turned: its few features then are short columns, not short rows.
+    // Computed transposed: the few features then make short columns, not short rows.
     const auto d_w1 = torch::zeros({x.size(1), wide}), d_w2 = torch::zeros_like(w2),
                d_b2 = torch::zeros({last}), d_w3 = torch::zeros_like(w3),
                d_c = torch::zeros({offset.numel() - 1, wide});
@@ -94,7 +94,7 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
   }
 };
 
-// The rows are made again for their gradient, which is cheaper than to keep them.
+// The backward pass recomputes the rows, which is cheaper than keeping them.
 struct SumRows : torch::autograd::Function<SumRows> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& w, const torch::Tensor& b,

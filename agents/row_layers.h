@@ -1,8 +1,8 @@
-// Layers over the rows of all samples, each a product and one pass over memory for all that goes
-// with it: LibTorch's own operations, one pass each, take as long as the products. What is learned
-// has gradients; rows are given and have none.
-// Dims: B samples, R rows, F features a row, H, G hidden units; offset (B + 1) int64: rows
-// [offset[b], offset[b + 1]) are b's.
+// Fused layers over the rows of all samples: each is a product and one pass over memory. LibTorch's
+// separate operations, with a pass each, take as long as the products. Parameters, `context` and
+// inputs computed by layers have gradients; rows (x of score_rows and sum_rows) have none.
+// Dims: B samples, R rows, F features per row, H, G hidden units; offset (B + 1) int64: sample b
+// has rows [offset[b], offset[b + 1]).
 #pragma once
 
 #include <torch/torch.h>
@@ -11,12 +11,12 @@ namespace yard {
 
 struct RowScores {
   torch::Tensor score;  // (R)
-  torch::Tensor sum;    // (B, G) of what was scored, over a sample's rows
+  torch::Tensor sum;    // (B, G) sum of g over the rows of a sample
 };
 
-// Scores rows by two layers, the first of which sees `context` of the sample, too:
+// Scores rows by an MLP whose first layer also adds the `context` of the sample:
 //   h = relu(x W1' + b1 + context),  g = relu(h W2' + b2),  score = g w3' + b3
-// x (R, F), context (B, H), weights as torch::nn::Linear has them.
+// x (R, F), context (B, H), weights laid out as in torch::nn::Linear.
 RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
                      const torch::Tensor& context, const torch::nn::Linear& second,
                      const torch::nn::Linear& last, const torch::Tensor& offset);
@@ -25,8 +25,8 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
 torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset);
 
-// A line of each sample by two layers at once, of what was learned and of what is given:
-//   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C), which has no gradient
+// A ReLU layer with two inputs, one row per sample:
+//   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C) without gradients
 torch::Tensor cut_lines(const torch::Tensor& x, const torch::nn::Linear& layer,
                         const torch::Tensor& c, const torch::nn::Linear& given);
 

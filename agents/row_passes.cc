@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-// Vectors of 16 or 8 where there are any; without fused multiply-add, which rounds otherwise.
+// Vectors of 16 or 8 where available. No fused multiply-add, whose rounding differs.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define YARD_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -13,7 +13,7 @@
 namespace yard {
 namespace {
 
-// What is added to all rows of a sample.
+// Sums bias and line: what is added to all rows of a sample.
 void add(const float* __restrict bias, const float* __restrict line, int64_t width,
          std::vector<float>& both) {
   both.resize(static_cast<size_t>(width));
@@ -47,7 +47,7 @@ YARD_WIDE void add_and_cut(const RowsOf& of, const float* bias, const float* lin
 YARD_WIDE void cut_and_score(const RowsOf& of, const float* __restrict bias,
                              const float* __restrict weight, float shift, float* __restrict rows,
                              float* __restrict score, float* __restrict sum) {
-  // As many sums as the widest vector has lanes, so that their order is the same for all.
+  // As many partial sums as the widest vector has lanes: all versions add in the same order.
   constexpr int64_t kLanes = 16;
   const int64_t width = of.width, whole = width / kLanes * kLanes;
   for (int64_t b = 0; b < of.samples; ++b, sum += width) {
@@ -80,9 +80,9 @@ YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
       const float* __restrict row = rows + r * width;
       float* __restrict out = gradient + r * width;
       const float here = of_score[r];
-      // Two loops: one with as many arrays is not made into vectors.
+      // Two loops: the compiler does not vectorise one over all these arrays.
       for (int64_t h = 0; h < width; ++h) {
-        // A product, since a choice between two values becomes a branch.
+        // A product, since a conditional would become a branch.
         const float on = row[h] > 0 ? 1.0F : 0.0F;
         out[h] = on * (here * weight[h] + sum_gradient[h]);
       }

@@ -1,6 +1,6 @@
 // The network `set-transformer` (policies/learned/set_transformer.cc has its equations) for
-// training, with a critic that pools its own rows by attention. Dims: B samples, R rows of all
-// samples together, N rows of the longest, F, C features, H hidden.
+// training, with a critic which pools its own rows by attention. Dims: B samples, R rows of all
+// samples together, N rows of the longest sample, F, C features, H hidden.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ struct Config {
   void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
 };
 
-// The rows of each sample beside those of the others, as many places as the longest has: attention
-// alone is worked out so; all layers go over rows that exist.
+// Pads the rows of each sample to the length of the longest. Only attention uses this layout; all
+// layers run on rows which exist.
 class Sets {
  public:
   explicit Sets(const torch::Tensor& offset) : samples_(offset.numel() - 1), count_(offset.diff()) {
@@ -28,7 +28,7 @@ class Sets {
     empty_ = torch::arange(widest_) >= count_.unsqueeze(1);
   }
 
-  // (R, H) to (B, N, H), zero where there is no row.
+  // (R, H) to (B, N, H), with zeros as padding.
   torch::Tensor spread(const torch::Tensor& rows) const {
     const auto out = torch::zeros({samples_ * widest_, rows.size(1)});
     return out.index_copy(0, at_, rows).view({samples_, widest_, rows.size(1)});
@@ -39,14 +39,14 @@ class Sets {
     return spread.reshape({samples_ * widest_, spread.size(2)}).index_select(0, at_);
   }
 
-  // Of every row, all rows of its sample by softmax(q k / sqrt H): (R, H).
+  // Attention of each row over the rows of its sample, with weights softmax(q k / sqrt H): (R, H).
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
                        const torch::Tensor& value) const {
     const auto fits = torch::bmm(spread(q), spread(k).transpose(1, 2));  // (B, N, N)
     return rows(torch::bmm(shares(fits, empty_.unsqueeze(1), q.size(1)), spread(value)));
   }
 
-  // Of every sample, its rows by softmax(seed row / sqrt H): (B, H); zero where it has none.
+  // Pools each sample's rows with weights softmax(seed row / sqrt H): (B, H); zero without rows.
   torch::Tensor pool(const torch::Tensor& seed, const torch::Tensor& value) const {
     const auto all = spread(value);
     const auto fits = torch::matmul(all, seed);  // (B, N)
@@ -55,7 +55,7 @@ class Sets {
 
  private:
   static torch::Tensor shares(const torch::Tensor& fits, const torch::Tensor& empty, int64_t h) {
-    constexpr double kNone = -1e30;  // finite: a sample without rows has no NaN
+    constexpr double kNone = -1e30;  // finite, so that a sample without rows gets no NaN
     const double scale = 1 / std::sqrt(static_cast<double>(h));
     return torch::softmax((fits * scale).masked_fill(empty, kNone), -1);
   }
@@ -103,9 +103,9 @@ class SetTransformerNet final : public Network {
     key_ = layer("key", h, h, 1.0, false);
     mix_ = layer("mix", h, h, 1.0, false);
     widen_ = layer("widen", h, h, relu, true);
-    seed_ = register_parameter("seed", torch::zeros({h}));  // at first all rows count alike
+    seed_ = register_parameter("seed", torch::zeros({h}));  // uniform pooling at first
     pooled_ = register_module("pooled", cut_layers({h + c, h}));
-    // Zero: training begins exactly at the prior.
+    // Zero: the untrained policy equals the prior.
     score_ = layer("score", h, 1, 0.0, true);
     nothing_ = layer("nothing", h, 1, 0.0, true);
     critic_embed_ = layer("critic_embed", in, h, relu, true);

@@ -1,13 +1,12 @@
-// The clipped surrogate that learners share, with an entropy bonus and a leash to the heuristic:
+// PPO's clipped surrogate loss with an entropy bonus and a KL penalty towards the expert:
 //   L = -v min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),
 //   w = pi(a) / pi_old(a),   v = pi_old(a) / mu(a)
-// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). mu acted: pi_old, but
-// where it explored; there it is kept apart from the policy that an update may not move far from
-// (Hilton, Cobbe and Schulman, "Batch size-invariance for policy optimization", 2022: the decoupled
-// objective). The teacher pi_T is
-// the softmax of the task's prior: KL(pi || pi_T) = sum_a pi(a) (log pi(a) - log pi_T(a)), as a
-// penalty in the objective (Schulman, Chen and Abbeel, "Equivalence between policy gradients and
-// soft Q-learning", 2017, eq. 1).
+// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). mu is the behaviour
+// policy: pi_old with exploration. It is kept apart from pi_old, which bounds the update (Hilton,
+// Cobbe and Schulman, "Batch size-invariance for policy optimization", 2022: the decoupled
+// objective). The expert's policy pi_T is the softmax of the task's prior. KL(pi || pi_T) = sum_a
+// pi(a) (log pi(a) - log pi_T(a)) is a penalty in the objective (Schulman, Chen and Abbeel,
+// "Equivalence between policy gradients and soft Q-learning", 2017, eq. 1).
 #pragma once
 
 #include "agents/learner.h"
@@ -29,7 +28,7 @@ struct SurrogateConfig {
   }
 };
 
-// `logits` (R + B) of what the batch saw.
+// `logits` (R + B) of the network for batch.seen.
 Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
                     const SurrogateConfig& config);
 

@@ -1,4 +1,4 @@
-// The batch of a task as worlds to train on.
+// Adapts the batch environment of a task (env/batch/batch_env.h) to Worlds, for training.
 #pragma once
 
 #include "agents/worlds.h"

@@ -1,12 +1,12 @@
-// A checkpoint's network in LibTorch against the outputs that were recorded with it.
+// Checks a checkpoint's network in LibTorch against its recorded outputs.
 #pragma once
 
 #include "policies/learned/checkpoint.h"
 
 namespace yard {
 
-// Returns the largest difference between the outputs of the checkpoint's golden states and what
-// LibTorch computes for them from the same weights.
+// Returns the largest difference between the recorded outputs of the golden states and those which
+// LibTorch computes from the checkpoint's weights.
 double torch_difference(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -1,5 +1,4 @@
-// The settings of a training that do not depend on what is trained or by which learner; apart, so
-// that reading them does not take LibTorch.
+// Training settings which depend on neither the agent nor the learner. Needs no LibTorch.
 #pragma once
 
 #include "env/base/settings.h"
@@ -21,19 +20,19 @@ struct TrainConfig {
   std::string network = "job-scorer";
   std::string start;  // folder of a checkpoint
   uint64_t seed = 1;
-  // How long, and when it is not worth going on.
+  // Length, and early stopping.
   int updates = 20;
   int validate_every = 2;
   int patience = 0;
   double stop_kl = 1;
   double stop_explained_variance = -1000;
-  // Worlds.
+  // Environments.
   int worlds = 32;
   int threads = 2;
   int group = 8;
   int episode_jobs = 256;
   int max_decisions = 20'000;
-  // What a reward is worth.
+  // Rewards.
   double horizon_s = 8'000;
   double reward_scale = 0;
   DescentConfig descent;
@@ -44,7 +43,7 @@ struct TrainConfig {
 
   void fields(FieldList& f);
 
-  // Throws InputError when settings do not go together: `ranks` processes share the worlds out.
+  // Throws InputError if settings conflict. `ranks` processes share the environments.
   void check(int ranks, bool groups) const;
 };
 

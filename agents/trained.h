@@ -1,4 +1,4 @@
-// What a training has come to: weights, and states that say what they make of them.
+// The result of training: weights, and golden states which verify copies of them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ struct Trained {
   Tensors weights;
   std::vector<GoldenState> golden;  // with this network's logits
   nlohmann::ordered_json provenance;
-  double core_s = 0;  // of all ranks
+  double core_s = 0;  // CPU time of all ranks
 };
 
 }  // namespace yard

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kShuffleStream = 2, kReplayStream = 3;
 
-// Where a training stands, beside its weights and worlds.
+// Progress of a training, apart from weights and environments.
 struct Counters {
   int update = 0;
   int64_t samples = 0, episodes = 0;
@@ -46,9 +46,9 @@ WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
   return o;
 }
 
-// Whole pieces are dealt out to threads of our own. Those of LibTorch would share out single
-// products, too small for it: while one waits for work it spins, and on a busy machine that costs
-// twenty times what it gains. Every thread has to say so for itself.
+// Work is shared out to our own threads in whole parts. LibTorch's threads would split single
+// products, which are too small for that: waiting threads spin, which on a busy machine costs
+// twenty times the gain. Must be called on every thread.
 void use_one_thread() { torch::set_num_threads(1); }
 
 const TrainConfig& checked(const TrainConfig& config, const Learner& learner,
@@ -101,13 +101,13 @@ class Trainer::Impl {
       if (begins_task()) collector_.rollout().cut(0);
       whole_or_not([&] { make_update(events); });
     }
-    // Stopped as asked, between two validations.
+    // Stopped at `until`, between two validations.
     if (!done() && !judged() && events.save) events.save();
   }
 
   void save(const std::filesystem::path& folder) const {
     StateFiles files = own_state();
-    // Of an update that was interrupted nothing is left: what is kept here is of whole ones.
+    // Replays are saved between updates only, so no interrupted update leaves anything in them.
     if (replays()) files[replay_file(ranks_.rank())] = collector_.rollout().save();
     const auto gather = [&](const auto& name) {
       const std::vector<std::string> all = ranks_.gather(files[name(ranks_.rank())]);
@@ -158,7 +158,7 @@ class Trainer::Impl {
   static std::string replay_file(int rank) { return "replay-" + std::to_string(rank) + ".bin"; }
   bool replays() const { return learner_->wants().replay > 0; }
 
-  // All that this rank would need but a replay; of the worlds, its own.
+  // All state of this rank, with its own environments, but without the replay buffer.
   StateFiles own_state() const {
     StateFiles files;
     files[worlds_file(ranks_.rank())] = worlds_->save();
@@ -175,7 +175,7 @@ class Trainer::Impl {
                                  {"untrained_score", untrained_score_},
                                  {"counters", counters_}};
     files["counters.json"] = json.dump(2) + "\n";
-    // By itself: no two trainings take equally long, and all else of equal ones is the same.
+    // In its own file: computing times differ even between identical trainings, all else is equal.
     files[kCostFile] = nlohmann::json{{"core_s", core_s_}}.dump() + "\n";
     return files;
   }
@@ -213,7 +213,7 @@ class Trainer::Impl {
       }
       learner_->restore(c.at("learner_state"));
       c.at("counters").get_to(counters_);
-      untrained_score_ = c.value("untrained_score", 0.0);  // not in states of before there was one
+      untrained_score_ = c.value("untrained_score", 0.0);  // 0 if the state has none
       const auto cost = files.find(kCostFile);
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
@@ -232,7 +232,7 @@ class Trainer::Impl {
     }
   }
 
-  // What is interrupted half way leaves no mark: a resumed training does it whole.
+  // Undoes an interrupted update, so that a resumed training repeats it as a whole.
   template <class Does>
   void whole_or_not(const Does& does) {
     const StateFiles before = own_state();
@@ -245,7 +245,7 @@ class Trainer::Impl {
     }
   }
 
-  // Whether the latest update is one that is validated, and saved.
+  // Whether the latest update is validated and saved.
   bool judged() const {
     return counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
   }
@@ -272,7 +272,7 @@ class Trainer::Impl {
     }
   }
 
-  // The first experience, and a look at the untrained network: it learns nothing yet.
+  // Collects the first samples and validates the untrained network, without learning.
   void judge_untrained(const TrainEvents& events) {
     begin_training();
     if (begins_task()) begin_task();
@@ -283,8 +283,7 @@ class Trainer::Impl {
     if (events.on_update && report.validation > 0 && ranks_.rank() == 0) events.on_update(report);
   }
 
-  // Meta-learning: the training is one task after the other, each of them a training like any
-  // other.
+  // With meta-learning, a training is a sequence of tasks, each of which is an ordinary training.
   int task_updates() const { return meta_ ? config_.meta_updates : config_.updates; }
   int update_of_task(int update) const { return update % task_updates(); }
   double progress(int update) const {
@@ -310,7 +309,7 @@ class Trainer::Impl {
     learner_->restore(new_learner_);
   }
 
-  // What all ranks have worked since it was counted last.
+  // Adds the CPU time which all ranks used since the last call.
   void count_core_s() {
     const double now = process_cpu_s();
     double worked[1] = {now - counted_core_s_};
@@ -319,15 +318,15 @@ class Trainer::Impl {
     core_s_ += worked[0];
   }
 
-  // One rank that was interrupted takes the others along.
+  // If one rank was interrupted, all ranks stop.
   void stop_together_if_interrupted() {
     double signals[1] = {interrupted() ? 1.0 : 0.0};
     ranks_.sum(signals);
     if (signals[0] > 0) throw Interrupted();
   }
 
-  // From the first experience: the scale of rewards and the normaliser; then the experience is
-  // taken again, since the network sees it with other eyes now. Where both are given none is taken.
+  // Fits the reward scale and the normaliser to first samples, which are then collected again with
+  // the fitted normaliser. Collects nothing if a start checkpoint and a reward scale are given.
   void begin_training() {
     if (!config_.start.empty() && config_.reward_scale > 0) {
       counters_.reward_scale = config_.reward_scale;
@@ -341,15 +340,15 @@ class Trainer::Impl {
     for (const float dt : rollout.dt_s) sums[1] += dt;
     ranks_.sum(sums);
     counters_.episodes += std::llround(sums[2]);
-    // A second of a job costs 1: of an idle cluster the scale is that of one job. What is earned
-    // may be much less.
+    // One job costs 1 per second, so an idle cluster gets the scale of one job. Positive rewards
+    // may be much smaller and have no such lower bound.
     const double mean = sums[0] / std::max(sums[1], 1.0);
     const double rate = mean > 0 ? mean : std::max(-mean, 1.0);
     counters_.reward_scale =
         config_.reward_scale > 0 ? config_.reward_scale : 1 / (rate * config_.horizon_s);
     std::vector<int64_t> all(static_cast<size_t>(rollout.size()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
-    if (config_.start.empty()) {  // else the weights were made for the normaliser beside them
+    if (config_.start.empty()) {  // else the weights of `start` need their own normaliser
       const RaggedBatch seen = rollout.batch(all);
       network_->fit_normaliser(seen, ranks_);
       mean_network_->fit_normaliser(seen, ranks_);
@@ -359,8 +358,8 @@ class Trainer::Impl {
   }
 
   UpdateStats learn() {
-    // What is replayed was judged by networks long gone: its learner asks those of now.
-    const bool replayed = replays();  // on all ranks alike, whatever each drew
+    // Replayed samples were valued by earlier networks; learners with replay compute values anew.
+    const bool replayed = replays();  // the same on all ranks, whatever each drew
     const bool judges = learner_->wants().critic && !replayed;
     Rollout& rollout = collector_.rollout();
     std::vector<int64_t> samples = collector_.samples_to_learn();
@@ -430,7 +429,7 @@ class Trainer::Impl {
 
   double judge(const TrainEvents& events) {
     if (!events.validate && ranks_.size() == 1) return 0;
-    double score[2] = {0, 0};  // and whether it was interrupted, which ends the other ranks, too
+    double score[2] = {0, 0};  // score; whether it was interrupted, which stops the other ranks too
     if (ranks_.rank() == 0 && events.validate) {
       const Trained now = trained();
       try {
@@ -466,14 +465,14 @@ class Trainer::Impl {
   Profile profile_;
   Collector collector_;
   nlohmann::ordered_json provenance_;
-  std::string new_learner_;      // what it remembers before it has learned
+  std::string new_learner_;      // its state before any learning
   std::optional<Reptile> meta_;  // none: a training of one task
   std::vector<GoldenState> golden_;
   Counters counters_;
-  double untrained_score_ = 0;  // of update 0; 0: not judged
+  double untrained_score_ = 0;  // of update 0; 0: not validated
   int64_t update_samples_ = 0;  // of the latest update
   double core_s_ = 0;           // of all ranks
-  double counted_core_s_ = 0;   // of this process, reading the data included
+  double counted_core_s_ = 0;   // of this process, including reading data
 };
 
 Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,

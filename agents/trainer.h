@@ -1,6 +1,6 @@
-// The training loop: roll out, judge, update, validate now and then, stop when it is no use; all of
-// it resumable exactly, on one process or many. What to train on is handed in; what to do with
-// figures and weights is the caller's.
+// The training loop: collect, compute advantages, update, validate, stop early. It resumes exactly
+// from a saved state, with one process or many. The caller supplies the environments and receives
+// statistics and weights.
 #pragma once
 
 #include <filesystem>
@@ -16,31 +16,31 @@
 
 namespace yard {
 
-// Of update 0, the untrained network, there is its validation alone.
+// Update 0, the untrained network, has a validation score only.
 struct TrainStats {
   int update = 0;
   int64_t samples = 0;  // decisions so far, of all ranks
-  // Episodes that ended so far, of all ranks, those that only fitted the normaliser among them.
+  // Episodes ended so far, of all ranks, including those which only fitted the normaliser.
   int64_t episodes = 0;
   double samples_per_s = 0;  // over the last update
-  double rows = 0;           // of a decision, mean
-  double mean_jct_s = 0;     // of the episodes that ended in it; 0: none did
-  double agreement = 0;      // how often the action was the one that the heuristic suggests
+  double rows = 0;           // mean per decision
+  double mean_jct_s = 0;     // of the episodes which ended in this update; 0: none
+  double agreement = 0;      // share of decisions equal to the expert's
   double lr = 0;
-  double validation = 0;  // of this update, 0 when it was not judged
-  // What the learner reports, approx_kl, grad_norm and, with a critic, explained_variance.
+  double validation = 0;  // score of this update; 0: not validated
+  // The learner's own, approx_kl, grad_norm and, with a critic, explained_variance.
   std::vector<std::pair<std::string, double>> figures;
 };
 
-// All but `save` are asked on rank 0 only.
+// All but `save` are called on rank 0 only.
 struct TrainEvents {
   std::function<void(const TrainStats&)> on_update;
-  // Returns how good a policy is, lower is better; asked about the untrained network, as update 0,
+  // Returns the score of a policy; lower is better. Called for the untrained network, as update 0,
   // and every `validate_every` updates.
   std::function<double(const Trained&, int update)> validate;
-  // It was judged; `best`: none before was better, the untrained network among them.
+  // Called after a validation. `best`: better than all before, including the untrained network.
   std::function<void(const Trained&, int update, double score, bool best)> validated;
-  // What was worth keeping is kept: the moment to save, on every rank.
+  // Called on every rank after the above: the moment to save.
   std::function<void()> save;
 };
 
@@ -48,34 +48,34 @@ class Trainer {
  public:
   using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
 
-  // `learner` and `network` are those that `config` names, `settings` theirs. Throws InputError
-  // when they do not go together. Requires: `ranks`, and what the worlds read, outlive the trainer.
+  // `learner` and `network` are the settings of those which `config` names. Throws InputError if
+  // they conflict. Requires: `ranks` and the data behind the environments outlive the trainer.
   Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
           const MakeWorlds& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
-  // Begins with the weights of a checkpoint, its normaliser among them, and a critic of its own.
-  // Throws InputError naming `where` when they are another network's. Requires: config.start says
-  // that it does; no update was made.
+  // Starts from the policy weights and the normaliser of a checkpoint; the critic is fresh. Throws
+  // InputError naming `where` if they are another network's. Requires: config.start is set; no
+  // update was made.
   void start_from(const Tensors& weights, const std::string& where);
 
-  // Trains from where it stands to the last update, or through update `until`, where that is
-  // sooner; before the first update it judges the untrained network. Throws RunError, naming the
-  // update and what it was, when a figure is not finite or training diverges; Interrupted, and the
-  // update under way is then made anew when training is resumed.
+  // Trains to the last update, or through update `until` if that is sooner. Validates the untrained
+  // network before the first update. Throws RunError, naming the update and the cause, if a value
+  // is not finite or training diverges. Throws Interrupted; the unfinished update is then repeated
+  // on resumption.
   void run(const TrainEvents& events, int until = INT32_MAX);
 
-  // All that run() needs to go on as if it had never stopped, in one folder, replaced as a whole.
-  // Rank 0 writes and reads; every rank calls.
+  // Save and restore all state which run() needs to continue exactly, in one folder that is
+  // replaced atomically. Rank 0 writes and reads; every rank must call.
   void save(const std::filesystem::path& folder) const;
   void restore(const std::filesystem::path& folder);  // throws InputError
 
   int update() const;
   double latest_score() const;     // of the last validation, 0 before the first
-  double untrained_score() const;  // of update 0; 0: not judged
-  bool done() const;               // all updates are made, or patience is at an end
+  double untrained_score() const;  // of update 0; 0: not validated
+  bool done() const;               // all updates are made, or patience has run out
   Trained trained() const;
-  // Seconds by stage since the trainer was made, see profile.h.
+  // Seconds by stage since construction, see profile.h.
   std::vector<std::pair<std::string, double>> profile() const;
 
   class Impl;

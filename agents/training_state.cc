@@ -88,7 +88,7 @@ void load(const std::string& bytes, const std::string& where, Load&& load_from) 
   }
 }
 
-// LibTorch names a parameter's state by its address, before version 2 written as text.
+// LibTorch keys a parameter's state by its address, which is text before version 2.
 template <class States>
 auto key_of(const States&, const torch::Tensor& parameter) {
   if constexpr (std::is_same_v<typename States::key_type, std::string>) {
@@ -122,7 +122,7 @@ std::string to_archive(torch::optim::Adam& adam) {
 }
 
 void from_archive(const std::string& bytes, torch::nn::Module& module, const std::string& where) {
-  // LibTorch takes tensors of any shape.
+  // LibTorch accepts tensors of any shape, so compare shapes here.
   std::vector<std::vector<int64_t>> shapes;
   for (const auto& p : module.parameters()) shapes.push_back(p.sizes().vec());
   load(bytes, where, [&](InputArchive& archive) { module.load(archive); });

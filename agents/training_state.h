@@ -1,5 +1,5 @@
-// A training's state as files by name, and such files as a folder: written by one rank, each with
-// its hash, so that a file that is damaged or of another training is named.
+// The state of a training as files by name, and as a folder written by one rank. Each file has its
+// hash, so that errors name a file which is damaged or belongs to another training.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,22 +15,22 @@ namespace yard {
 
 using StateFiles = std::map<std::string, std::string>;
 
-// Replaces the folder as a whole. Throws RunError when the disk refuses.
+// Replaces the folder atomically. Throws RunError if writing fails.
 void write_state(const StateFiles& files, const std::filesystem::path& folder);
-// Throws InputError: no state, or a file that is missing or not the one that was written.
+// Throws InputError if there is no state, or a file is missing or differs from its hash.
 StateFiles read_state(const std::filesystem::path& folder);
 
-// One string out of many and back, to hand a state from rank to rank.
+// Pack the files into one string to send between ranks, and unpack it.
 std::string join_state(const StateFiles& files);
 StateFiles split_state(const std::string& joined);
 
 std::string to_archive(const torch::nn::Module& module);
 std::string to_archive(torch::optim::Adam& adam);  // by the order of its parameters
-// Throws InputError naming `where` when the tensors have another shape.
+// Throws InputError naming `where` if the tensors have another shape.
 void from_archive(const std::string& bytes, torch::nn::Module& module, const std::string& where);
 void from_archive(const std::string& bytes, torch::optim::Adam& adam, const std::string& where);
 
-// Golden states without their logits, which the weights decide.
+// Golden states without their logits, which follow from the weights.
 std::string pack_states(const std::vector<GoldenState>& states);
 std::vector<GoldenState> unpack_states(const std::string& bytes, const WorldsShape& shape,
                                        const std::string& where);

@@ -14,7 +14,7 @@ namespace {
 
 using Json = ResultFolder::Json;
 
-// JSON has no number for what is none.
+// JSON has no NaN or infinity: they become null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 double number(const Json& value) {
@@ -31,7 +31,7 @@ Json json_of(const CellFacts& facts) {
           {"no_bound", facts.no_bound}};
 }
 
-// Nothing of facts that were kept before they said whether oracles bound a cell.
+// Returns nothing for stored facts without `no_bound`, which an earlier format lacks.
 std::optional<CellFacts> read_facts(const Json& json) {
   if (!json.contains("no_bound")) return std::nullopt;
   CellFacts facts;
@@ -96,7 +96,7 @@ Score read_score(const Json& json) {
   json.at("p99_jct_s").get_to(score.p99_jct_s);
   json.at("max_wait_s").get_to(score.max_wait_s);
   json.at("preemptions").get_to(score.preemptions);
-  // Scores that were kept before these were counted lack them.
+  // Stored scores of earlier formats lack these fields.
   score.decisions = json.value("decisions", 0.0);
   score.core_s = json.value("core_s", 0.0);
   score.moves = number(json.value("moves", Json()));
@@ -117,7 +117,7 @@ const Source& Sources::of(const ScenarioOptions& options) {
                                              .jobs = options.generate_jobs,
                                              .settings = options.trace_settings})
           : "";
-  std::string drawn;  // what is drawn for its jobs
+  std::string drawn;  // settings of attributes drawn for jobs
   for (const auto* settings : {&options.models, &options.demands}) {
     for (const Setting& s : settings->entries()) drawn += s.key + "=" + s.value + "\n";
     drawn += "\n";
@@ -144,7 +144,7 @@ Arena::Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, 
     return;
   }
   facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)), how);
-  if (results.keeps()) {  // the name alone: results say the same wherever the traces lie
+  if (results.keeps()) {  // name only: results do not depend on trace folders
     facts_.trace = std::filesystem::path(facts_.trace).filename().string();
   }
   results.keep(cell_.name, "cell", inputs, json_of(facts_));

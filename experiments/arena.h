@@ -1,5 +1,5 @@
-// One cell and who plays in it. Its trace is read, its arrivals are calibrated and policies play
-// only where a folder of results does not know the outcome yet.
+// Runs policies in one cell and caches their scores. Reads the trace, calibrates its arrivals, and
+// replays only the policies whose scores are not in the results folder.
 #pragma once
 
 #include <array>
@@ -15,36 +15,36 @@
 
 namespace yard {
 
-// What is known of a cell before anybody plays.
+// Facts about a cell that hold for every policy.
 struct CellFacts {
   std::string trace, sha256, cluster;
   double congestion = 0, load = 0, factor = 1;
   double from_s = 0, to_s = 0;
-  int64_t jobs = 0;                                   // scored
-  std::array<int64_t, kSizeClasses> class_jobs = {};  // of these
-  bool limits = false;                                // some job has one
+  int64_t jobs = 0;                                   // scored jobs
+  std::array<int64_t, kSizeClasses> class_jobs = {};  // scored jobs by size class
+  bool limits = false;                                // whether any job has a limit
   bool opens_test = false;
-  // What makes policies that know run times no bound here (why_no_bound()); empty: they are one.
+  // Why an oracle is no bound in this cell (why_no_bound()). Empty: an oracle is a bound.
   std::string no_bound = {};
-  // Lines for stderr: rows left out, how the trace was read, what is not known of GPU types and of
-  // speeds. Of a cell that is looked at now, not of one whose facts were kept.
+  // Lines for stderr: skipped rows, how the trace was read, GPU types and speeds without data.
+  // Empty if the facts were read from the results folder.
   std::vector<std::string> notes;
 };
 
-// Traces that have been read, for all cells of a command.
+// Loads each trace once for all cells of a command.
 class Sources {
  public:
   const Source& of(const ScenarioOptions& options);
-  std::vector<std::string> hashes() const;  // sha256 of those that were read
+  std::vector<std::string> hashes() const;  // sha256 of each loaded trace
 
  private:
-  // By trace, cluster, profiles, draws, variation.
+  // Key: trace, generator hash, cluster, profiles, drawn attributes, variation.
   std::map<std::array<std::string, 6>, Source> by_files_;
 };
 
 class Arena {
  public:
-  // Requires: `results` and `sources` outlive it.
+  // Requires: `results` and `sources` outlive this object.
   Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, Sources& sources);
 
   const CellSpec& cell() const { return cell_; }
@@ -52,7 +52,7 @@ class Arena {
 
   bool knows(const Entrant& entrant) const { return known(entrant).has_value(); }
 
-  // Returns the score of each, and keeps it as soon as it is there.
+  // Returns one score per policy. Stores each in the results folder as soon as it is there.
   std::vector<Score> scores(const std::vector<const Entrant*>& entrants,
                             const WhenPlayed& when_played);
 

@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// The command that was called, which may be one of `app`'s own: "trace generate".
+// The command that was called, possibly a subcommand of `app`: "trace generate".
 struct Called {
   const CLI::App* command;
   std::string name;
@@ -34,7 +34,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return out;
 }
 
-// The command's option of that name, or that of one of its own commands; none where there is none.
+// Returns the option of that name of the command or its subcommands; null if there is none.
 const CLI::Option* option_of(const CLI::App& command, std::string_view name) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_name() == name) return option;
@@ -45,7 +45,7 @@ const CLI::Option* option_of(const CLI::App& command, std::string_view name) {
   return nullptr;
 }
 
-// What follows `before`, up to `after`; empty where the text has no such part.
+// Returns the text between `before`, at its start, and `after`; empty if either is missing.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   if (!text.starts_with(before)) return "";
   text.remove_prefix(before.size());
@@ -62,7 +62,7 @@ std::string kind_of_value(const CLI::Option& option) {
   return "a value";
 }
 
-// What the command did not know what to do with; empty if there is nothing.
+// Describes the first argument which the command does not accept; empty if there is none.
 std::string text_of_unknown(const Called& called) {
   const std::vector<std::string> all = called.command->remaining(true);
   if (all.empty()) return "";
@@ -77,11 +77,11 @@ std::string text_of_unknown(const Called& called) {
       .what();
 }
 
-// CLI11 keeps in an error's text alone which option it is about.
+// CLI11 gives the option at fault only in the error's text.
 std::string text_of(const CLI::ParseError& error, const Called& called) {
   const std::string_view what = error.what();
   const std::string& name = error.get_name();
-  // A slip of an option's name may be why one that is required is missing.
+  // A mistyped option name may be the reason why a required option is missing.
   const std::string unknown = text_of_unknown(called);
   if (!unknown.empty()) return unknown;
   if (name == "ArgumentMismatch") {
@@ -111,10 +111,10 @@ std::string text_of(const CLI::ParseError& error, const Called& called) {
   return called.name + ": " + std::string(what);
 }
 
-// CLI11 takes the next option's name for the value of one that was given none: "--trace --policy".
+// Throws InputError for an option followed by another option instead of its value: "--trace
+// --policy". CLI11 would take the second name as the value.
 void refuse_lost_values(const CLI::App& app, int argc, char** argv) {
-  // Arguments without a dash are values, even one that has the name of what it is: "log replay
-  // log".
+  // Arguments without a dash are values, even if they equal a name: "log replay log".
   const auto option_at = [&](int i) {
     return argv[i][0] == '-' ? option_of(app, argv[i]) : nullptr;
   };

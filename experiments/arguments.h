@@ -1,5 +1,5 @@
-// Command lines of all programs: what cannot be read is said as every other error is, by the name
-// of the option at fault and with what to do.
+// Parses the command lines of all programs. Errors name the option at fault and say what was
+// expected, like every other input error.
 //
 //   CLI::App app("serve a policy", "serve");
 //   app.add_option("--policy", policy);
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// Parses into what was added to `app`, whose name is the command's; argv[0] is the command. Returns
-// false when only the help was asked for, which is then printed. Throws InputError.
+// Parses argv into the options of `app`, whose name is the command; argv[0] is the command. Returns
+// false if only help was requested, after printing it. Throws InputError.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
 }  // namespace yard

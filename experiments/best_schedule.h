@@ -1,6 +1,6 @@
-// The best schedule of up to four jobs by trying all of them: what is optimal, against which
-// policies' distance from it is measured. Time goes in whole steps and nothing costs, so a schedule
-// is a choice of who runs in each step.
+// Finds the optimal schedule of up to four jobs by exhaustive search, as a reference for policies.
+// Time advances in whole steps and preemption costs nothing. A schedule is thus the set of jobs
+// that run in each step.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,22 @@
 namespace yard {
 
 struct TinyJob {
-  int submit = 0;  // in steps
+  int submit = 0;  // steps
   int32_t gpus = 1;
   int run = 1;
 };
 
 inline constexpr size_t kMostTinyJobs = 4;
 
-// GPUs are counted, not placed: on several nodes a bound, on one exact.
+// GPUs are counted, not placed. The result is exact on one node and a lower bound on several.
 class BestSchedule {
  public:
-  // Requires: at most kMostTinyJobs, that fit, and all are done after at most 100 steps.
+  // Requires: at most kMostTinyJobs jobs; each fits `gpus`; all can end within 100 steps.
   BestSchedule(std::vector<TinyJob> jobs, int32_t gpus) : jobs_(std::move(jobs)), gpus_(gpus) {
     YARD_CHECK(jobs_.size() <= kMostTinyJobs, "more jobs than can be tried");
   }
 
-  // The least total JCT, in steps.
+  // Returns the minimum total JCT, in steps.
   int total() {
     State start{};
     for (size_t j = 0; j < jobs_.size(); ++j) start.left[j] = static_cast<int8_t>(jobs_[j].run);
@@ -45,7 +45,7 @@ class BestSchedule {
     auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
   };
 
-  // Every job in the system pays one for each step.
+  // Returns the minimum total JCT from `state` on: each job in the system costs one per step.
   int from(const State& state) {
     bool done = true;
     int present = 0;
@@ -68,7 +68,7 @@ class BestSchedule {
         used += jobs_[j].gpus;
         --next.left[j];
       }
-      // Nothing is lost by doing something, once somebody is there.
+      // An idle step cannot help while a job is present.
       if (!possible || used > gpus_ || (runs == 0 && present > 0)) continue;
       best = std::min(best, present + from(next));
     }
@@ -80,7 +80,7 @@ class BestSchedule {
   std::map<State, int> best_;
 };
 
-// One to four jobs of up to six steps and `most_gpus` GPUs, a few steps apart, or all at once.
+// Draws 1 to 4 jobs of 1 to 6 steps, submitted 0 to 3 steps apart, or at once if `together`.
 inline std::vector<TinyJob> tiny_jobs(Rng rng, uint32_t most_gpus, bool together) {
   std::vector<TinyJob> jobs(1 + rng.below(kMostTinyJobs));
   int at = 0;

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// GPU types on which the job may run, of those that the cluster has.
+// Returns the cluster's GPU types on which the job may run.
 std::vector<int32_t> types_of(const Scenario& scenario, int32_t j) {
   const Fixed& f = scenario.fixed;
   const int32_t shape = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
@@ -23,7 +23,7 @@ std::vector<int32_t> types_of(const Scenario& scenario, int32_t j) {
   return {out.begin(), out.end()};
 }
 
-// Where so many GPUs may lie: on one node, or over several of a rack, of a pod, of all.
+// Returns the (tier, nodes) which `gpus` GPUs may span: one node, or several in a rack, pod or all.
 std::vector<std::pair<Tier, int32_t>> spans(const SpecColumns& spec, int32_t gpus) {
   std::vector<std::pair<Tier, int32_t>> out;
   int32_t island = spec.max_node_gpus;
@@ -31,7 +31,7 @@ std::vector<std::pair<Tier, int32_t>> spans(const SpecColumns& spec, int32_t gpu
     if (spec.node_gpus[m] > 0) island = std::min(island, spec.node_island_gpus[m]);
   }
   if (gpus <= island) out.emplace_back(Tier::kIsland, 1);
-  // Two GPUs may lie in two islands.
+  // Two GPUs may be in different islands.
   if (gpus <= spec.max_node_gpus && (gpus > island || (gpus > 1 && island < spec.max_node_gpus))) {
     out.emplace_back(Tier::kNode, 1);
   }
@@ -53,7 +53,7 @@ class Tables {
     }
   }
 
-  // Why the job's speed depends on where it runs; empty: it does not.
+  // Returns why the job's speed depends on its placement; empty if it does not.
   std::string why(int32_t j) {
     const int32_t job_class = f_.jobs.speed_class == nullptr ? 0 : f_.jobs.speed_class[j];
     const bool modelled = f_.speed.num_classes > 0 && f_.speed.class_kind[job_class] >= 0;
@@ -100,7 +100,7 @@ class Tables {
 
   const Scenario& scenario_;
   const Fixed& f_;
-  bool limited_ = false;  // whether any uplink has a capacity
+  bool limited_ = false;  // whether an uplink has a capacity
   std::map<std::tuple<int32_t, int32_t, std::vector<int32_t>>, std::string> known_;
 };
 

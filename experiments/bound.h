@@ -1,6 +1,6 @@
-// Whether what policies that know run times reach is a bound of a scenario. It is one where a job
-// takes its run time wherever it runs and with any neighbours; elsewhere a policy that knows less,
-// but chooses places, sizes or ends, can be the better one.
+// Says whether oracles bound a scenario. They do if run times depend neither on the GPUs nor on
+// co-located jobs. Elsewhere a policy with less information may do better through its choice of
+// placement, size or early ends.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace yard {
 
-// Returns what makes the times of jobs depend on more than their lengths, as "elastic jobs"; empty
-// where nothing does. `rules`: published ones see so many whole GPUs of one speed.
+// Returns what makes job times depend on more than their lengths, as "elastic jobs". Returns "" if
+// nothing does, and under published rule sets, in which all GPUs have one speed.
 std::string why_no_bound(const Scenario& scenario, const std::string& rules);
 
 }  // namespace yard

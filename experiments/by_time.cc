@@ -63,7 +63,7 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
   };
   const Interval by_blocks = jackknife_interval({out.blocks}, statistic, kConfidence);
   const double half = (by_blocks.hi - by_blocks.lo) / 2;
-  // The draws' mean is itself uncertain, and the truth lies about it like one more draw.
+  // The mean of the draws has an error of its own, and the truth deviates like one more draw.
   const double of_draws =
       draws < 2 ? 0
                 : student_quantile((1 + kConfidence) / 2, static_cast<double>(draws - 1)) *

@@ -1,6 +1,6 @@
-// How sure a mean over jobs is: those that were submitted one after the other have much in common,
-// so that blocks of them are the unit, neighbours merged until they tell different stories; and
-// where some of what the jobs are was drawn, how far the draws lie apart counts, too. Dims: D
+// Computes a mean over jobs with a confidence interval. Jobs submitted close together are
+// correlated, so the unit is a block of consecutive jobs; neighbouring blocks are merged while they
+// correlate. If job attributes were drawn at random, the spread between draws is added. Dims: D
 // draws, J jobs.
 #pragma once
 
@@ -14,16 +14,16 @@ namespace yard {
 
 struct MeanByTime {
   double mean = 0;
-  Interval interval;  // 95 %; NaN where there are too few jobs to tell
+  Interval interval;  // 95 %; NaN with too few jobs
   int64_t jobs = 0;
   int blocks = 0;
-  double draw_sd = 0;  // of the logarithm, between draws
+  double draw_sd = 0;  // standard deviation of the log mean between draws
 };
 
-// `values`: (D, J) above 0, jobs by submission. `other_sd`: of the logarithm, what else is
-// uncertain of all of them together. The interval is Student's t over the jackknife of the mean's
-// logarithm over blocks, then the draws' and the other spread are added as squares: the truth is
-// another draw, not the draws' mean.
+// `values`: (D, J), above 0, jobs by submission. `other_sd`: sd of any further error common to all
+// jobs, in logarithms. The interval is Student's t over the jackknife of the log mean over blocks.
+// The spreads of the draws and of `other_sd` are added in quadrature: the truth is treated as one
+// more draw, not as the mean of the draws.
 MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd = 0);
 
 }  // namespace yard

@@ -26,7 +26,7 @@ Versus compare(const std::vector<Score>& ours, const Score& theirs) {
   return {together.ratio(), ratio_interval(together), together.blocks()};
 }
 
-// Who does not bring all jobs to an end is not the best.
+// A policy which leaves jobs unfinished ranks last.
 double rank(const Score& score) {
   return score.unfinished > 0 ? std::numeric_limits<double>::infinity() : score.mean_jct_s;
 }

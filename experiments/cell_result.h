@@ -1,4 +1,4 @@
-// One candidate in one cell: against each rival, the yardstick among them, and against the bound.
+// Result of one candidate in one cell, compared with each rival, the baseline and the oracle.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace yard {
 
 struct Versus {
-  double ratio = 0;  // candidate over this one
+  double ratio = 0;  // candidate / rival
   Interval interval;
-  int blocks = 0;  // after merging
+  int blocks = 0;  // number after merging
 };
 
 struct Rival {
   Score score;
-  double validation_jct_s = 0;  // where the yardstick is chosen; 0: in hindsight
+  double validation_jct_s = 0;  // baseline criterion; 0: chosen in hindsight
   Versus candidate_over_it;
-  bool judged = false;  // enough jobs, blocks of these two after merging, and all of them ended
+  bool judged = false;  // enough jobs and merged blocks, and all jobs of both ended
 };
 
-// One candidate in one cell.
+// One candidate in one cell. settle() fills in what follows from the scores.
 struct CellResult {
   std::string cell, cell_hash;
   CellFacts facts;
@@ -34,19 +34,19 @@ struct CellResult {
   int replicas = 0;
   std::string candidate_name;
   std::vector<Score> candidates;  // by training seed
-  double training_core_s = 0;     // of a seed, mean; 0: not known
+  double training_core_s = 0;     // per seed, mean; 0: unknown
   std::vector<Rival> rivals;
-  // Candidates of the same call that are one policy; then, of learned ones, the untrained self.
+  // Other candidates of this call that are a single policy; last, the untrained network, if any.
   std::vector<Rival> others;
-  std::vector<Score> bounds;  // that know run times; of no family where they bound nothing
-  size_t yardstick = 0, best_hindsight = 0;  // into rivals
+  std::vector<Score> bounds;                 // oracles; without a family if facts.no_bound
+  size_t yardstick = 0, best_hindsight = 0;  // indices into rivals
   bool validated = false;
-  // Into bounds; none where what they reach is no bound (facts.no_bound).
+  // Index into bounds; unset if an oracle is no bound (facts.no_bound).
   std::optional<size_t> oracle;
-  std::optional<size_t> untrained;  // into others; nothing: the candidate did not learn
-  Versus versus;                    // candidate over yardstick
-  bool judged = false;              // against the yardstick
-  int64_t test_openings = 0;  // of this trace's last fifth so far, this one included; 0: not opened
+  std::optional<size_t> untrained;  // index into others; unset: the candidate is not trained
+  Versus versus;                    // candidate / baseline
+  bool judged = false;              // candidate against baseline
+  int64_t test_openings = 0;        // of this trace's last fifth, with this one; 0: not opened
 
   int seeds() const { return static_cast<int>(candidates.size()); }
   const Score& yardstick_score() const { return rivals[yardstick].score; }
@@ -55,23 +55,22 @@ struct CellResult {
   double ratio_hindsight() const;
   double headroom() const;  // NaN without an oracle
   double headroom_hindsight() const;
-  double captured() const;  // NaN where there is next to nothing to win (kNextToNothing)
-  // A figure of the candidate, averaged over seeds; over the yardstick's, NaN where that is 0.
+  double captured() const;  // oracle gap closed; NaN below kNextToNothing headroom
+  // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double Score::*figure) const;
   double over_yardstick(double Score::*figure) const;
   double per_job(double Score::*figure) const { return mean(figure) / facts.jobs; }
-  double decisions_per_s()
-      const;  // of one core, the simulator's own time among it; NaN: not counted
-  // The largest jobs of which there are at least 50.
+  double decisions_per_s() const;  // on one core, simulation included; NaN: not counted
+  // The largest size class with at least 50 jobs.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;
-  // What is over 10 % larger than the yardstick's, whatever became of the mean, as whatif names it:
-  // "longest wait x 1.52", "JCT of the jobs of 17+ GPUs x 1.20".
+  // Figures over 10 % larger than the baseline's, whatever the mean JCT, in the wording of whatif:
+  // "longest wait x 1.52", "JCT of the jobs of >16 GPUs x 1.20".
   std::vector<std::string> grown() const;
 };
 
-// Fills in what follows from candidates, rivals (with their validation_jct_s), others and bounds.
-// Requires: a candidate and a rival.
+// Computes all that follows from candidates, rivals (with validation_jct_s), others and bounds.
+// Requires: at least one candidate and one rival.
 void settle(CellResult& cell);
 
 }  // namespace yard

@@ -23,7 +23,7 @@ namespace {
 constexpr double kMostCostScale = 1000;
 constexpr int kMostReplicas = 1000, kMostBlocks = 1000, kMostGenerated = 10'000'000;
 
-// What a group says for all its cells, and the file for all its groups.
+// Defaults, which the file sets for its groups and a group for its cells.
 struct Standing {
   std::vector<double> congestions = {1};
   double cost_scale = 1;
@@ -81,7 +81,7 @@ Variation read_variation(const YamlMap& map) {
   return out;
 }
 
-// Names are parts of paths and of cells' names.
+// Names become parts of paths and of cell names.
 void check_name(const YamlMap& map, const std::string& key) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
@@ -116,7 +116,7 @@ class Reader {
   }
 
  private:
-  // A tuned policy's file is seen from this one.
+  // A tuned policy's file is relative to the file of cells.
   std::string policy(const std::string& name) const {
     if (!is_tuned_file(name)) return name;
     return (std::filesystem::path(file_.path()).parent_path() / name).lexically_normal().string();
@@ -147,7 +147,7 @@ class Reader {
     }
   }
 
-  // One file, or several, each with its hash.
+  // One file or several, each with its hash.
   static void profiles(const YamlMap& map, CellSpec& cell) {
     const std::vector<std::string> files = map.paths("profiles");
     const bool several = map["profiles"].IsSequence();
@@ -171,7 +171,7 @@ class Reader {
     cell.sha256 = map.text("sha256");
   }
 
-  // Its hash is that of all that decides what is generated.
+  // The hash covers every input of the generator.
   void generated(const YamlMap& map, CellSpec& cell) const {
     for (const char* key : {"file", "format", "sha256"}) {
       if (map.has(key)) map.fail(key, "a file, or `synthetic`", "both");
@@ -220,7 +220,7 @@ class Reader {
     }
   }
 
-  // The yardstick is chosen on the same trace where that group has it, else on all of its traces.
+  // The baseline is chosen on the same trace if that group has it, otherwise on all of its traces.
   void choose(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& cells) {
     const YamlMap map(file_, groups[name], "a group");
     if (!map.has("choose_on")) return;
@@ -246,14 +246,14 @@ class Reader {
   std::vector<std::pair<std::string, CellSpec>> traces_;
 };
 
-// What a cluster's name stands for may change where it is a file.
+// Returns the hash of the cluster's file, which may change; "" if it is not a file.
 std::string cluster_sha256(const std::string& cluster) {
   const std::string ready = find_ready_cluster(cluster);
   const std::string path = ready.empty() ? cluster : ready;
   return std::filesystem::is_regular_file(path) ? sha256_hex(read_file(path)) : "";
 }
 
-// What there is by the parts of `name` (GROUP/TRACE/xCONGESTION), as far as these are right.
+// Returns the names after the longest valid prefix of `name` (GROUP/TRACE/xCONGESTION).
 std::vector<std::string> nearest(const CellFile& file, const std::string& name) {
   std::string right;  // "", "GROUP/" or "GROUP/TRACE/"
   std::set<std::string> next;
@@ -357,7 +357,7 @@ Scenario scenario_of(const CellSpec& cell, const Source& source,
     throw NotSoCrowded("cell " + cell.name + ": " + error.what());
   } catch (const InputError& error) {
     if (cell.sha256.empty()) throw;
-    throw InputError("cell " + cell.name + ": " + error.what());  // one of many of a file
+    throw InputError("cell " + cell.name + ": " + error.what());  // one cell of many
   }
 }
 

@@ -11,9 +11,9 @@
 namespace yard {
 namespace {
 
-constexpr double kTolerance = 0.005;  // good enough to stop
-constexpr double kNear = 0.05;        // good enough to use
-constexpr double kMostStretch = 1e6;  // of arrivals, either way
+constexpr double kTolerance = 0.005;  // stop the search within this error
+constexpr double kNear = 0.05;        // largest accepted error
+constexpr double kMostStretch = 1e6;  // of arrival distances; the least is its inverse
 constexpr int kMostHalvings = 40;
 constexpr int kMostAround = 50;
 constexpr double kAround = 0.004;
@@ -42,7 +42,7 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
   const auto better = [&](const Calibration& found) {
     if (off(found.congestion, target) < off(best.congestion, target)) best = found;
   };
-  // The more arrivals are squeezed, the longer the waits: find two factors with the target between.
+  // Waits grow as arrivals move together: find two factors with the target between them.
   const double step = best.congestion < target ? 0.5 : 2;
   double inside = 1, outside = 1;
   for (;;) {
@@ -59,7 +59,7 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
     better(found);
     (found.congestion < target ? high : low) = found.factor;
   }
-  // Where the measure jumps over the target, it may still meet it a little way off.
+  // If congestion jumps over the target, a factor nearby may still meet it.
   const double jump = best.factor;
   for (int i = 1; i <= kMostAround && off(best.congestion, target) > kNear; ++i) {
     better(measure(jump * (1 + kAround * i)));

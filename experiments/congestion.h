@@ -1,7 +1,6 @@
-// How crowded a window is, measured by what a plain scheduler makes of it: the mean wait of
-// `greedy` (first-fit, rules `default`) over the mean run time of the scored jobs. A log that
-// does not tell the size of its cluster is brought to a stated congestion by squeezing or
-// stretching its arrivals.
+// Measures and sets the congestion of a window: the mean wait of `greedy` (first-fit, rules
+// `default`) divided by the mean run time, over the scored jobs. A trace without a known cluster
+// size is brought to a target congestion by scaling the distances between its arrivals.
 #pragma once
 
 #include "env/base/error.h"
@@ -9,20 +8,20 @@
 
 namespace yard {
 
-// No factor comes near what is asked for: jobs that all come at once may still fit.
+// Thrown if no factor comes near the target. Even jobs that all arrive at once may fit.
 class NotSoCrowded : public InputError {
  public:
   using InputError::InputError;
 };
 
-constexpr double kMostCongestion = 1000;  // that may be asked for
+constexpr double kMostCongestion = 1000;  // largest target
 
-// Returns the congestion of the scenario's scored jobs as they arrive, at the speeds and with the
-// faults that it has.
+// Returns the congestion of the scored jobs at their present arrival times, with the scenario's
+// speeds and faults.
 double congestion_of(const Scenario& scenario);
 
-// Finds the factor of scale_arrivals() that gives `target`, to within 0.5 % where the measure,
-// which jumps a little from one factor to the next, allows it. Requires: target > 0, and the window
+// Finds the factor of scale_arrivals() that gives `target`, to within 0.5 %. Congestion jumps
+// between neighbouring factors, so up to 5 % is accepted. Requires: target > 0, the window is
 // selected in source.trace. Throws NotSoCrowded.
 Calibration calibrate(const Source& source, const Window& window, double cost_scale, double target);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kUsPerS = 1e6;
 constexpr int64_t kJobsPerBlock = 40;
-constexpr int32_t kMostGpus[] = {1, 4, 8, 16};  // of all classes but the last
+constexpr int32_t kMostGpus[] = {1, 4, 8, 16};  // upper limits of all classes but the last
 constexpr const char* kClassNames[kSizeClasses] = {"1", "2-4", "5-8", "9-16", ">16"};
 
 double told(const std::optional<int64_t>& count) {
@@ -23,7 +23,7 @@ double told(const std::optional<int64_t>& count) {
 
 using JobIndex = std::unordered_map<std::string_view, int64_t>;  // of scored jobs, by id
 
-// Adds one replica's share to the score.
+// Adds one replica to the score, weighted by `share`.
 void add(const Scenario& replica, const Run& run, const JobIndex& index, double share,
          Score& score) {
   const auto jobs = static_cast<int64_t>(index.size());
@@ -101,7 +101,7 @@ std::vector<Score> play(const Scenario& scenario, const std::vector<Scenario>& r
     score.level = entrant.contestant.level;
     score.speeds = entrant.options.speeds;
     score.block_jct_s.assign(blocks, 0);
-    for (size_t k = 0; k < per; ++k) {  // in their order: sums do not depend on who came first
+    for (size_t k = 0; k < per; ++k) {  // fixed order: sums do not depend on threads
       add(replicas[k], runs[who][k], index, 1.0 / static_cast<double>(per), score);
     }
     runs[who].clear();

@@ -1,5 +1,4 @@
-// Many policies through the replicas of one scenario, on all cores: what each made of it, in as
-// many figures as a comparison needs.
+// Replays many policies on the replicas of one scenario, on all cores, and scores each.
 #pragma once
 
 #include <array>
@@ -12,40 +11,40 @@
 
 namespace yard {
 
-// Jobs by the GPUs that they ask for.
+// Size classes: jobs by requested GPUs.
 inline constexpr int kSizeClasses = 5;
 int size_class_of(int32_t gpus);
 const char* size_class_name(int size_class);  // "1", "2-4", "5-8", "9-16", ">16"
 
-// What one policy made of a cell, averaged over replicas.
+// Scores of one policy in a cell, averaged over replicas unless noted.
 struct Score {
   std::string name;
   Level level = Level::kBlind;
   SpeedLevel speeds = SpeedLevel::kTold;
-  // (B) sums over blocks of equally many jobs, which follow each other in time
+  // (B)  JCT sums over blocks of consecutive jobs, equally many in each
   std::vector<double> block_jct_s;
   double mean_jct_s = 0;
   double p99_jct_s = 0;
   double max_wait_s = 0;
   double preemptions = 0;
-  double moves = 0;        // of the preemptions, those of jobs that were started elsewhere at once
-  double soon_again = 0;   // those less than 10 minutes after another of the job; NaN: not counted
-  double ended_early = 0;  // jobs that it ended before their work was done
-  std::array<double, kSizeClasses> class_jct_s{};  // means; 0 where a class has no jobs
-  int64_t unfinished = 0;                          // over all replicas
-  // Over all replicas, the simulator's own time among it; 0: not counted.
+  double moves = 0;        // preemptions followed by a start elsewhere in the same plan
+  double soon_again = 0;   // preemptions within 10 minutes of the job's last; NaN: not counted
+  double ended_early = 0;  // jobs that the policy ended before their work was done
+  std::array<double, kSizeClasses> class_jct_s{};  // mean JCT; 0: no jobs of the class
+  int64_t unfinished = 0;                          // sum over replicas
+  // Sums over replicas, simulation time included. 0: not counted.
   double decisions = 0, core_s = 0;
 };
 
-// How many blocks so many jobs make: at least 40 jobs each, at most `most`.
+// Returns the number of blocks for `jobs` jobs: at least 40 jobs in each, at most `most` blocks.
 int64_t num_blocks(int64_t jobs, int64_t most);
 
-// Called on any thread, when all replicas of an entrant have been played.
+// Called on any thread when all replicas of a policy have been replayed.
 using WhenScored = std::function<void(size_t entrant, const Score& score)>;
-// The same after each replay, which took so long.
+// Called on any thread after each replay, with its duration.
 using WhenPlayed = std::function<void(const Entrant& entrant, double wall_s)>;
 
-// Returns the score of each entrant. Requires: replicas are those of `scenario`.
+// Returns one score per policy. Requires: `replicas` are replicas of `scenario`.
 std::vector<Score> play(const Scenario& scenario, const std::vector<Scenario>& replicas,
                         const std::vector<const Entrant*>& entrants, int64_t most_blocks,
                         const WhenScored& when_scored, const WhenPlayed& when_played);

@@ -16,16 +16,16 @@ namespace {
 // By nominal level.
 using Intervals = std::array<Recalibration::Interval, kNominal.size()>;
 
-// Adds up looks at jobs, each once it is known how long the job had left.
+// Accumulates predictions, each once the job's true time left is known.
 class Tally {
  public:
-  // `least` and `most`: the shares of such jobs that were told to have ended by the time at which
-  // this one did, less or plus kToldToS.
+  // `least`, `most`: predicted probability of an end by the true time left, minus and plus
+  // kToldToS.
   void add(const Intervals& told, double least, double most, double told_median_s, double left_s) {
     ++group_.asked;
     for (size_t k = 0; k < kNominal.size(); ++k) {
       const auto [low, high] = told[k];
-      // What is told to happen within that time lies in the interval in part, or not, or wholly.
+      // The predicted mass around the end counts by the part of it within the interval.
       const double part = std::min(most, high) - std::max(least, low);
       const double within = most > least ? part / (most - least) : part >= 0 ? 1.0 : 0.0;
       group_.within[k] += std::max(within, 0.0);
@@ -46,12 +46,12 @@ class Tally {
   std::vector<double> errors_;
 };
 
-// What was told of a job at one look.
+// One prediction of a job's time left.
 struct Told {
   int64_t attained_us, until_us;
   std::array<float, TimeBins::kBins> hazards;
   EndPlaces places;
-  double median;  // the share that the median is read at
+  double median;  // calibrated probability of the median
   Intervals intervals;
 };
 
@@ -60,7 +60,7 @@ class Looks {
   Looks(const Workload& workload, double every_s)
       : workload_(workload), every_us_(static_cast<int64_t>(every_s * 1e6)) {}
 
-  // To be called at every decision, after the predictor has learned.
+  // Call on every decision, after the predictor has been updated.
   void look(const View& view, const Survival& survival) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       if (view.finished(view.changed(i))) judge(view, view.changed(i));
@@ -121,11 +121,11 @@ class Looks {
   int64_t every_us_, next_us_ = 0;
   BinEdges edges_;
   std::map<int32_t, std::vector<Told>> told_;  // by job
-  Recalibration recalibration_[2];  // of jobs that have not begun, and of those that have
+  Recalibration recalibration_[2];             // for jobs that have not run, and others
   Tally all_, waiting_, begun_;
 };
 
-// Decides as another does, and asks the predictor beside it.
+// Decides as the wrapped policy and queries the predictor on each decision.
 class Beside final : public Policy {
  public:
   Beside(std::unique_ptr<Policy> policy, Looks& looks)
@@ -147,7 +147,7 @@ class Beside final : public Policy {
  private:
   std::unique_ptr<Policy> policy_;
   Looks& looks_;
-  // One replay through one object, in order: what it remembers beside the policy.
+  // The predictor's memory. One replay uses this object, in order.
   mutable Memory own_;
 };
 

@@ -1,8 +1,8 @@
-// How honest the predictor of run times is (env/predict/survival.h): while a policy plays, every
-// job in the system is looked at now and then; afterwards it is known how long each had left, and
-// how often that lay within the intervals that were told. Times are told to a minute: where many
-// jobs end at one moment, as at a limit, the end counts as within by the part of them that is told
-// to lie in the interval. A job that never ends is not counted.
+// Measures the coverage of the run-time predictor (env/predict/survival.h). While a policy runs,
+// the predicted intervals of time left are recorded and compared with the truth once jobs end.
+// Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the end
+// counts as covered by the share of their predicted mass in the interval. Jobs that never end do
+// not count.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@ constexpr double kToldToS = 60;
 
 struct CoverageGroup {
   int64_t asked = 0;
-  std::array<double, 3> within{};  // by nominal level
-  // |log2(told median / truth)|, the middle of all asked. Times below a second count as one.
+  std::array<double, 3> within{};  // covered predictions, by nominal level
+  // Median of |log2(predicted median / truth)|. Times below a second count as one second.
   double median_error_log2 = 0;
 
   double share(size_t level) const { return within[level] / static_cast<double>(asked); }
 };
 
 struct Coverage {
-  CoverageGroup all, waiting, begun;  // waiting: those that have not run yet
+  CoverageGroup all, waiting, begun;  // waiting: jobs that have not run yet
 };
 
-// Looks at scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
-// Requires: the contestant is a policy of the rules `default`.
+// Samples the scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
+// Requires: a policy under the rules `default`, not a rule set's own scheduler.
 Coverage coverage(const Scenario& scenario, Contestant contestant, const RunOptions& options,
                   double every_s);
 

@@ -11,12 +11,12 @@ namespace yard {
 namespace {
 
 constexpr double kUsPerHour = 3600e6;
-constexpr double kOff = 0.25;  // of what users expect, in logarithms
+constexpr double kOff = 0.25;  // sd of the log error of users' expectations
 
 double uniform(Rng& rng, double from, double to) { return from + (to - from) * rng.uniform(); }
 
 std::vector<RoleGroup> parts_of(int32_t gpus, Rng& rng) {
-  int32_t most = 0;  // doublings
+  int32_t most = 0;  // number of halvings
   while (most < 2 && gpus % (2 << most) == 0) ++most;
   const int32_t parts = 1 << rng.below(static_cast<uint32_t>(most + 1));
   const int32_t cores = 2 * (1 + static_cast<int32_t>(rng.below(6)));

@@ -1,14 +1,14 @@
-// What jobs of a trace ask for beyond GPUs, where it says nothing of it: deadlines, urgency, cores,
-// parts of a model and a loss that falls, drawn by lot as MLFS drew them (Wang, Liu and Shen,
-// CoNEXT 2020, section 4.1).
+// Draws what a trace lacks beyond GPU counts: deadlines, urgency, cores, model partitions and loss
+// curves. The distributions follow MLFS (Wang, Liu and Shen, CoNEXT 2020, section 4.1):
 //
 //   deadline    the later of 1.1 times what the user expects and U[0.5, 24] hours after submission
 //   urgency     U{1..10}, as priority
-// Ours, where the paper gives no numbers: users expect the run time times exp(0.25 N(0, 1)), so
-// that no deadline tells it exactly; parts of the model, one, two or four of the job's GPUs, each
-// half with the next; cores of a GPU's task U{2, 4, .. 12} and 4 GiB beside each; the loss, which
-// falls as 1 / (b0 x + b1) + b2 from 1 to b2 in U[0.05, 0.3], with b0 in U[5, 50]; and the measure
-// that is enough, which it reaches after U[0.4, 1] of the work.
+// Our choice, where the paper gives no numbers:
+//   expected    run time x exp(0.25 N(0, 1)); a deadline does not reveal the run time
+//   partitions  of the model: 1, 2 or 4, uniform over those which divide the job's GPUs
+//   cores       U{2, 4, .. 12} per GPU task, with 4 GiB for each core
+//   loss        1 / (b0 x + b1) + b2, from 1 to b2 in U[0.05, 0.3], with b0 in U[5, 50]
+//   enough      the loss after U[0.4, 1] of the work
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct DemandDraw {
   }
 };
 
-// Of every job with GPUs and no needs of its own. A job's lots hang on its place in the trace
-// alone.
+// Draws for every job with GPUs and without role groups of its own. A job's draw depends only on
+// `rng` and its index in the trace.
 void draw_demands(Trace& trace, const Rng& rng);
 
 }  // namespace yard

@@ -39,7 +39,7 @@ class Dumper {
   Json dump() {
     const Head& h = *s_.head;
     return {{"at_s", seconds(at_us_)},
-            {"since_s", seconds(h.now_us)},  // the event that made it so
+            {"since_s", seconds(h.now_us)},  // time of the last event
             {"gpus", f_.spec.total_gpus},
             {"free_gpus", h.free_gpus},
             {"down_gpus", h.down_gpus},
@@ -61,7 +61,7 @@ class Dumper {
     return scenario_.cluster.nodes[static_cast<size_t>(m)].name;
   }
 
-  // Jobs that the rules have not taken in yet: they do so at rounds, or whole seconds.
+  // Submitted jobs which the rule set has not admitted yet: some admit at rounds or whole seconds.
   Json unseen() const {
     Json out = Json::array();
     for (int32_t j = s_.head->arrived; j < s_.head->end_job; ++j) {
@@ -100,7 +100,7 @@ class Dumper {
     return out;
   }
 
-  // In order of submission.
+  // Returns the slots of live jobs by submission.
   std::vector<int32_t> live() const {
     std::vector<int32_t> slots;
     for (int32_t slot = 0; slot < s_.head->high_water; ++slot) {

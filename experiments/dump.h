@@ -1,11 +1,10 @@
-// The whole state at chosen moments, for a person who asks what was where, and why a job waited.
-// Between two events nothing but the clock changes; which event is the last before a moment is
-// known only when the next has come. So a replay counts them first, and a second one, which is the
-// same, is looked at where it matters.
+// Writes the whole state at chosen moments: each job's placement and why waiting jobs wait. State
+// changes only at events, and the last event before a moment is recognised only after the next. So
+// a first replay counts the events, and an identical second one dumps the state at the right ones.
 //
 //   Moments moments({3600 * kSecond});
-//   ... every look: moments.note(state) ...
-//   ... again:      moments.dump(scenario, policy, placement, fixed, state) ...
+//   ... first replay, each decision:  moments.note(state) ...
+//   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
 #pragma once
 
 #include <cstdint>
@@ -17,32 +16,32 @@
 
 namespace yard {
 
-// The state as it is at `at_us`. Requires: nothing happens between state.head->now_us and then.
+// Returns the state at `at_us`. Requires: no event between state.head->now_us and `at_us`.
 nlohmann::ordered_json dump_state(const Scenario& scenario, const Fixed& fixed,
                                   const ClusterState& state, Placement placement, int64_t at_us);
 
 class Moments {
  public:
-  // Requires: rising times.
+  // Requires: increasing times.
   explicit Moments(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
 
-  // Forgets what was counted, for another policy.
+  // Clears the counts, for another policy.
   void begin();
-  // Every look of the first replay.
+  // Call on every decision of the first replay.
   void note(const ClusterState& state);
-  // The replay is over. Moments after it show what is left then: jobs that have ended.
+  // Ends the first replay. Later moments show the final state, in which all jobs have ended.
   void end(int64_t end_us);
-  // Throws InputError, naming `option`, for a moment that no replay so far has had.
+  // Throws InputError, naming `option`, for a moment outside the replays so far.
   void check(const char* option) const;
 
-  // Every look of the second; appends to `out` where it is time.
+  // Call on every decision of the second replay. Appends to `out` after the last before a moment.
   void dump(const Scenario& scenario, const Fixed& fixed, const ClusterState& state,
             Placement placement, nlohmann::ordered_json& out);
 
  private:
   std::vector<int64_t> at_us_;
-  std::vector<int64_t> look_;               // of each moment: the last one before it
-  int64_t first_us_ = kNever, end_us_ = 0;  // of all replays: the first look, the last end
+  std::vector<int64_t> look_;               // (moments)  last decision at or before each
+  int64_t first_us_ = kNever, end_us_ = 0;  // over all replays: first decision, last end
   int64_t looks_ = 0, again_ = 0;
 };
 

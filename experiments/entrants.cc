@@ -12,8 +12,8 @@
 namespace yard {
 namespace {
 
-// Raise it when the same inputs give other scores and inputs_of() could not tell: a reader, the
-// calibration, replicas or metrics changed.
+// Increase when equal inputs_of() give other scores: after a change of a reader, the calibration,
+// replicas or metrics.
 constexpr int kResultsVersion = 1;
 
 constexpr const char* kMargins[] = {"0", "0.1", "0.3", "1", "3"};
@@ -32,7 +32,7 @@ Values values_of(const Settings& settings) {
   return out;
 }
 
-// When each job of a small workload ends.
+// Returns a hash of all job end times of a small workload.
 std::string fingerprint(const Entrant& entrant, bool stops) {
   ScenarioOptions options;
   options.variation.allows = {.preempt = stops, .move = stops};
@@ -49,7 +49,7 @@ std::string fingerprint(const Entrant& entrant, bool stops) {
   return sha256_hex(ends).substr(0, 16);
 }
 
-// Who was not named plays with --placement where it lets that be chosen, else as it always does.
+// Applies --placement only to policies with that setting.
 Entrant enter_unnamed(const std::string& policy, RunOptions options) {
   const bool own = !PacingRegistry::info(options.rules).policies.empty();
   if (!own && !has_field(policy, "placement")) options.placement.clear();
@@ -65,7 +65,7 @@ Entrant enter(const std::string& policy, const RunOptions& options) {
 std::vector<Entrant> oracle_family(const RunOptions& base) {
   RunOptions options = base;
   options.information.reset();
-  options.speeds = SpeedLevel::kTold;  // who bounds others knows all
+  options.speeds = SpeedLevel::kTold;  // oracles see true speeds
   std::vector<Entrant> family;
   const std::vector<std::string>& own = PacingRegistry::info(base.rules).oracles;
   for (const std::string& name : own) family.push_back(enter_unnamed(name, options));

@@ -1,5 +1,5 @@
-// Who plays: policies by name with their settings, the family of bounds, and what decides how each
-// of them plays.
+// Policies in a comparison: by name with settings, the oracle family, and the inputs which
+// determine how each one decides.
 #pragma once
 
 #include <map>
@@ -14,22 +14,22 @@ struct Entrant {
   std::string name;  // for tables
   Contestant contestant;
   RunOptions options;
-  // inputs_of() it, as JSON, by whether jobs may be stopped; nothing where no scores are kept.
+  // inputs_of() as JSON, by whether preemption is allowed. Empty if no scores are kept.
   std::map<bool, std::string> inputs = {};
 };
 
 Entrant enter(const std::string& policy, const RunOptions& options);
 
-// The family of bounds under these rules: every policy that knows run times, with preemption
-// margins where it has one, and again with noisy run times.
+// Returns the oracle family under these rules: all policies that see run times, exact and noisy.
+// Those with a preemption margin appear once for each of several margins.
 std::vector<Entrant> oracle_family(const RunOptions& options);
 
-// Heuristics that a live cluster can run, knowing no more than `most`.
+// Returns the heuristics that a live cluster can run, with information up to `most`.
 std::vector<Entrant> servable_heuristics(Level most, const RunOptions& options);
 
-// Everything that decides how the entrant plays, wherever its files lie: settings, level, weights,
-// rules, and what it makes of a small workload, so that a change of the code that changes its plans
-// changes this; without `stops` also of one whose jobs nobody may stop.
-std::string inputs_of(const Entrant& entrant, bool stops);  // JSON
+// Returns, as JSON, the inputs of the policy's decisions, independent of file paths: settings,
+// level, weights, rules. The outcome of a small workload is added to detect changes of the code.
+// Without `stops` the outcome of the same workload without preemption is added.
+std::string inputs_of(const Entrant& entrant, bool stops);
 
 }  // namespace yard

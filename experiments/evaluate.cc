@@ -18,20 +18,20 @@
 namespace yard {
 namespace {
 
-// All entrants, ready before the first run: rivals, then bounds, then candidates by seed, then what
-// these were before their training.
+// All policies of the comparison, prepared before the first run: rivals, then bounds, candidates by
+// seed, and their untrained networks.
 struct Field {
   std::vector<Entrant> all;
-  size_t rivals = 0, bounds = 0, learners = 0;  // how many
-  size_t family = 0;  // of the bounds, those that the command did not name: they come first
-  std::vector<std::vector<size_t>> candidates;  // seed by seed
-  std::vector<std::vector<size_t>> untrained;   // of each candidate, every one once
+  size_t rivals = 0, bounds = 0, learners = 0;  // counts
+  size_t family = 0;  // number of bounds from oracle_family(), which come first
+  std::vector<std::vector<size_t>> candidates;  // indices by seed
+  std::vector<std::vector<size_t>> untrained;   // of each candidate, without duplicates
 
   size_t first_candidate() const { return rivals + bounds; }
   size_t end_candidates() const { return first_candidate() + learners; }
 };
 
-// Several untrained selves as one: figures averaged.
+// Averages the scores of several untrained networks.
 Score mean_of(const std::vector<Score>& scores, const std::string& name) {
   Score out = scores.front();
   out.name = name;
@@ -88,8 +88,8 @@ class Evaluator {
   }
 
  private:
-  // Leaves out cells that cannot be as crowded as they are to be, and those whose yardstick was to
-  // be chosen there alone. Throws InputError where none is left.
+  // Skips cells whose target congestion cannot be reached, and cells whose baseline was to be
+  // chosen only on such cells. Throws InputError if none is left.
   void look_at_cells(Evaluation& out) {
     const auto keep = [&](const CellSpec& cell, bool choosing) {
       try {
@@ -119,7 +119,7 @@ class Evaluator {
     std::vector<Entrant> candidates, bounds = oracle_family(any), rivals;
     field_.family = bounds.size();
     Level most = Level::kBlind;
-    // A policy by itself, and as one of several seeds, plays once.
+    // A policy given alone and as a training seed is replayed once.
     std::map<std::string, size_t> entered;
     for (const Challenger& candidate : options_.candidates) {
       std::vector<size_t>& who = field_.candidates.emplace_back();
@@ -155,7 +155,7 @@ class Evaluator {
     }
   }
 
-  // What the candidates were before their training: seeds that begin alike play once.
+  // Returns the candidates' untrained networks; seeds with equal ones share an entry.
   std::vector<Entrant> untrained_of(const std::vector<Entrant>& candidates) {
     std::vector<Entrant> out;
     std::map<std::string, size_t> entered;  // by digest and settings
@@ -177,7 +177,7 @@ class Evaluator {
     return out;
   }
 
-  // Who was not named and knows more than the candidate, or is it, is no rival of it.
+  // Without --against, rivals have no more information than the candidate and are not part of it.
   std::vector<size_t> rivals_of(size_t candidate) const {
     Level most = Level::kBlind;
     std::set<std::string> own;
@@ -194,8 +194,8 @@ class Evaluator {
     return out;
   }
 
-  // Who plays in a cell. Where the yardstick is chosen, rivals alone; where oracles bound nothing,
-  // not their family.
+  // Returns the policies to run in a cell: only rivals where the baseline is chosen; no oracle
+  // family where an oracle is no bound.
   std::vector<size_t> players(const CellFacts& facts, bool choosing) const {
     std::vector<size_t> out;
     for (size_t i = 0; i < (choosing ? field_.rivals : field_.all.size()); ++i) {
@@ -216,12 +216,12 @@ class Evaluator {
     }
   }
 
-  // A replay takes longer the more jobs there are, and wait.
+  // A replay takes longer with more jobs and longer queues.
   static double work(const Arena& arena) {
     return static_cast<double>(arena.facts().jobs) * (1 + arena.facts().congestion);
   }
 
-  // Returns the scores of those who play, at their places among all.
+  // Returns scores by index into field_.all; those of policies that do not run are empty.
   std::vector<Score> play(const CellSpec& cell, bool choosing) {
     Arena& arena = arenas_.at(cell.name);
     const std::vector<size_t> who = players(arena.facts(), choosing);
@@ -250,12 +250,12 @@ class Evaluator {
     return limits_notes(players);
   }
 
-  // Logs that candidates look at a trace's last fifth, once for all congestions, and for all sizes
-  // and loads of its cluster.
+  // Logs that the candidates open a trace's last fifth: one opening for all congestions, cluster
+  // sizes and loads.
   int64_t open_test(const CellSpec& cell) {
     const CellFacts& facts = arenas_.at(cell.name).facts();
     if (!facts.opens_test || options_.test_log.empty()) return 0;
-    const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // on the trace's own clock
+    const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // in trace time
     Opening opening{facts.trace,
                     facts.sha256,
                     cell.scenario.cluster,
@@ -315,7 +315,7 @@ class Evaluator {
     return cell;
   }
 
-  // Mean over seeds; 0 where that of one is not known.
+  // Mean over seeds; 0 if one is unknown.
   double training_core_s(const std::vector<size_t>& seeds) const {
     double sum = 0;
     for (const size_t i : seeds) {
@@ -326,7 +326,7 @@ class Evaluator {
     return sum / static_cast<double>(seeds.size());
   }
 
-  // By which rival `i` is chosen as the yardstick, or not.
+  // Rival `i`'s geometric mean JCT, by which the baseline is chosen; infinite if unfinished.
   double chosen_by_s(const CellSpec& spec, size_t i) const {
     double sum = 0;
     for (const std::string& name : spec.chosen_on) {

@@ -1,7 +1,7 @@
-// Policies against heuristics, honestly: the same jobs and arrivals for everybody, replicas
-// averaged, a yardstick that was chosen elsewhere, a bound that says what could be won at all, an
-// interval. What learned is compared with its untrained self, too, which draws in the same way.
-// What each figure means stands in docs/metrics.md.
+// Compares policies with heuristics on the same jobs and arrivals, averaged over replicas. The
+// baseline is chosen on other cells, an oracle gives the headroom, and ratios have intervals. A
+// trained policy is also compared with its untrained network, which samples in the same way.
+// docs/metrics.md defines each figure.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace yard {
 
-// The same agent from several training seeds, or one policy.
+// One agent from several training seeds, or one policy.
 struct Challenger {
   std::string name;
   std::vector<std::string> policies;
@@ -22,23 +22,23 @@ struct Challenger {
 
 struct EvaluateOptions {
   std::vector<CellSpec> cells;
-  std::vector<CellSpec> choosing;  // those that their `chosen_on` names
+  std::vector<CellSpec> choosing;  // cells named by chosen_on
   std::vector<Challenger> candidates;
-  std::vector<std::string> against;  // empty: every servable heuristic that knows no more
+  std::vector<std::string> against;  // empty: servable heuristics with no more information
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty
-  std::string results;  // a folder: what it has is not played again; empty: nothing is kept
-  std::filesystem::path test_log;  // where openings of test splits are logged; empty: nowhere
+  std::string results;             // folder of scores to reuse and extend; empty: none
+  std::filesystem::path test_log;  // log of test-split openings; empty: none
 };
 
 struct Evaluation {
   std::vector<CellResult> cells;          // by cell, then candidate
-  std::vector<std::string> limits_notes;  // what it means that no job has a limit
-  // Cells of a file that are never as crowded as they are to be, each with how near they come.
+  std::vector<std::string> limits_notes;  // consequences if no job has a limit
+  // Skipped cells, whose target congestion cannot be reached, each with the reason.
   std::vector<std::pair<std::string, std::string>> left_out;
 };
 
-// Throws InputError; Interrupted.
+// Throws InputError, Interrupted.
 Evaluation evaluate(const EvaluateOptions& options);
 
 }  // namespace yard

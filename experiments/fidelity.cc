@@ -23,7 +23,7 @@ double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 double log_run(const Job& job) { return std::log(std::max(1.0, seconds(job.run_us))); }
 
-// In stretches of so many hours; what is left over at the end does not count.
+// Sums over stretches of `hours` hours; an incomplete last one is dropped.
 std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
   std::vector<double> out;
   for (size_t h = 0; h + hours <= hourly.size(); h += hours) {
@@ -33,13 +33,13 @@ std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
   return out;
 }
 
-// Variance over mean of the arrivals in stretches of so many hours: 1 for a Poisson process.
+// Variance / mean of arrivals in stretches of `hours` hours: 1 for a Poisson process.
 double dispersion(const std::vector<double>& hourly, size_t hours) {
   const std::vector<double> counts = sums(hourly, hours);
   return counts.size() >= 8 && mean(counts) > 0 ? variance(counts) / mean(counts) : kNan;
 }
 
-// Hourly arrivals, and the GPUs that would be busy on the average if every job began at once.
+// Hourly arrivals, and the mean number of busy GPUs if every job started at submission.
 struct Load {
   std::vector<double> arrivals, gpus;
 };
@@ -61,8 +61,8 @@ Load load_of(const std::vector<Job>& jobs, double from_s, double to_s) {
   return load;
 }
 
-// Squared correlation of log run times with what their owner's jobs, or siblings, submitted before
-// took on the average; over jobs that have such.
+// Squared correlation between log run times and their prediction, the mean over earlier jobs of the
+// same owner or batch.
 class Foretold {
  public:
   void add(double told, double came) {

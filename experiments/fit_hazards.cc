@@ -15,7 +15,7 @@ namespace yard {
 namespace {
 
 constexpr size_t kBins = TimeBins::kBins;
-// How many jobs count for the chance before anything was seen, and all sizes beside one.
+// Prior hazard of all sizes, its prior strength, and the prior strength of all sizes for one.
 constexpr float kFirst = 0.075F, kFirstWorth = 3, kAllWorth = 10;
 
 void add(HazardRow& row, int64_t seen_us, bool ended) {
@@ -56,7 +56,7 @@ std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scen
   for (const double x : hazards) out << shortest(std::round(x * 1e6) / 1e6);
   out << YAML::EndSeq << YAML::EndMap;
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
-  // The name alone: the file is to say the same wherever the traces lie.
+  // Name only: the file does not depend on the trace's folder.
   out << YAML::Key << "trace" << YAML::Value
       << std::filesystem::path(scenario.trace.source).filename().string();
   out << YAML::Key << "sha256" << YAML::Value << scenario.trace.sha256;

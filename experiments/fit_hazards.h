@@ -1,6 +1,6 @@
-// Fits the distribution of run times, by size, for the policy `gittins-fitted`: how many jobs came
-// as far as a quarter octave of time, and how many ended in it. Who would still have run at the end
-// of the window, had it begun at once, counts up to there: what comes later is not known yet.
+// Fits hazards of run times by job size for the policy `gittins-fitted`, in time bins of a quarter
+// octave. A job counts up to the end of the window, as if it had started at its submission; its end
+// counts only if it falls within (right censoring).
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace yard {
 
-// (G, B) from the scored jobs. Sizes of which little is seen lean on all.
+// Returns (G, B) from the scored jobs. Sizes with few jobs are shrunk towards all jobs.
 std::vector<double> fit_hazards(const Scenario& scenario);
 
-// A policy's YAML file.
+// Returns the policy's YAML file.
 std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scenario);
 
 }  // namespace yard

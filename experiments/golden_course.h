@@ -1,5 +1,5 @@
-// What a rule does, recorded so that any machine can see whether it still does it: a checkpoint
-// without a network has no logits to compare.
+// Records the outcome of a rule on a fixed workload. It verifies a checkpoint without a network,
+// which has no logits to compare.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Plays 256 jobs of `synthetic:mixed` on `mixed-9`, from nothing. What it came to: decisions,
-// preemptions and JCTs, to the last bit the same wherever the same is decided.
+// Replays 256 jobs of `synthetic:mixed` on `mixed-9`. Returns decisions, preemptions and JCTs,
+// which are identical to the bit on any machine where all decisions are the same.
 nlohmann::ordered_json play_golden_course(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -1,10 +1,9 @@
-// What counts as growth where a verdict names it: over 10 %.
+// Defines the growth which a verdict reports: more than 10 %.
 #pragma once
 
 namespace yard {
 
-// Exactly where both are whole numbers: 10 % itself is not over 10 %. A wait that was 0 grows by
-// any wait at all.
+// Exact for whole numbers: exactly 10 % is not growth. Any increase from 0 is growth.
 template <class T>
 constexpr bool grows(T from, T to) {
   return 10 * to > 11 * from;

@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-// GPUs held, by time: what is added and taken away.
+// Changes of the number of GPUs held, by time.
 using Changes = std::map<int64_t, int64_t>;
 
 int64_t most_held(const Changes& changes) {
@@ -21,16 +21,16 @@ int64_t most_held(const Changes& changes) {
   return most;
 }
 
-// Calls add(job, from_us, to_us) for each job that the log says held something for a while.
+// Calls add(job, from_us, to_us) for each job with a logged time on its GPUs.
 template <class Add>
 void each_held(const Trace& trace, Add add) {
   for (const Job& job : trace.jobs) {
     if (job.logged_start_us < 0) continue;
-    // Where no end is logged, it ran from its start on.
+    // Without a logged end, the job ran from its start.
     const int64_t end_us =
         job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
     if (end_us <= job.logged_start_us) continue;
-    // A job that was requeued or suspended held nothing in between: its last run counts.
+    // A requeued or suspended job held nothing in between: only its last run counts.
     const int64_t least_us = job.run_us > 0 ? end_us - job.run_us : job.logged_start_us;
     add(job, std::max(job.logged_start_us, least_us), end_us);
   }

@@ -1,4 +1,4 @@
-// The least cluster that can have run what a log says, where nobody tells the real one.
+// Infers the smallest cluster that can have run a recorded trace of unknown cluster size.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace yard {
 
-// Returns it in the shorthand of load_cluster(), "4x8:a100+2x8:v100": for every GPU type that jobs
-// ask for the most GPUs that such jobs held at once; what others held beyond that is of the type
-// most asked for. All nodes are of the most GPUs that a task had on one node. Throws InputError
-// where no job has a logged start and an end or run time, or none holds a GPU.
+// Returns the cluster in load_cluster()'s shorthand, "4x8:a100+2x8:v100": per requested GPU type,
+// the maximum number of GPUs held at once. The rest of the overall maximum goes to the largest
+// type. Nodes have the most GPUs which any task had on one node. Throws InputError if no job holds
+// a GPU, or none has a logged start with an end or run time.
 std::string least_cluster(const Trace& trace);
 
-// The most GPUs that jobs held at once, by the log's starts and ends; 0 where it has none.
+// Returns the maximum number of GPUs held at once according to the log; 0 without logged times.
 int64_t most_gpus_held(const Trace& trace);
 
-// Throws InputError with what to do where no job of the trace holds a GPU.
+// Throws InputError, with what to do, if no job of the trace holds a GPU.
 void need_gpus(const Trace& trace);
 
 }  // namespace yard

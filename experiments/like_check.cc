@@ -17,7 +17,7 @@ struct Case {
   Window window;
 };
 
-// All of the jobs, without those that never fit the cluster.
+// Returns all jobs which fit the cluster.
 Case case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us, const ClusterSpec& cluster) {
   Case out;
   out.trace.source = "part";

@@ -1,5 +1,5 @@
-// Whether schedulers fare on a generated workload as on the recorded one: both on the same cluster,
-// at the same load or as they are.
+// Checks that schedulers behave on a generated workload as on the recorded one: on the same
+// cluster, at the same load or with unscaled arrivals.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace yard {
 
 struct QueueFigures {
   double mean_wait_s = 0, mean_jct_s = 0;
-  OccupancyFigures occupancy;  // of the part's time
+  OccupancyFigures occupancy;  // over the part's time
 };
 
 struct QueueRow {
@@ -25,15 +25,14 @@ struct QueueRow {
 };
 
 struct QueueCheck {
-  double load = 0;                     // of the recorded part as it was played
-  double congestion = 0;               // as found
-  std::optional<QueueFigures> logged;  // what the site's own scheduler made of the part
+  double load = 0;                     // of the recorded part as replayed
+  double congestion = 0;               // measured
+  std::optional<QueueFigures> logged;  // under the site's own scheduler
   std::vector<QueueRow> rows;
 };
 
-// Scales the part's arrivals to the congestion, then all others to the load that this gives.
-// `congestion` 0: all arrivals stay as they are, and the log's own figures are there if all jobs
-// have logged times.
+// Scales the part's arrivals to the congestion, and all others to the load which results.
+// `congestion` 0: arrivals stay as they are; `logged` is set if all jobs have logged times.
 QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>& generated,
                         const ClusterSpec& cluster, double congestion,
                         const std::vector<std::string>& policies);

@@ -21,7 +21,7 @@ std::string text_of(const Json& value) {
   return join(parts);
 }
 
-// How a setting is given on a command line.
+// Returns how to set a setting on the command line.
 std::string how_to_set(const std::string& kind, const std::string& name) {
   if (kind == "policies") return "--set " + name + ".KEY=VALUE";
   if (kind == "traces") return "--set trace.KEY=VALUE";
@@ -39,7 +39,7 @@ std::string settings_text(const Json& settings) {
     longest(value, one["default"]);
     longest(range, one["range"]);
   }
-  range = std::min<size_t>(range, 32);  // a long list of words moves the help of its line alone
+  range = std::min<size_t>(range, 32);  // longer lists of words shift only their own line
   std::string out;
   const auto line = [&](const std::string& a, const std::string& b, const std::string& c,
                         const std::string& d) {

@@ -1,5 +1,5 @@
-// What `list` prints about one thing that is registered: its row in full, and its settings with
-// their defaults, ranges and help.
+// Formats what `list` prints about one registered item: its full row, and its settings with
+// defaults, ranges and help texts.
 //
 //   Json row = listed_row("policies", rows, "las");
 //   std::fputs(listing_text("policies", row).c_str(), stdout);
@@ -15,7 +15,7 @@ namespace yard {
 
 nlohmann::ordered_json settings_json(const std::vector<Field>& fields);
 
-// Returns the row of that name. Throws InputError, naming the others, where there is none.
+// Returns the row of that name. Throws InputError, listing the names, if there is none.
 nlohmann::ordered_json listed_row(const std::string& kind, const nlohmann::ordered_json& rows,
                                   const std::string& name);
 

@@ -14,7 +14,7 @@ namespace {
 using Lot = std::pair<std::string, int32_t>;  // model, batch
 
 struct Lots {
-  std::vector<Lot> of_one, of_several;  // by name, so that they do not hang on the order of files
+  std::vector<Lot> of_one, of_several;  // by name: independent of the order of files
 
   const std::vector<Lot>& of(int32_t gpus) const { return gpus > 1 ? of_several : of_one; }
 };

@@ -1,5 +1,5 @@
-// Models for jobs of a trace that names none: each job that asks for GPUs draws one of those that
-// were measured with several GPUs, or with one where it asks for one, all alike likely.
+// Draws models for the jobs of a trace without models, uniformly. Jobs with several GPUs draw among
+// the models measured on several GPUs, others among those measured on one.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct ModelDraw {
   }
 };
 
-// Gives a model and its batch to each job that asks for GPUs and has no model, or one drawn before;
-// they then run on any GPU type. Throws InputError where `profiles` has none for a job.
+// Sets model and batch size of each job with GPUs whose model is missing or drawn. The job may then
+// run on any GPU type. Throws InputError if `profiles` has no model for a job.
 void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng);
 
-// A job for every number of GPUs and every model that draw_models() may bring together.
+// Returns one job for each GPU count and each model which draw_models() may combine.
 Trace all_draws(const Trace& trace, const Profiles& profiles);
 
 }  // namespace yard

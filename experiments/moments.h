@@ -1,4 +1,4 @@
-// What a list of numbers is like. NaN where it is too short to say.
+// Moments of a list of numbers. NaN if the list is too short.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace yard {
 
 double mean(const std::vector<double>& values);
-double variance(const std::vector<double>& values);  // over all of them, not a sample's
-// Of each value with the one `lag` places on; needs four times as many values.
+double variance(const std::vector<double>& values);  // population variance
+// At a distance of `lag` values. NaN for fewer than 4 lag + 2 values, or if all are equal.
 double autocorrelation(const std::vector<double>& values, size_t lag);
 
 }  // namespace yard

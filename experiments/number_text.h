@@ -1,4 +1,4 @@
-// Numbers as tables and sentences for users print them.
+// Formats numbers for tables and messages.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace yard {
 
-// "812.5", and "0.00" instead of "-0.00"; empty for NaN and infinity.
+// Returns "812.5", and "0.00" instead of "-0.00"; empty for NaN and infinity.
 std::string fixed_text(double value, int decimals);
 
-// "1 job", "20 jobs".
+// Returns "1 job", "20 jobs".
 std::string counted_text(int64_t count, const std::string& one);
 
 }  // namespace yard

@@ -1,13 +1,13 @@
-// Independent pieces of work on all cores. Results go by index, so that they do not depend on how
-// many cores there are.
+// Runs independent pieces of work on all cores. Results are stored by index, so they do not depend
+// on the number of cores.
 #pragma once
 
 #include <functional>
 
 namespace yard {
 
-// Calls work(i) for every i in [0, count), each on some thread. Returns when all are done; throws
-// what the first failing one threw, after which no further piece is begun.
+// Calls work(i) for every i in [0, count), on several threads. Returns when all are done. Rethrows
+// the first exception; no further piece starts after it.
 void for_each_index(int count, const std::function<void(int)>& work);
 
 }  // namespace yard

@@ -22,7 +22,7 @@ nlohmann::ordered_json json_of(const YAML::Node& node) {
   return out;
 }
 
-// What the search that wrote `file` took, from the state that it left beside it; 0 where there is
+// Returns the core-seconds of the search that wrote `file`, from its state file; 0 if there is
 // none.
 double search_core_s(std::filesystem::path file) {
   const std::filesystem::path state = file.replace_extension(".search.json");
@@ -37,7 +37,7 @@ double search_core_s(std::filesystem::path file) {
 
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
   Settings rule = policy_file(file, "joint");
-  const YAML::Node told = YAML::LoadFile(file)["provenance"];  // policy_file() could read it
+  const YAML::Node told = YAML::LoadFile(file)["provenance"];  // readable: policy_file() succeeded
   nlohmann::ordered_json provenance =
       told.IsDefined() && told.IsMap() ? json_of(told) : nlohmann::ordered_json::object();
   for (const Setting& s : set.entries()) {

@@ -1,4 +1,4 @@
-// The checkpoint of a pilot that is a rule alone: the numbers that a search has found for `joint`.
+// Makes the checkpoint of a pilot without a network: the settings which a search found for `joint`.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace yard {
 
-// `file`: a policy's file of `joint`, as `evolve` writes it; what it says of where it comes from
-// becomes the provenance, with `set`, settings that take the place of the file's, and with what the
-// rule does with the golden course; what the search took is read from its state, F.search.json,
-// where that is still beside it. Throws InputError for settings that `joint` does not have.
+// `file`: a policy file of `joint`, as `evolve` writes it. `set`: settings which override the
+// file's. The provenance holds the file's own, the overrides and the outcome of the golden course.
+// The search's cost is read from its state F.search.json if that is next to the file. Throws
+// InputError for settings which `joint` does not have.
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set = {});
 
 }  // namespace yard

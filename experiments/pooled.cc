@@ -13,10 +13,10 @@ namespace yard {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kFewDegrees = 5;  // below, a bootstrap draws too few different samples
+constexpr int kFewDegrees = 5;  // too few for bootstrap samples to vary enough
 
-// Brings the cells of each window to the coarsest blocks that any of them needs, and numbers
-// windows from 0.
+// Merges the blocks of each window's cells down to the fewest of any of them, and numbers windows
+// from 0.
 void align(std::vector<PooledCell>& cells) {
   std::map<int, int> blocks, number;
   for (const PooledCell& cell : cells) {
@@ -60,7 +60,7 @@ class Pool {
     out.ratio = ratio();
     out.captured = captured(rng.split(0));
     const Rng iqm = rng.split(1), improvement = rng.split(2);
-    // In logarithms, since a ratio is never below 0.
+    // In logarithms, so that the interval stays positive.
     out.iqm =
         exp_of(estimate([&](const Picks& picks) { return std::log(middle(ratios(picks))); }, &iqm));
     out.improvement =
@@ -89,7 +89,7 @@ class Pool {
     return out;
   }
 
-  // Mean of the middle half; who stands across its edge counts in part.
+  // Interquartile mean; values on its edge count in part.
   static double middle(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto n = static_cast<double>(values.size());
@@ -117,7 +117,7 @@ class Pool {
       }
       return sum;
     };
-    // Of all cells, as if each had the least.
+    // The least log gain over all cells: kNextToNothing in each.
     const double least = static_cast<double>(cells_.size()) * std::log1p(-kNextToNothing);
     const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
     if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(to_win(everything()) <= least)) {
@@ -137,7 +137,7 @@ class Pool {
     return picks;
   }
 
-  // By BCa where there is an `rng` and enough to draw from, else by the jackknife.
+  // By BCa if `rng` is given and there are enough blocks; otherwise by the jackknife.
   Estimate estimate(const Statistic& statistic, const Rng* rng) const {
     const double value = statistic(everything());
     const auto fewest = std::min_element(sizes_.begin() + 1, sizes_.end());
@@ -150,8 +150,8 @@ class Pool {
     return {value, bca_interval(sizes_, statistic, widened(*fewest, degrees), *rng)};
   }
 
-  // The normal level whose interval over so few members is as wide as Student's (Hesterberg, "What
-  // Teachers Should Know About the Bootstrap", 2015, section 5.3).
+  // Returns the normal level whose interval is as wide as Student's with `members` members
+  // (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section 5.3).
   static double widened(int members, int degrees) {
     const double n = members;
     const double t = student_quantile((1 + kConfidence) / 2, degrees) * std::sqrt(n / (n - 1));
@@ -160,7 +160,7 @@ class Pool {
 
   const std::vector<PooledCell>& cells_;
   int seeds_;
-  std::vector<int> sizes_;  // of what is drawn: seeds, then the blocks of each window
+  std::vector<int> sizes_;  // sizes of the resampled groups: seeds, then blocks of each window
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// What several cells say together. Cells of one window (its congestions) share the draws of its
-// blocks, all cells those of training seeds; windows are drawn apart. Intervals are 95 %: Student's
-// t over the jackknife for the ratio, whose logarithm is a mean; BCa, widened for few blocks, for
-// what is no mean.
+// Pools the results of several cells. Cells of one window (its congestions) share the resampled
+// blocks, and all cells share the resampled training seeds; windows are resampled independently.
+// Intervals are 95 %: Student's t over the jackknife for the ratio, whose logarithm is a mean; BCa,
+// widened for few blocks, for the other statistics.
 //
 // Dims: S training seeds, B blocks.
 #pragma once
@@ -13,36 +13,36 @@
 
 namespace yard {
 
-// A share of what could be won is no figure where that is less of the mean JCT: noise over noise.
+// Least headroom (share of the baseline's mean JCT) for an oracle gap closed; below, it is noise.
 inline constexpr double kNextToNothing = 0.005;
 
 struct PooledCell {
   int window = 0;             // cells of a window have blocks of the same times
-  int blocks = 0;             // that it has after merging
-  BlockSums sums;             // before it
-  std::vector<double> bound;  // (B) the oracle's, empty where there is none
+  int blocks = 0;             // after merging
+  BlockSums sums;             // before merging
+  std::vector<double> bound;  // (B)  the oracle's block sums; empty without an oracle
 };
 
-// NaN where there is too little to tell.
+// NaN with too few data.
 struct Estimate {
   double value = 0;
   Interval interval;
 };
 
 struct Pooled {
-  Estimate ratio;  // geometric mean of ours over theirs
-  // Sum of ln(ours / theirs) over that of ln(bound / theirs); NaN where a cell has no bound, or
-  // where they leave nothing to win.
+  Estimate ratio;  // geometric mean of ours / theirs
+  // Oracle gap closed: sum of ln(ours / theirs) over sum of ln(bound / theirs). NaN if a cell has
+  // no bound or the headroom is below kNextToNothing.
   Estimate captured;
-  Estimate iqm;  // mean of the middle half of ratios, by cell and seed
-  // Share of cells and seeds in which ours is below theirs, ties counting half (Agarwal et al.,
-  // "Deep RL at the Edge of the Statistical Precipice", NeurIPS 2021).
+  Estimate iqm;  // interquartile mean of ratios, by cell and seed
+  // Share of (cell, seed) pairs with a ratio below 1; ties count half (Agarwal et al., "Deep RL at
+  // the Edge of the Statistical Precipice", NeurIPS 2021).
   Estimate improvement;
 };
 
-// Requires: a cell; all alike in S, and those of a window in B.
+// Requires: at least one cell; equal S in all; equal B in all cells of a window.
 Pooled pool(std::vector<PooledCell> cells, const Rng& rng);
-// Pooled::ratio alone.
+// Returns Pooled::ratio alone.
 Estimate pooled_ratio(std::vector<PooledCell> cells);
 
 }  // namespace yard

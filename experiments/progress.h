@@ -1,4 +1,4 @@
-// Progress of long work on stderr: at most a line every five seconds, so that a log stays readable.
+// Reports progress of long work on stderr, at most one line in five seconds.
 #pragma once
 
 #include <functional>
@@ -7,24 +7,24 @@
 
 namespace yard {
 
-// Returns a reporter that may be called from any thread. The first call is shown only after
-// that time, so that short work stays silent.
+// Returns a reporter which may be called from any thread. Calls in the first five seconds print
+// nothing, so short work is silent.
 std::function<void(const std::string& line)> progress_log();
 
-// How long work goes on: a piece takes, for its size, what others of its kind took; of a kind that
-// nobody saw yet, what all took.
+// Estimates the time left. A piece takes as long as finished ones of its kind in proportion to
+// size; a kind without a finished piece uses the average over all kinds.
 class Eta {
  public:
   void expect(const std::string& kind, double size, int pieces);
-  // Requires: it was expected.
+  // Requires: an earlier expect() with this kind and size.
   void done(const std::string& kind, double size, double wall_s);
 
-  // "run 12 of 340, about 3 min left". All cores work.
+  // Returns "run 12 of 340, about 3 min left", assuming that all cores work.
   std::string text() const;
 
  private:
   struct Kind {
-    double left = 0, done = 0, wall_s = 0;  // sizes; how long those that are done took
+    double left = 0, done = 0, wall_s = 0;  // sizes left and done; time for the done ones
   };
   std::map<std::string, Kind> kinds_;
   int pieces_ = 0, done_ = 0;

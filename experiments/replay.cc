@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-// A policy that sees no more than it is granted: an oracle with noise where it could have none.
+// A policy at a lower level of information, such as an oracle with noisy run times.
 class Granted final : public Decider {
  public:
   Granted(const Policy& policy, Level level) : decider_(policy), level_(level) {}
@@ -30,15 +30,15 @@ Level granted(const std::string& policy, Level declared, Level least,
               const std::optional<Level>& most) {
   if (!most || declared <= *most) return declared;
   if (least <= *most) return *most;
-  // Whoever can use exact run times can use inexact ones.
+  // An oracle for exact run times also accepts noisy ones.
   if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
   throw InputError("--information " + std::string(level_name(*most)),
                    "policies that need no more than that",
                    "'" + policy + "', which needs " + level_name(declared));
 }
 
-// Returns where the policy's jobs go, "" where it does not let that be chosen; gives it
-// --placement, which a --set of its own overrules.
+// Returns the placement in effect, "" if the policy has no such setting. Applies --placement unless
+// --set gives one.
 std::string choose_placement(const std::string& text, const Policy::Info& info,
                              const RunOptions& options, Settings& settings) {
   const std::vector<Field> fields = info.fields();
@@ -60,7 +60,7 @@ std::string choose_placement(const std::string& text, const Policy::Info& info,
   return field->value;
 }
 
-// The value of a setting that the policy plays with; empty where it has no such setting.
+// Returns the setting's value in effect; empty if the policy has no such setting.
 std::string setting_of(const std::string& text, const Policy::Info& info, const Settings& settings,
                        std::string_view key) {
   const std::vector<Field> fields = info.fields();
@@ -82,7 +82,7 @@ bool is_tuned_file(std::string_view name) {
 
 NamedPolicy named_policy(const std::string& text) {
   const size_t equals = text.find('=');
-  // A path may have '=' in it.
+  // A path may contain '='.
   const bool named = equals != std::string::npos && equals > 0 &&
                      text.find_first_of("/:") > equals && !std::filesystem::exists(text);
   if (!named) return {text, text};
@@ -136,7 +136,7 @@ Contestant prepare(const std::string& text, const RunOptions& options) {
 
 namespace {
 
-// The same jobs as so many whole GPUs of any type.
+// The same jobs as plain requests for whole GPUs of any type.
 struct PlainScenario {
   explicit PlainScenario(const Scenario& scenario)
       : trace(scenario.trace), workload(stripped(trace), scenario.cluster), fixed(scenario.fixed) {
@@ -158,8 +158,7 @@ struct PlainScenario {
   Fixed fixed;
 };
 
-// Plays until failures are drawn for as long as the replay takes: for how long that is nobody knows
-// before.
+// Replays until faults are drawn for the whole replay, whose length is not known in advance.
 template <class Play>
 Outcome play_out(const Scenario& scenario, const std::string& policy, const Play& play,
                  std::vector<Fault>& longer) {
@@ -198,7 +197,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",
                      "groups that come after each other in job '" + staged->id + "'");
   }
-  // Published simulators know of a job how many GPUs it takes, no more.
+  // Published simulators model a job as a number of GPUs and a run time.
   std::optional<PlainScenario> plain;
   const JobColumns& jobs = scenario.fixed.jobs;
   const bool told_more =
@@ -207,7 +206,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
   std::vector<Fault> longer;
   const auto pacing = PacingRegistry::make(options.rules, options.pacing);
-  // What knows run times is compared with, never against: it knows speeds, too.
+  // Oracles are bounds: they also see the true speeds.
   const SpeedLevel speeds = is_bound(contestant.level) ? SpeedLevel::kTold : options.speeds;
   const auto play = [&](bool watched) {
     std::optional<Granted> decider;
@@ -244,7 +243,7 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
     outcome = play(watched);
   } else {
     outcome = play_out(scenario, contestant.name, play, longer);
-    if (watched) outcome = play(true);  // those before may have been too short
+    if (watched) outcome = play(true);  // earlier calls may have ended too early
   }
   run.outcome = scenario.of_jobs(std::move(outcome));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

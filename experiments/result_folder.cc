@@ -17,7 +17,7 @@ constexpr size_t kOfHash = 12;
 
 std::filesystem::path ResultFolder::file_of(const std::string& place, const std::string& name,
                                             const Json& inputs) const {
-  // Names may be paths.
+  // Names may contain slashes.
   std::string readable = name.substr(name.size() - std::min(name.size(), kMostOfName));
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_'; };
   std::replace_if(

@@ -1,5 +1,5 @@
-// A folder of results that took long to compute: what is there for the same inputs is not computed
-// again. One file a result, FOLDER/PLACE/NAME-HASH.json, which appears whole.
+// Caches results that took long to compute, keyed by their inputs. One file holds one result:
+// FOLDER/PLACE/NAME-HASH.json, written atomically.
 //
 //   ResultFolder results("evaluations/cells");
 //   if (auto known = results.find("test/itp-04/x3", "las", inputs, score_of)) return *known;
@@ -17,12 +17,12 @@ class ResultFolder {
  public:
   using Json = nlohmann::ordered_json;
 
-  // Empty: finds and keeps nothing.
+  // An empty `folder` disables the cache: find() returns nothing, keep() does nothing.
   explicit ResultFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool keeps() const { return !folder_.empty(); }
 
-  // `read` makes a T of the result. Throws InputError for a file that is there and is none.
+  // `read` converts the JSON to a T. Throws InputError for a file which is not a stored result.
   template <class T>
   std::optional<T> find(const std::string& place, const std::string& name, const Json& inputs,
                         T (*read)(const Json& result)) const {
@@ -35,8 +35,8 @@ class ResultFolder {
     }
   }
 
-  // May be called on any thread. Throws InputError where the folder cannot be made, RunError where
-  // the disk fails.
+  // May be called on any thread. Throws InputError if the folder cannot be made, RunError if
+  // writing fails.
   void keep(const std::string& place, const std::string& name, const Json& inputs,
             const Json& result) const;
 

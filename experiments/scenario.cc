@@ -20,7 +20,7 @@
 namespace yard {
 namespace {
 
-constexpr double kTestShare = 0.8;  // what comes after it in a recorded trace is the test split
+constexpr double kTestShare = 0.8;  // where the test split of a recorded trace begins
 constexpr int64_t kJitterUs = 600'000'000;
 constexpr double kLoadJitter = 0.04;
 constexpr uint64_t kFaultStream = 0x6661756C7473;
@@ -41,14 +41,14 @@ Costs scaled(double scale) {
 
 bool recorded(const Trace& trace) { return !is_synthetic(trace.source); }
 
-// The time at which the test split begins. Requires: jobs by rising submission.
+// Returns the start of the test split. Requires: jobs by increasing submission.
 int64_t test_from_us(const Trace& trace) {
   const int64_t first_us = trace.jobs.front().submit_us;
   const int64_t span_us = trace.jobs.back().submit_us + 1 - first_us;
   return first_us + std::llround(kTestShare * static_cast<double>(span_us));
 }
 
-// Where a window by time ends; asked of a copy, since selecting changes the trace.
+// Returns the end of a window by time. Takes a copy, since selecting changes the trace.
 int64_t window_end_us(Trace trace, WindowOptions options) {
   options.after = AfterWindow::kNothing;
   return select_window(trace, options).to_us;
@@ -109,7 +109,7 @@ Source load_source(const ScenarioOptions& options) {
   if (known) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     if (models.draw) {
-      // All that replicas may draw is known to the table before the first of them holds it.
+      // The table must hold all models that replicas may draw before the first of them uses it.
       source.speeds->classes(all_draws(source.trace, source.speeds->profiles()));
       draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
     }
@@ -151,7 +151,7 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
 Outcome Scenario::of_jobs(Outcome outcome) const {
   if (!apart) return outcome;
   std::vector<JobOutcome> jobs(trace.jobs.size());
-  std::vector<char> open(jobs.size(), 0);  // some stage of it has not ended
+  std::vector<char> open(jobs.size(), 0);  // whether a stage has not ended
   for (size_t e = 0; e < outcome.jobs.size(); ++e) {
     const auto j = static_cast<size_t>(apart_of[e]);
     const JobOutcome& stage = outcome.jobs[e];
@@ -176,7 +176,7 @@ std::vector<int64_t> Scenario::of_jobs(std::vector<int64_t> stage_us) const {
   if (!apart) return stage_us;
   std::vector<int64_t> out(trace.jobs.size(), 0);
   for (size_t e = 0; e < stage_us.size(); ++e) {
-    int64_t begin_us = 0;  // stages stand behind those they come after
+    int64_t begin_us = 0;  // stages come after those on which they depend
     for (int32_t i = fixed.jobs.first_after[e]; i < fixed.jobs.first_after[e + 1]; ++i) {
       const auto before = static_cast<size_t>(fixed.jobs.after_job[i]);
       if (apart_of[before] == apart_of[e]) begin_us = std::max(begin_us, stage_us[before]);
@@ -197,7 +197,7 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   const int64_t first_us = played().jobs.front().submit_us;
   double span_s = 3600 * plan.model.until_h;
   if (span_s == 0) {
-    // As long as the jobs will take, most often.
+    // In most cases longer than the replay.
     double gpu_s = 0, longest_s = 0;
     for (int32_t j = 0; j < workload.size(); ++j) {
       const double run_s = 1e-6 * static_cast<double>(workload.truth().work_us[j]);
@@ -210,7 +210,7 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
   const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
   drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
   workload.set_faults(all_faults(until_us));
-  fixed.faults = workload.has_faults() || plan.model.any();  // none yet, but perhaps later
+  fixed.faults = workload.has_faults() || plan.model.any();  // a later draw may add the first
 }
 
 std::vector<Fault> Scenario::all_faults(int64_t until_us) const {

@@ -20,7 +20,7 @@ double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 double to_thousandths(double value) { return std::round(value * 1000) / 1000; }
 
-// Where slice `i` of so many begins.
+// Returns the start of slice `i` of `slices`.
 int64_t slice_us(int64_t from_us, int64_t to_us, int slices, int i) {
   return i == slices ? to_us : from_us + (to_us - from_us) / slices * i;
 }
@@ -80,7 +80,7 @@ void Series::watch(const Fixed& fixed, const ClusterState& state) {
   count(fixed, state, values_.data() + (at_us_.size() - 1) * width());
 }
 
-// Of each column, its mean in each slice.
+// Returns each column's mean in each slice.
 std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) const {
   std::vector<Json> out(width(), Json::array());
   std::vector<double> sum(width());
@@ -104,7 +104,7 @@ std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) cons
   return out;
 }
 
-// More of them where a long tail follows the scored window: a quarter of kSlices at least are its.
+// Adds slices for a long tail: at least an eighth of kSlices fall into the scored window.
 int Series::slices_of(int64_t from_us, int64_t to_us) const {
   constexpr int64_t kMostTimes = 20;
   const int64_t length_us = scenario_.window.to_us - scenario_.window.from_us;

@@ -1,9 +1,9 @@
-// How full a cluster was and how long its queue, over the time of a replay: means over equal slices
-// of time, small enough for a page.
+// Records utilisation and queue length over a replay, as means over equal slices of time, small
+// enough for a web page.
 //   {"series":[{"policy","information","bound","gpus","from_s","to_s","t_s":[..],"held_gpus":[..],
 //               "free_gpus":[..],"waiting":[..],"waiting_gpus":[..],"running":[..],
 //               "unusable_gpus":[..],"tenants":[{"tenant","held_gpus":[..],"waiting":[..]}]}]}
-// `t_s` are the slices' middles, `from_s` to `to_s` is the scored window.
+// `t_s`: middles of the slices. `from_s` to `to_s`: the scored window.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ namespace yard {
 
 class Series {
  public:
-  // Requires: the scenario outlives this.
+  // Requires: the scenario outlives this object.
   explicit Series(const Scenario& scenario);
 
-  // Begins the next policy.
+  // Starts the next policy.
   void begin();
 
-  // Sees the state after a decision: RunOptions::watch.
+  // Records the state after a decision: RunOptions::watch.
   void watch(const Fixed& fixed, const ClusterState& state);
 
-  // Ends the policy that played `run`.
+  // Completes the policy of `run`.
   void end(const Run& run);
 
   nlohmann::ordered_json json() const { return {{"series", done_}}; }
-  // The same as a row a slice and policy, by RFC 4180; tenants are columns "held_gpus:NAME",
-  // "waiting:NAME".
+  // Returns the same as RFC 4180 CSV, one row per slice and policy. Tenant columns are
+  // "held_gpus:NAME" and "waiting:NAME".
   std::string csv() const;
 
  private:
-  // What is counted, in the order of the columns of `values_`; then two a tenant.
+  // Columns of `values_`; two per tenant follow.
   enum Column { kHeld, kFree, kWaiting, kWaitingGpus, kRunning, kUnusable, kColumns };
   size_t width() const { return kColumns + 2 * tenants_.size(); }
   void count(const Fixed& fixed, const ClusterState& state, float* row);
@@ -48,10 +48,10 @@ class Series {
 
   const Scenario& scenario_;
   std::vector<std::string> tenants_;  // of the trace, sorted
-  std::vector<int32_t> tenant_of_;    // (N)  index into them, kNone
+  std::vector<int32_t> tenant_of_;    // (N)  index into tenants_ or kNone
   std::optional<Fragmentation> fragmentation_;
   std::vector<int64_t> at_us_;  // (steps)
-  std::vector<float> values_;   // (steps, width)  from then on
+  std::vector<float> values_;   // (steps, width)  valid from at_us_ on
   nlohmann::ordered_json done_ = nlohmann::ordered_json::array();
 };
 

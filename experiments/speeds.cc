@@ -21,7 +21,7 @@ int32_t most_gpus(const Trace& trace) {
   return most;
 }
 
-// The parameter servers of a job that has any, beside workers of one GPU each; else 0.
+// Returns the number of parameter servers if all workers have one GPU; otherwise 0.
 int32_t servers_of(const Job& job) {
   if (job.pattern != Pattern::kParameterServer) return 0;
   int32_t servers = 0;
@@ -35,13 +35,13 @@ int32_t servers_of(const Job& job) {
   return servers;
 }
 
-// The most parameter servers that it may have; 0 where it has what it asks for.
+// Returns the maximum number of parameter servers; 0 if that number is fixed.
 int32_t most_servers(const Job& job) {
   int32_t most = 0;
   bool elastic = false;
   for (const RoleGroup& g : job.groups) {
     if (g.role != "ps") continue;
-    if (g.task.gpus + g.task.gpu_milli > 0) return 0;  // rules know servers by what they lack
+    if (g.task.gpus + g.task.gpu_milli > 0) return 0;  // rules identify servers by having no GPU
     most += std::max(g.count, g.max_count);
     elastic = elastic || g.max_count > 0;
   }
@@ -60,7 +60,7 @@ SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
     options.links[t] = {1e-6 * cluster.tiers[t].latency_us,
                         1e9 / 8 * cluster.tiers[t].bandwidth_gbps};
   }
-  // A share was measured as a share: nobody beside it slows it further, unless a pair was measured.
+  // Speeds of shares were measured as shares: an unmeasured pair has no further slowdown.
   options.unmeasured_pair = 1;
   return options;
 }

@@ -1,4 +1,4 @@
-// The speed model of a run: measured profiles, and from them a class for every job of a trace.
+// The speed model of a run: measured profiles, and the speed class of each job of a trace.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@ namespace yard {
 
 class Speeds {
  public:
-  // Loads files or folders of measurements, joined by commas, and after them what the cluster says
-  // of models: a file comes first. Throws InputError.
-  // Requires: `trace` and `cluster` are those that are played, or copies.
+  // Loads profiles from files or folders, joined by commas, then the cluster's own models, which do
+  // not override a file's. Throws InputError. Requires: `trace` and `cluster` are those of the run,
+  // or copies.
   Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster);
   Speeds(const Speeds&) = delete;
 
-  // (N) the class of every job; 0 where nothing is known of its model.
+  // (N)  Returns the class of every job; 0 if its model is unknown.
   std::vector<int32_t> classes(const Trace& trace);
   SpeedColumns columns() { return table_->columns(); }
 
-  // Which jobs with shares of GPUs were measured not to fit on one together: a rate of 0. Throws
-  // InputError where that is said of more kinds of jobs than rules can tell apart.
+  // Returns the pairs of jobs with GPU shares that were measured not to fit on one GPU (rate 0).
+  // Throws InputError if more than PairBars::kMostKinds kinds of jobs are concerned.
   PairBars bars(const Trace& trace);
 
   const Profiles& profiles() const { return profiles_; }
 
-  // Keeps jobs off GPU types on which their model does not fit as asked for.
+  // Removes the GPU types on which a job's model was measured not to fit at its size.
   void restrict_types(Trace& trace, const ClusterSpec& cluster);
 
  private:

@@ -20,7 +20,7 @@ Picks everything(const std::vector<int>& sizes) {
   return picks;
 }
 
-// Returns by group the statistic with each member left out; nothing for groups of one.
+// Returns the statistic without each member, by group; empty for groups of one.
 std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
                                                const Statistic& statistic) {
   std::vector<std::vector<double>> out(sizes.size());
@@ -42,7 +42,7 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Efron's acceleration, for several samples: skewness of the influence of members.
+// Efron's acceleration for several samples, from the skewness of the members' influence.
 double acceleration(const std::vector<std::vector<double>>& left_out) {
   double cubes = 0, squares = 0;
   for (const std::vector<double>& values : left_out) {
@@ -65,7 +65,7 @@ double student_cdf(double t, double degrees) {
   return t > 0 ? 1 - tail : tail;
 }
 
-// Regularised; the continued fraction of Abramowitz and Stegun, 26.5.8, by Lentz's method.
+// Regularised, by the continued fraction of Abramowitz and Stegun, 26.5.8, and Lentz's method.
 double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -92,7 +92,7 @@ double incomplete_beta(double a, double b, double x) {
   return front * fraction;
 }
 
-// Solves cdf(x) = p for a rising cdf by bisection.
+// Solves cdf(x) = p for an increasing cdf by bisection.
 template <class Cdf>
 double solve(Cdf cdf, double p) {
   double low = -1, high = 1;
@@ -131,7 +131,7 @@ Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic,
     drawn[static_cast<size_t>(d)] = statistic(picks);
   }
   std::sort(drawn.begin(), drawn.end());
-  // Half of the ties count as below, so that a statistic that does not vary has no bias.
+  // Half of the ties count as below, so that a constant statistic has no bias.
   const auto [from, to] = std::equal_range(drawn.begin(), drawn.end(), whole);
   const double below = static_cast<double>((from - drawn.begin()) + (to - drawn.begin())) / 2;
   const double share = std::clamp(below, 0.5, draws - 0.5) / draws;

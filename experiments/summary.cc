@@ -41,10 +41,10 @@ Spread spread(const Cells& cells, const std::function<double(const CellResult&)>
   return out;
 }
 
-// Who is played against in a cell.
+// Selects the rival of a cell.
 using RivalOf = std::function<const Rival&(const CellResult&)>;
 
-// Congestions and costs of the same jobs are one window.
+// Cells with the same jobs at other congestions or costs are one window.
 std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of) {
   using Key = std::tuple<std::string, double, std::vector<int64_t>>;
   std::map<Key, int> windows;
@@ -77,7 +77,7 @@ Against against(const Cells& cells, const std::string& policy, const RivalOf& ri
   return out;
 }
 
-// Rivals, then other candidates: the same in every cell.
+// Rivals, then other candidates, which are the same in every cell.
 std::vector<Against> against_each(const Cells& cells) {
   std::vector<Against> out;
   for (const auto among : {&CellResult::rivals, &CellResult::others}) {

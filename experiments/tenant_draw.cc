@@ -21,7 +21,7 @@ void draw_tenants(Trace& trace, const ClusterSpec& cluster, const Rng& rng) {
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     Job& job = trace.jobs[j];
     const int64_t needed =
-        std::min<int64_t>(job.gpus, most);  // one larger than all is refused later
+        std::min<int64_t>(job.gpus, most);  // jobs larger than any tenant fail later
     int64_t open = 0;
     for (const int64_t own : gpus) open += own >= needed ? own : 0;
     Rng own_draw = rng.split(j);

@@ -1,6 +1,6 @@
-// Tenants for a generated workload that has none, on a cluster each node of which belongs to a
-// tenant that does not lend it: jobs of no tenant could run nowhere there. A job's tenant is drawn
-// by the GPUs that tenants own, of those that own enough for it.
+// Draws tenants for a generated workload without any. On a cluster whose nodes all belong to
+// tenants that do not lend, jobs without a tenant could run nowhere. A tenant's chance is its share
+// of GPUs among the tenants which own enough for the job.
 #pragma once
 
 #include "env/base/rng.h"
@@ -9,10 +9,10 @@
 
 namespace yard {
 
-// Returns whether jobs of no tenant find no node on the cluster.
+// Returns whether no node of the cluster accepts jobs without a tenant.
 bool needs_tenants(const ClusterSpec& cluster);
 
-// Leaves a trace as it is in which any job has a tenant.
+// Sets the tenant of every job. Does nothing if any job has one, or if !needs_tenants(cluster).
 void draw_tenants(Trace& trace, const ClusterSpec& cluster, const Rng& rng);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// A note for users: jobs name tenants that the cluster does not have. Such jobs come under no quota
-// or limit of the cluster, so that a misspelt tenant would change results in silence.
+// Warns about jobs which name tenants that the cluster lacks. No quota or limit applies to them, so
+// a misspelt tenant would silently change results.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace yard {
 
-// Without a full stop. Empty if the cluster has no tenants, or all that jobs name.
+// Returns a note without a full stop. Empty if the cluster has no tenants, or all named ones.
 std::string unknown_tenants_note(const Trace& trace, const ClusterSpec& cluster);
 
 }  // namespace yard

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Lines {
   int64_t count = 0;   // about this trace
-  bool known = false;  // one is of this opening
+  bool known = false;  // whether this opening is among them
 };
 
 Lines read_lines(const std::filesystem::path& log, const Opening& opening) {

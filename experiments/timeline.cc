@@ -58,7 +58,7 @@ void Timeline::begin(const std::string& policy) {
   for (size_t gpu = 0; gpu < node_of_.size(); ++gpu) name_lane(static_cast<int32_t>(gpu), 0);
 }
 
-// Lanes are threads, numbered by GPU: lane k of GPU g is k G + g.
+// Lanes are threads: lane k of GPU g of G has the id k G + g.
 void Timeline::name_lane(int32_t gpu, int32_t lane) {
   uint64_t& named = named_[static_cast<size_t>(gpu)];
   if (named >> lane & 1) return;
@@ -122,7 +122,7 @@ void Timeline::open(const Fixed& fixed, const ClusterState& s, int32_t slot) {
   }
 }
 
-// Whether the job still does there what it did.
+// Whether the job is still in the same phase on the same GPUs.
 bool Timeline::goes_on(const ClusterState& s, int32_t slot, const Stay& stay) const {
   if (stay.job != s.job[slot] || stay.phase != s.phase[slot]) return false;
   size_t i = 0;
@@ -139,7 +139,7 @@ void Timeline::watch(const Fixed& fixed, const ClusterState& s) {
   ++look_;
   const int64_t now_us = s.head->now_us;
   stays_.resize(static_cast<size_t>(s.head->high_water));
-  // All that leave go before anybody comes: two jobs may have swapped GPUs.
+  // Close all leaving slices before opening others: two jobs may have swapped GPUs.
   std::vector<int32_t> coming;
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.held_list[i];

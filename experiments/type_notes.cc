@@ -11,14 +11,14 @@
 namespace yard {
 namespace {
 
-// No file says anything of it: it is as fast as every other, and has no memory, price or power.
+// Whether no file describes the type: default speed, no memory, price or power.
 bool is_bare(const GpuType& type) {
   return type.name != kDefaultType && type.speed == 1 && type.mem_gib == 0 &&
          type.speed_of_model.empty() && type.price_per_h == 0 && type.busy_w == 0 &&
          type.source.empty() && type.shares == Shares::kNone;
 }
 
-// Profiles say how fast models are on it, or jobs ask for it.
+// Whether a profile has speeds on the type or a job requests it.
 bool is_named(const std::string& type, const Scenario& scenario) {
   const auto is_it = [&](const std::string& name) { return lower_case(name) == lower_case(type); };
   for (const Job& job : scenario.trace.jobs) {

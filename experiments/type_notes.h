@@ -1,5 +1,5 @@
-// What nothing is known of in a cluster's GPU types, for a note to the user: a name in shorthand
-// says no speed, and a misspelt one is a type like any other.
+// Notes for users on GPU types without known properties. A name in shorthand has no speed, and a
+// misspelt one is accepted as a type of its own.
 //
 //   for (const std::string& note : type_notes(scenario)) ...
 #pragma once
@@ -13,11 +13,11 @@ namespace yard {
 
 std::vector<std::string> type_notes(const Scenario& scenario);
 
-// What it means that policies know speeds less well than the tables where there are no tables:
-// nothing. Empty where there are some, or where policies are given them.
+// Returns a note that --speeds has no effect because no job has a model with known speeds. Empty if
+// some do, or if policies see the true speeds.
 std::string speeds_note(const Scenario& scenario, SpeedLevel speeds);
 
-// Lines for stderr: rows that were left out, how the trace was read, and both of the above.
+// Returns lines for stderr: skipped rows, how the trace was read, and the notes above.
 std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds);
 
 }  // namespace yard

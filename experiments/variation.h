@@ -1,5 +1,5 @@
-// What sets a cell apart from a trace on its cluster: what the cluster lets a scheduler do, and
-// how large and how loaded it is. Everybody who plays there is held to it.
+// How a cell differs from a trace on its cluster: which actions the cluster allows a scheduler, and
+// its size and load. It applies to every policy in the cell.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@ namespace yard {
 
 struct Variation {
   Allows allows;
-  double cluster = 1;  // times as many nodes
-  double load = 1;     // times as many arrivals in the same time, beyond any congestion
+  double cluster = 1;  // factor on the number of nodes
+  double load = 1;     // factor on the arrival rate, after any congestion
 
   bool any() const { return *this != Variation{}; }
   friend bool operator==(const Variation&, const Variation&) = default;
 };
 
-constexpr double kMostScale = 1000;  // of clusters and loads, either way
+constexpr double kMostScale = 1000;  // of clusters and loads; the least is its inverse
 
-// What a scheduler may do, of `start`, `preempt` and `move`. Throws InputError, naming `where`, for
-// other words and for what makes no sense alone.
+// Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
+// other words, without `start`, or for `move` without `preempt`.
 Allows parse_allows(const std::vector<std::string>& words, const std::string& where);
 std::vector<std::string> words_of(const Allows& allows);
 
-// "start+preempt, cluster x 0.5"; empty where nothing is set apart.
+// Returns "start+preempt, cluster x 0.5"; empty for the default.
 std::string text_of(const Variation& variation);
 
 }  // namespace yard

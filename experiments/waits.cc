@@ -10,7 +10,7 @@ namespace yard {
 
 namespace {
 
-// "2026-03-01T12:00:05", or with a fraction; empty where the calendar is not known.
+// Returns "2026-03-01T12:00:05", possibly with a fraction; empty without a known calendar.
 std::string calendar_text(const Scenario& scenario, int64_t at_us) {
   constexpr int64_t kUsPerS = 1'000'000;
   if (!scenario.trace.epoch_unix_s || scenario.factor != 1) return "";
@@ -56,7 +56,7 @@ Waits::Waits(const Scenario& scenario, Placement placement, std::function<void(c
 void Waits::close(Open& open, int64_t now_us) {
   const int32_t job = open.job;
   open.job = kNone;
-  if (now_us == open.since_us) return;  // looked at again in the same moment
+  if (now_us == open.since_us) return;  // no time has passed
   add({job, open.since_us, now_us, open.reason, std::move(open.detail), std::move(open.behind)});
 }
 
@@ -74,8 +74,8 @@ void Waits::note_starts(const ClusterState& s) {
     if (open.reason != WaitReason::kOrder) continue;
     const bool starts = std::ranges::find(started, &open) != started.end();
     for (const Open* other : started) {
-      // Of those that start together, the scheduler kept the place for one that could not start
-      // before, or for the earlier one.
+      // Of jobs that start together, one waits behind those which could not start before, or an
+      // earlier one.
       if (other == &open) continue;
       if (starts && other->reason == WaitReason::kOrder && other->job > open.job) continue;
       if (open.behind.jobs.size() < kMaxBehind) {
@@ -136,7 +136,7 @@ void Waits::watch(const Fixed& fixed, const ClusterState& s) {
   for (; next_ < s.head->arrived; ++next_) waited_unseen(next_, s.head->now_us);
   for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
   for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
-    // A stage that comes after another of its own job does not wait: the job runs, or waits there.
+    // A stage after another of its own job does not wait: the job runs, or waits in that stage.
     if (!follows_own(scenario_.played().jobs[static_cast<size_t>(s.job[slot])])) meet(s, slot);
   }
   const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;

@@ -1,5 +1,5 @@
-// Who waited how long and why: the reason of each waiting job after each decision, equal ones
-// joined to intervals.
+// Records which jobs waited, how long and why: the reason of each waiting job after each decision,
+// with equal ones joined to intervals.
 //
 //   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
 //   options.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
@@ -19,17 +19,17 @@
 namespace yard {
 
 struct Wait {
-  int32_t job;  // as played: a stage, where jobs have several
+  int32_t job;  // as in Scenario::played(): a stage, if jobs have several
   int64_t from_us, to_us;
   WaitReason reason;
-  std::string detail = {};  // at the beginning
-  // The jobs that hold what it lacks, at the beginning; where it lacks nothing, those that started
-  // before it although they waited, too.
+  std::string detail = {};  // at the interval's start
+  // At the interval's start, the jobs which hold what this one lacks. If it lacks nothing, the
+  // waiting jobs which started before it.
   Behind behind = {};
 };
 
 struct WaitTotal {
-  int64_t jobs = 0;  // that waited for this reason at some time
+  int64_t jobs = 0;  // with this reason at any time
   int64_t intervals = 0;
   WideUs time_us = 0;  // summed over jobs
 };
@@ -37,22 +37,21 @@ struct WaitTotal {
 inline constexpr const char* kWaitsHeader =
     "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n";
 
-// One row, as `--waits-out` has them: RFC 4180. `behind`: ids joined by ';', the last part "+3"
-// where there are three more. The times are the log's calendar, empty where it has none or arrivals
-// are scaled.
+// Returns a row of `--waits-out` (RFC 4180). `behind`: ids joined by ';', at the end "+3" for three
+// more. The last two columns are calendar times, empty if the log has none or arrivals are scaled.
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait);
 
 class Waits {
  public:
-  // Requires: the scenario outlives this. `ended`: called for each interval of a scored job; empty:
-  // only totals are kept.
+  // `ended`: called for each interval of a scored job; empty: only totals are kept. Requires: the
+  // scenario outlives this object.
   Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended);
 
   // Requires: the same `fixed` each time, alive until end().
   void watch(const Fixed& fixed, const ClusterState& state);
   void end(int64_t end_us);
 
-  // By reason, of scored jobs.
+  // By reason, over scored jobs.
   const std::array<WaitTotal, kWaitReasons>& totals() const { return totals_; }
 
  private:
@@ -60,15 +59,15 @@ class Waits {
     int32_t job = kNone;
     WaitReason reason = WaitReason::kOrder;
     int64_t since_us = 0;
-    int64_t seen = 0;  // the last look that met it
+    int64_t seen = 0;  // last watch() that found it waiting
     std::string detail;
     Behind behind;
   };
   void meet(const ClusterState& s, int32_t slot);
   void close(Open& open, int64_t now_us);
-  // Adds jobs that have just started to what those that waited in order wait behind.
+  // Adds jobs that have just started to `behind` of those which wait for order.
   void note_starts(const ClusterState& s);
-  // Of a job that came into the state, or would have, later than it was submitted.
+  // Adds the wait of a job between its submission and its later (or missing) entry into the state.
   void waited_unseen(int32_t job, int64_t to_us);
   void add(const Wait& wait);
 
@@ -77,9 +76,9 @@ class Waits {
   std::function<void(const Wait&)> ended_;
   std::optional<WhyWaiting> why_;
   std::vector<Open> open_;              // by slot
-  std::vector<int32_t> waiting_;        // slots whose interval is open
-  std::vector<uint16_t> had_;           // (N)  reasons that a job has had, as bits
-  int32_t next_ = kNone, end_job_ = 0;  // the first that has not arrived, and one past the last
+  std::vector<int32_t> waiting_;        // slots with an open interval
+  std::vector<uint16_t> had_;           // (N)  bits of reasons seen
+  int32_t next_ = kNone, end_job_ = 0;  // the first job not arrived, one past the last
   int64_t look_ = 0;
   std::array<WaitTotal, kWaitReasons> totals_{};
 };

@@ -1,5 +1,5 @@
-// What a policy chose from, told beside its plan, for logs: learning from a log weighs what was
-// done by how probable it was.
+// The options that a policy chose from, recorded with its plan for decision logs. Training from a
+// log weights each choice by its probability.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,24 @@
 
 namespace yard {
 
-// What could be done with one job. Of the dispatcher: a waiting job would start, one that holds
-// GPUs would stop. Of the pilot: a waiting job would start, one that holds GPUs would move; which
-// place an offer means is not told.
+// An option for one job. Dispatcher: starts a waiting job or preempts one that holds GPUs. Pilot:
+// starts a waiting job or migrates one that holds GPUs; the placement is not recorded.
 struct Offer {
-  int32_t slot = kNone;  // kNone: nothing more
-  float logit = 0;       // higher is better; of a policy that draws, unnormalised log probability
+  int32_t slot = kNone;  // kNone: do nothing more
+  float logit = 0;       // higher is better; if the policy samples, an unnormalised log probability
 };
 
-// A decision is made step by step, each acting on the state before the next is looked at.
+// One step of a decision. It changes the state before the next step is scored.
 struct Choice {
   std::vector<Offer> offers;
-  int32_t chosen = kNone;  // which of the offers
+  int32_t chosen = kNone;  // index into offers
   double probability = 1;
 };
 
-// Empty: the decision follows from the view alone.
+// Steps of one decision. Empty: the decision follows from the view alone.
 struct Choices {
   std::vector<Choice> steps;
-  std::optional<uint64_t> draw_key;  // of the random numbers that it drew from
+  std::optional<uint64_t> draw_key;  // key of the random numbers it used, if any
 
   double probability() const {
     double product = 1;
@@ -39,7 +38,7 @@ struct Choices {
 
 class TellingPolicy : public Policy {
  public:
-  // The same decision as decide(), with what it was chosen from. Requires: `choices` is empty.
+  // Makes the same decision as decide() and records its choices. Requires: `choices` is empty.
   virtual void decide_and_tell(const View& view, Memory& memory, Draft& draft,
                                Choices& choices) const = 0;
 };

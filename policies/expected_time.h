@@ -1,5 +1,5 @@
-// How long a job will have run when it ends, as published orders ask for it: the user's limit, and
-// where she set none, or none may be seen, Helios' rolling estimate.
+// Expected run time of a job, as published orders use it: the user's limit. Without a limit, or at
+// a level of information that hides it, Helios' rolling estimate.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace yard {
 
 class ExpectedTime {
  public:
-  // Takes RollingEstimate::bytes(); to be made at every decision.
+  // Uses RollingEstimate::bytes() of memory. Requires: constructed at every decision.
   ExpectedTime(const View& view, Carver& carver) : view_(view), estimate_(view, carver) {
     estimate_.follow(view);
   }
 
-  // Seconds, more than the job has run.
+  // Returns the expected run time in seconds; more than the job has run so far.
   double total_s(int32_t slot) const {
     if (view_.level() >= Level::kEstimate) {
       const int64_t limit_us = view_.limit_us(slot);
@@ -28,7 +28,7 @@ class ExpectedTime {
     return estimate_.total_s(view_, slot);
   }
 
-  // Microseconds that are left of that; at least one.
+  // Returns the rest of total_s() in microseconds; at least 1.
   int64_t left_us(int32_t slot) const {
     const auto total_us = static_cast<int64_t>(total_s(slot) * 1e6);
     return std::max<int64_t>(total_us - view_.attained_us(slot), 1);

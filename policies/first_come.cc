@@ -11,7 +11,7 @@ void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& d
     queue.push_back(slot);
   }
   const TaskPlacer placer(view);
-  std::set<int32_t> hopeless;  // classes
+  std::set<int32_t> hopeless;  // size classes without a placement
   for (const int32_t slot : queue) {
     if (hopeless.contains(view.size_class(slot))) continue;
     const int32_t n = placer.place(slot, {}, score, draft.scratch());

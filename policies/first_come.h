@@ -1,4 +1,4 @@
-// Schedulers that say where, not who: jobs start in the order in which they came.
+// First-come-first-served scheduling for policies that only choose the node of each task.
 #pragma once
 
 #include "env/sim/plan.h"
@@ -6,8 +6,8 @@
 
 namespace yard {
 
-// Starts waiting jobs, first come first served, each task on the node that scores best then. Who
-// finds no place lets others go ahead, but not those that ask for the same.
+// Starts waiting jobs in order of arrival, each task on the node with the highest score at that
+// moment. Skips jobs without a placement and later jobs with an identical request.
 void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft);
 
 }  // namespace yard

@@ -1,8 +1,7 @@
-// Jobs that hold GPUs, ordered by a key that moves along a line while they run: remaining time
-// falls by the second, service stands still between two events. Lines of one slope never cross, so
-// each slope has a search tree (a treap: Seidel and Aragon, "Randomized Search Trees", 1996), and a
-// walk from the last in order merges them. As columns of a policy's memory; a change costs O(log
-// jobs). Dims: S slots.
+// Jobs that hold GPUs, ordered by a key that is linear in time, such as the time left. Keys that
+// fall at the same rate never cross, so each rate has its own treap (Seidel and Aragon, "Randomized
+// Search Trees", 1996). A walk from the last job in order merges the treaps. The columns are in a
+// policy's memory; a change costs O(log jobs). Dims: S slots.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +17,13 @@ namespace yard {
 
 class HeldOrder {
  public:
-  // `slots`: numbers of jobs go from 0 to here.
+  // `slots`: slots are in [0, slots).
   static size_t bytes(int32_t slots) {
     return 2 * Carver::bytes<double>(slots) + 5 * Carver::bytes<int32_t>(slots) +
            Carver::bytes<int32_t>(1);
   }
 
-  // Requires: the same place in the memory every time.
+  // Requires: the same address at every decision, zeroed before the first.
   HeldOrder(int32_t slots, Carver& carver)
       : at_zero_(carver.take<double>(slots)),
         slope_(carver.take<double>(slots)),
@@ -35,7 +34,7 @@ class HeldOrder {
         root_(carver.take<int32_t>(slots)),
         num_trees_(carver.take<int32_t>(1)) {}
 
-  // Puts a job where its line belongs, whether it was there before or not.
+  // Inserts a job, or moves it if its line or serial changed.
   void put(int32_t slot, const FallingLine& line, int32_t serial) {
     if (tree_[slot] != 0) {
       if (slope_[tree_[slot] - 1] == line.per_us && at_zero_[slot] == line.at_zero &&
@@ -60,7 +59,7 @@ class HeldOrder {
     *at = slot;
   }
 
-  // Takes a job out, if it is there.
+  // Removes a job. Does nothing if it is absent.
   void remove(int32_t slot) {
     if (tree_[slot] == 0) return;
     const int32_t t = tree_[slot] - 1;
@@ -69,7 +68,7 @@ class HeldOrder {
     while (*at != slot) at = child(*at, slot);
     *at = merge(left_[slot], right_[slot]);
     if (root_[t] != kNone) return;
-    // An empty tree's place goes to the last one.
+    // The last tree takes the index of the empty one.
     const int32_t last = --*num_trees_;
     if (t == last) return;
     slope_[t] = slope_[last];
@@ -79,11 +78,11 @@ class HeldOrder {
 
   bool has(int32_t slot) const { return tree_[slot] != 0; }
 
-  // What follows requires: has(slot).
+  // line() and key() require has(slot).
   FallingLine line(int32_t slot) const { return {at_zero_[slot], slope_[tree_[slot] - 1]}; }
   Key key(int32_t slot, int64_t now_us) const { return {line(slot).at(now_us), serial_[slot]}; }
 
-  // The last in order, kNone where there is nobody.
+  // Returns the last slot in order, or kNone if there is none.
   int32_t last(int64_t now_us) const {
     int32_t last = kNone;
     for (int32_t t = 0; t < *num_trees_; ++t) {
@@ -94,7 +93,7 @@ class HeldOrder {
     return last;
   }
 
-  // From the last in order to the first. Valid until the next put() or remove().
+  // Iterates from the last in order to the first. Valid until the next put() or remove().
   class Walk {
    public:
     Walk(const HeldOrder& order, int64_t now_us) : order_(order), now_us_(now_us) {
@@ -107,7 +106,7 @@ class HeldOrder {
       std::make_heap(heads_.begin(), heads_.end(), before);
     }
 
-    // Returns the next one, without a slot after the first in order.
+    // Returns the next claim. Its slot is kNone after the first in order.
     Claim next() {
       if (heads_.empty()) return {};
       Head& last = heads_.front();
@@ -125,9 +124,9 @@ class HeldOrder {
 
    private:
     struct Head {
-      Claim claim;  // the last of the tree that is still to come
+      Claim claim;  // last of its tree that is not yet returned
       double slope;
-      std::vector<int32_t> path;  // those whose left side is still to come
+      std::vector<int32_t> path;  // slots whose left subtree is not yet visited
     };
     static bool before(const Head& a, const Head& b) { return a.claim.key < b.claim.key; }
 
@@ -139,7 +138,7 @@ class HeldOrder {
       head.claim = {{line.at(now_us_), order_.serial_[slot]}, slot};
     }
 
-    // Puts the front, whose key fell, where it belongs in the heap.
+    // Restores the heap after the key of its front fell.
     void sink() {
       for (size_t i = 0;;) {
         size_t child = 2 * i + 1;
@@ -153,7 +152,7 @@ class HeldOrder {
 
     const HeldOrder& order_;
     int64_t now_us_;
-    std::vector<Head> heads_;  // by tree, a heap with the last in order in front
+    std::vector<Head> heads_;  // one per tree; a heap with the last in order in front
   };
 
  private:
@@ -162,8 +161,8 @@ class HeldOrder {
     return x < y || (!(y < x) && a < b);
   }
 
-  // Scatters slots; no two are equal. (The multiplier is 2^32 over the golden ratio: Knuth,
-  // TAOCP 3.)
+  // Hashes a slot to a treap priority; no two are equal. (2654435769 is 2^32 over the golden ratio:
+  // Knuth, TAOCP 3.)
   static uint32_t priority(int32_t slot) {
     uint32_t x = static_cast<uint32_t>(slot) * 2654435769u;
     x ^= x >> 15;
@@ -172,7 +171,7 @@ class HeldOrder {
 
   int32_t* child(int32_t i, int32_t slot) { return before(slot, i) ? &left_[i] : &right_[i]; }
 
-  // Splits a tree into what goes before `slot` and what goes after it.
+  // Splits a tree into the slots before `slot` and those after it.
   void split(int32_t i, int32_t slot, int32_t& before_it, int32_t& after_it) {
     int32_t *low = &before_it, *high = &after_it;
     while (i != kNone) {
@@ -189,7 +188,7 @@ class HeldOrder {
     *low = *high = kNone;
   }
 
-  // Requires: all of `a` goes before all of `b`.
+  // Returns the root of both trees. Requires: all of `a` comes before all of `b`.
   int32_t merge(int32_t a, int32_t b) {
     int32_t root = kNone;
     int32_t* at = &root;
@@ -220,7 +219,7 @@ class HeldOrder {
   int32_t* serial_;     // (S)
   int32_t* left_;       // (S)
   int32_t* right_;      // (S)
-  int32_t* tree_;       // (S)  1 + the tree that the job is in, 0 for none
+  int32_t* tree_;       // (S)  1 + index of the job's tree, 0 for none
   int32_t* root_;       // (S)  by tree
   int32_t* num_trees_;  // (1)
 };

@@ -1,5 +1,5 @@
-// The jobs that hold GPUs and may be stopped, from the last in order on: sorted at this decision,
-// or kept in order between decisions.
+// Jobs that hold GPUs and may be preempted, from the last in order to the first. ListedHolders
+// sorts them at each decision; OrderedHolders reads an order kept between decisions.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace yard {
 class Holders {
  public:
   virtual ~Holders() = default;
-  // Returns the next one, without a slot after the first in order.
+  // Returns the next holder. Its slot is kNone after the first in order.
   virtual Claim next() = 0;
 
-  // Where there is an index of rooms, which answers sooner than a walk.
+  // Returns an index that finds victims faster than a walk, or null if there is none.
   virtual RoomIndex* index() { return nullptr; }
 };
 
@@ -27,12 +27,12 @@ class ListedHolders final : public Holders {
   Claim next() override;
 
  private:
-  std::vector<Claim> claims_;  // a heap, the last in order on top
+  std::vector<Claim> claims_;  // a heap with the last in order on top
 };
 
 class OrderedHolders final : public Holders {
  public:
-  // Requires: both outlive this, and `order` does not change before the last next().
+  // Requires: both outlive this; `order` does not change before the last next().
   OrderedHolders(const HeldOrder& order, RoomIndex& rooms, int64_t now_us)
       : order_(order), rooms_(rooms), now_us_(now_us) {}
   Claim next() override;

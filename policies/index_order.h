@@ -1,14 +1,14 @@
-// Schedulers by an index: every job has a number of seconds, which moves as it runs and as others
-// end; the lowest, times GPUs, goes first. What all of them share: how much GPUs weigh, and what
-// keeps two jobs from stopping each other in turn: a margin, and what a preemption costs.
+// Policies that order jobs by an index: each job has a number of seconds, which changes as jobs run
+// and end. The lowest index times GPUs goes first. IndexPolicy weights GPUs; its margin and the
+// preemption cost keep two jobs from preempting each other in turn.
 //
 // A source of indices is a struct with
 //   struct Config : IndexConfig        its settings;
-//   static constexpr Level kLevel;     what it goes by;
+//   static constexpr Level kLevel;     its level of information;
 //   Source(const Config&)
-//   size_t bytes(const View&) const    of its memory;
-//   class Now                          at one decision: Now(const Source&, const View&, Carver&)
-//                                      learns, and seconds(slot) is the index of a live job.
+//   size_t bytes(const View&) const    size of its memory;
+//   class Now                          one decision: Now(const Source&, const View&, Carver&)
+//                                      updates the source; seconds(slot) is a live job's index.
 #pragma once
 
 #include <algorithm>
@@ -77,14 +77,14 @@ class IndexPolicy final : public Policy {
     }
     ListedHolders holders(std::move(held));
     run_first_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
-    // What runs moves along while nothing happens.
+    // The indices of running jobs change between events, so a timer is set.
     if (view.num_waiting() > 0 && view.num_held() > 0) {
       draft.wake_at(view.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
     }
   }
 
  private:
-  // In log2 of seconds x GPUs.
+  // Returns the log2 of seconds x GPUs^gpu_exponent.
   double key(const View& view, int32_t slot, double seconds) const {
     return log2_coarse(std::max(seconds, 1.0)) +
            config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));

@@ -1,5 +1,5 @@
-// Schedulers that decide order, type, place, preemption and moves together (env/sim/joint.h), by
-// the index of their source, which is as in index_order.h.
+// Policies that choose order, GPU type, placement, preemptions and migrations together
+// (env/sim/joint.h). They go by the index of a source as in index_order.h.
 #pragma once
 
 #include "env/sim/joint.h"
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Makes a whole decision. `joint`'s columns lie first in the memory, then the source's;
-// `pick(joint)`: which of the options of the job that is asked is taken.
+// Makes one decision. `pick(joint)` returns the chosen option of the current job. The memory holds
+// the columns of `joint`, then those of the source.
 template <class Source, class Pick>
 void decide_jointly(const JointConfig& config, const Source& source, const View& view,
                     Memory& memory, Draft& draft, Pick&& pick) {

@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// The i-th holder from the last in order on, null where there are no more.
+// Returns the i-th holder from the last in order, or null if there are fewer.
 const Claim* RoomMaker::holder(size_t i) {
   while (i >= walked_.size()) {
     Claim next = holders_.next();
@@ -17,8 +17,8 @@ const Claim* RoomMaker::holder(size_t i) {
   return &walked_[i];
 }
 
-// Calls does(holder) with those that come after `claim`, the last in order first, until it returns
-// true; those that the draft has stopped hold nothing any more. Returns whether it did.
+// Calls does(holder) for each holder after `claim`, last in order first, until it returns true.
+// Skips those that the draft has already stopped. Returns whether a call returned true.
 template <class Does>
 bool RoomMaker::walk(const Claim& claim, Does does) {
   for (size_t i = 0;; ++i) {
@@ -78,7 +78,7 @@ void RoomMaker::list(const Claim& stop, const Claim& claim) {
   if (same_tenant(stop.slot, claim.slot)) above_ -= view_.gpus(stop.slot);
 }
 
-// Returns whether there is room under the limit once those listed have left.
+// Lists holders of the claim's tenant until it is within its limit. Returns false if it never is.
 bool RoomMaker::list_for_limit(const Claim& claim) {
   const int32_t t = view_.tenant(claim.slot);
   above_ = 0;
@@ -91,7 +91,7 @@ bool RoomMaker::list_for_limit(const Claim& claim) {
   });
 }
 
-// Whether the limit holds without this stop, which then no longer counts.
+// Returns whether the limit holds without this stop. If so, the stop no longer counts.
 bool RoomMaker::limit_spares(const Claim& claim, int32_t slot) {
   if (!same_tenant(slot, claim.slot)) return true;
   if (above_ + view_.gpus(slot) > 0) return false;
@@ -99,7 +99,7 @@ bool RoomMaker::limit_spares(const Claim& claim, int32_t slot) {
   return true;
 }
 
-// --- whole GPUs: what would be free is a matter of adding
+// --- whole GPUs: adds up what would be free
 
 bool RoomMaker::list_by_count(const Claim& claim) {
   RoomIndex* index = holders_.index();
@@ -122,14 +122,14 @@ bool RoomMaker::list_by_count(const Claim& claim) {
     return room.enough();
   });
   if (!found) return false;
-  // Most of them lie about where there is no room even so.
+  // Drops the stops on nodes that would still be too full, which are most.
   if (of_tenant.empty() && rule_.of(claim.slot) == Placement::kConsolidate) {
     std::erase_if(stops_, [&](const Claim& stop) { return !room.matters(stop.slot); });
   }
   return true;
 }
 
-// Takes off the list who is not in the way of pieces_ or, where any place will do, of the number.
+// Drops each stop that neither pieces_ nor, if any GPUs will do, their number needs.
 void RoomMaker::spare_by_count(const Claim& claim) {
   RoomCount room(view_, rule_.of(claim.slot), view_.gpus(claim.slot));
   for (const Claim& stop : stops_) room.add(stop.slot);
@@ -141,9 +141,9 @@ void RoomMaker::spare_by_count(const Claim& claim) {
   }
 }
 
-// --- shapes and shares: by trial
+// --- shaped jobs and shared GPUs: by trial
 
-// Whether the job, of one task, fits on any of these nodes now; of several tasks, anywhere.
+// Returns whether the job fits: a shaped job of one task on one of these nodes, others anywhere.
 bool RoomMaker::fits_now(int32_t slot, const std::vector<int32_t>& nodes) const {
   if (!view_.shaped(slot) || view_.num_tasks(slot) > 1) {
     return can_place(view_, rule_.of(slot), slot);
@@ -181,7 +181,7 @@ void RoomMaker::spare_by_trial(const Claim& claim) {
     draft_.undo_to(mark);
     return fits;
   };
-  // Most are nowhere near the place.
+  // Most victims have no GPUs on the nodes of the placement.
   const auto near = [&](int32_t slot) {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       for (const Piece& piece : pieces_) {

@@ -1,8 +1,8 @@
-// Who has to stop so that a job finds a place: the holders that come after it in order are stopped
-// one by one, the last first (only those of its own tenant, until it is within the tenant's limit),
-// until the placement accepts a place. Of those stopped, the first in order first, each goes on
-// that is not in the way of that place; under first-fit and best-fit, which take any place, that
-// the number of GPUs can spare.
+// Chooses the victims that make room for a waiting job. Holders after the job in order are stopped
+// one by one, last first, until the placement rule accepts a placement. (Until the job's tenant is
+// within its limit, only holders of that tenant are stopped.) Then each victim, first in order
+// first, runs on unless that placement needs its GPUs. Under first-fit and best-fit, it runs on if
+// enough GPUs are left.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace yard {
 
 struct PreemptionRule {
   Placement placement = Placement::kFirstFit;
-  // A running job's key counts as key / (1 + margin): who wants its GPUs must be better by that.
+  // A holder's key counts as key / (1 + margin), so a waiting job must be better by the margin.
   double margin = 0;
-  // Where jobs of one size do not find places alike, because of what follows: the lane of each in
-  // its size's classes (Ranked). Empty: 0.
+  // Lane of a job within its size's classes (Ranked), if the functions below make placements of
+  // equal jobs differ. Empty: 0.
   std::function<int32_t(int32_t slot)> lane_of = {};
-  // The placement of a job. Empty: `placement`.
+  // The placement rule of a job. Empty: `placement`.
   std::function<Placement(int32_t slot)> placement_of = {};
-  // Whether a waiting job may stop a holder that comes after it in order. Empty: any.
+  // Whether a waiting job may preempt a holder that comes after it in order. Empty: always.
   std::function<bool(int32_t claimant, int32_t holder)> may_preempt = {};
 
   Placement of(int32_t slot) const { return placement_of ? placement_of(slot) : placement; }
@@ -32,18 +32,18 @@ struct PreemptionRule {
 
 class RoomMaker {
  public:
-  // Requires: all outlive this.
+  // Requires: all arguments outlive this.
   RoomMaker(const View& view, Holders& holders, const PreemptionRule& rule, Draft& draft)
       : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
 
-  // Does anybody who may be stopped come after this job?
+  // Returns whether any holder that may be preempted comes after this job.
   bool somebody_after(const Claim& claim);
 
-  // Stops whom it takes and starts the job. Returns false, changing nothing, where there is no
-  // place for it even so. Requires: place() finds none.
+  // Preempts the victims and starts the job. Returns false and changes nothing if there is no
+  // placement even then. Requires: place() finds none.
   bool start(const Claim& claim);
 
-  // Those that the last start() stopped.
+  // Victims of the last start().
   const std::vector<Claim>& stopped() const { return stops_; }
 
  private:
@@ -66,11 +66,11 @@ class RoomMaker {
   Holders& holders_;
   const PreemptionRule& rule_;
   Draft& draft_;
-  std::vector<Claim> walked_;  // holders so far, the last in order first
+  std::vector<Claim> walked_;  // holders visited so far, last in order first
   std::vector<Claim> stops_;
-  int32_t above_ = 0;       // how far the claim's tenant is above its limit once stops_ have left
-  bool any_place_ = false;  // the claim is content with any GPUs, if there are enough
-  std::vector<Piece> pieces_;  // the claim's place
+  int32_t above_ = 0;          // GPUs of the claim's tenant above its limit once stops_ have left
+  bool any_place_ = false;     // the claim accepts any GPUs, if there are enough
+  std::vector<Piece> pieces_;  // the claim's placement
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// What a policy remembers between decisions: one flat block that snapshots, forks and logs can
-// copy. The policy says how long each column is; the block is zero at first.
+// A policy's memory between decisions: one flat block that snapshots, forks and logs can copy. The
+// policy determines the length of each column. The block is zero at first.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace yard {
 
 class Memory {
  public:
-  // Forgets everything; `bytes` zero bytes from now on.
+  // Sets the memory to zero bytes: `bytes`, rounded up to a multiple of 8.
   void reset(size_t bytes) { words_.assign((bytes + 7) / 8, 0); }
   size_t bytes() const { return words_.size() * 8; }
   std::byte* data() { return reinterpret_cast<std::byte*>(words_.data()); }

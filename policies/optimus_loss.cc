@@ -13,7 +13,7 @@ std::optional<double> LossFit::work_until(double target) const {
   return std::max((1 / (target - b2) - b1) / b0, 0.0);
 }
 
-// For each of some b2 below all losses, 1 / (loss - b2) is a line in the work.
+// For a fixed b2 below all losses, 1 / (loss - b2) is linear in the work; tries kSteps of them.
 std::optional<LossFit> fit_loss(const std::vector<std::pair<double, double>>& points) {
   if (points.size() < 3 || points.back().second >= points.front().second) return {};
   constexpr int kSteps = 64;

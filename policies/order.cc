@@ -21,7 +21,7 @@ std::vector<std::string> placement_names() {
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
                     const ExchangeOf& exchange_of) {
   Piece* pieces = draft.scratch();
-  std::vector<int32_t> hidden;  // classes for which there is no place now
+  std::vector<int32_t> hidden;  // classes without a placement
   for (;;) {
     const int32_t k = ranked.first_class(view, view.free_gpus());
     if (k == kNone) break;
@@ -43,7 +43,7 @@ void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const Preem
                  const std::function<Key(int32_t)>& stopped_key, Draft& draft) {
   RoomMaker room(view, holders, rule, draft);
   Piece* pieces = draft.scratch();
-  std::vector<int32_t> hidden;  // classes for which there is no place now
+  std::vector<int32_t> hidden;  // classes without a placement
   const auto show_all = [&] {
     for (const int32_t k : hidden) ranked.show(k);
     hidden.clear();
@@ -51,7 +51,7 @@ void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const Preem
   const auto follow = [&](int32_t slot) {
     if (holders.index() != nullptr) holders.index()->follow(slot);
   };
-  bool may_stop = true;  // whether any holder comes after those that wait
+  bool may_stop = true;  // whether any holder may come after a waiting job
   for (;;) {
     const int32_t k = ranked.first_class(view, may_stop ? INT32_MAX : view.free_gpus());
     if (k == kNone) break;
@@ -69,9 +69,9 @@ void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const Preem
       for (const Claim& stop : room.stopped()) follow(stop.slot);
       follow(claim.slot);
       ranked.pop(k);
-      show_all();  // more may have become free than it took
+      show_all();  // more may be free than the job took
       for (const Claim& stop : room.stopped()) {
-        // A job with nothing to save waits again at once, and no news of it will come.
+        // A job with nothing to save waits again at once, without a further event.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
         ranked.push(class_in(view, ranked, rule, stop.slot), stop.slot, stopped_key(stop.slot));
       }

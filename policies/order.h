@@ -1,6 +1,6 @@
-// Schedulers that are an order and a placement. A policy gives the key of a job; these two decide
-// who runs: `start_in_order` lets run what runs, `run_first_in_order` preempts for those who come
-// first.
+// Policies that consist of an order and a placement rule: the policy only provides the key of a
+// job. `start_in_order` never preempts. `run_first_in_order` preempts jobs that come later in
+// order.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace yard {
 Placement parse_placement(const std::string& name);  // throws InputError
 std::vector<std::string> placement_names();
 
-// Puts the jobs that began to wait since the last decision into `ranked`.
+// Adds the jobs that began to wait since the last decision to `ranked`.
 template <class KeyOf>
 void take_in_changed(const View& view, Ranked& ranked, KeyOf key_of) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
@@ -30,7 +30,7 @@ void take_in_changed(const View& view, Ranked& ranked, KeyOf key_of) {
   }
 }
 
-// Puts all who wait into an order that knows nobody, for keys that move while jobs wait.
+// Refills `ranked` with all waiting jobs, for keys that change while jobs wait.
 template <class KeyOf>
 void rank_waiting(const View& view, Ranked& ranked, KeyOf key_of) {
   ranked.clear();
@@ -39,26 +39,26 @@ void rank_waiting(const View& view, Ranked& ranked, KeyOf key_of) {
   }
 }
 
-// Starts waiting jobs in order of their keys, skipping what does not fit. `exchange_of` says how a
-// job exchanges gradients on its place. Empty: in its own way.
+// Starts waiting jobs in order of their keys and skips those that do not fit. `exchange_of` returns
+// the exchange of a job on its placement. Empty: the job's own.
 using ExchangeOf = std::function<Exchange(int32_t slot, std::span<const Piece> pieces)>;
 void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
                     const ExchangeOf& exchange_of = {});
 
-// The first in order get GPUs: the waiting jobs, in the order of their keys, take what is free, or
-// else the GPUs of holders that come after them (make_room.h). A job that finds no place even so
-// stops none, and the next in order may go ahead, but not those that ask for the same.
-// `stopped_key` gives the key of a stopped job that waits again at once.
+// Serves waiting jobs in order of their keys. A job takes free GPUs, or preempts holders that come
+// after it (make_room.h). If preemption cannot make room, nothing is preempted. Later jobs may
+// still start, except those with an identical request. `stopped_key` returns the key of a victim
+// that waits again at once.
 void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const PreemptionRule& rule,
                  const std::function<Key(int32_t)>& stopped_key, Draft& draft);
 
-// The class of `ranked` in which a job waits.
+// Returns the class of `ranked` in which a job waits.
 inline int32_t class_in(const View& view, const Ranked& ranked, const PreemptionRule& rule,
                         int32_t slot) {
   return ranked.class_of(view.size_class(slot), rule.lane_of ? rule.lane_of(slot) : 0);
 }
 
-// The same, equal values in the order of submission.
+// Calls run_by_keys(); jobs of equal value go in order of submission.
 template <class WaitingKey>
 void run_first_in_order(const View& view, Ranked& ranked, Holders& holders,
                         const PreemptionRule& rule, WaitingKey waiting_key, Draft& draft) {
@@ -71,8 +71,8 @@ inline size_t ordered_bytes(const View& view, const PreemptionRule& rule) {
          RoomIndex::bytes(view, rule.placement);
 }
 
-// For a policy that keeps ordered_bytes() at `memory`: waiting_key(slot) must not change while a
-// job waits; held_line(slot) must hold until the job is among the changed.
+// Makes a decision of a policy that keeps ordered_bytes() at `memory`. waiting_key(slot) must not
+// change while a job waits. held_line(slot) must hold until the job is among the changed.
 template <class WaitingKey, class HeldLine>
 void decide_in_order(const View& view, std::byte* memory, const PreemptionRule& rule,
                      WaitingKey waiting_key, HeldLine held_line, Draft& draft) {

@@ -1,5 +1,5 @@
-// A scheduler: a view in, edits to the present allocation out. One file each in `heuristic` and
-// `learned`; adding one is adding a file with an `Add` line:
+// A policy: a view in, edits to the current allocation out. Each policy is one file in `heuristic`
+// or `learned`. To add one, add a file with an `Add` line:
 //
 //   const PolicyRegistry::Add<Fifo> kFifo{"fifo", {.about = "...", .source = "..."}};
 #pragma once
@@ -26,39 +26,39 @@ class Policy {
   struct Info {
     std::string about;
     std::string source;    // paper
-    std::string fidelity;  // how close to the published system
+    std::string fidelity;  // how closely it follows the paper
     Level level = Level::kBlind;
-    bool servable = true;  // false: needs what no live cluster can tell
+    bool servable = true;  // false: needs information that no live cluster has
     bool preemptive = false;
-    bool by_limits = false;  // it goes by the limits that users set
-    bool by_sizes = false;   // what it decides is how large elastic jobs are
-    // What can be set, with defaults: `describe<Config>` of the policy's own struct.
+    bool by_limits = false;  // uses the limits that users set
+    bool by_sizes = false;   // chooses the sizes of elastic jobs
+    // Settings and their defaults: `describe<Config>` of the policy's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
   };
 
   virtual ~Policy() = default;
 
-  // The level of information that it goes by.
+  // The level of information that it uses.
   virtual Level level() const = 0;
 
-  // The least with which it still works: View::level() says what it got.
+  // The lowest level at which it works. View::level() returns the actual one.
   virtual Level least_level() const { return level(); }
 
-  // How much it remembers.
+  // The size of its memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
 
-  // Writes edits into the draft. Depends on its arguments alone. The memory is zero before the
-  // first decision and has seen every view since; the view lists what changed since the last one.
+  // Writes edits into the draft. Depends on its arguments only. The memory is zero before the first
+  // decision, then passed to each in turn. The view lists the changes since the last decision.
   virtual void decide(const View& view, Memory& memory, Draft& draft) const = 0;
 
-  // Completes a zeroed memory from a snapshot of a live cluster, in whose view every job counts as
-  // changed. The default suits policies to which that says all. Requires: Info::servable.
+  // Fills a zeroed memory from a snapshot of a live cluster, in which every job counts as changed.
+  // The default does nothing, where these changes suffice. Requires: Info::servable.
   virtual void rebuild(const View&, Memory&) const {}
 };
 
 using PolicyRegistry = Registry<Policy>;
 
-// A policy with its memory, as the engine asks for it.
+// A policy with its memory, in the form that the engine calls.
 class PolicyDecider final : public Decider {
  public:
   // Requires: `policy` outlives this.

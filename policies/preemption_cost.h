@@ -1,5 +1,5 @@
-// What a preemption costs, as orders weigh it: for how long it keeps a job's GPUs from working, now
-// and when the job goes on.
+// The cost of a preemption, as orders weigh it: how long a job's GPUs do no work, when it stops and
+// when it starts again.
 #pragma once
 
 #include <cstdint>

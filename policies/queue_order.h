@@ -1,4 +1,4 @@
-// In which order those who wait are looked at, where a policy lets that be chosen.
+// The order in which a policy considers waiting jobs, for policies where it is a setting.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace yard {
 
-//   arrival   as they entered the queue
-//   priority  the higher first
-//   weight    the heavier first
-//   deadline  whose first deadline is sooner; who has none last
-// Equals as they entered the queue.
+//   arrival   by entry into the queue
+//   priority  highest first
+//   weight    largest first
+//   deadline  earliest first; by a job's first deadline, jobs without one last
+// Ties go by entry into the queue.
 enum class QueueOrder : uint8_t { kArrival, kPriority, kWeight, kDeadline };
 
 QueueOrder parse_queue_order(const std::string& name);  // throws InputError

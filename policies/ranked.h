@@ -1,8 +1,7 @@
-// Waiting jobs ordered by a key that stays put while they wait: one pairing heap a size class, and
-// over the classes a tournament of their first jobs, as columns of a policy's memory. An event
-// costs O(log queue + log classes), and "the next that fits" is found without a walk. (Fredman et
-// al., "The Pairing Heap", Algorithmica 1986.) Dims: S slots, K size classes, P the power of two
-// from K.
+// Waiting jobs ordered by a key that is constant while they wait. Each size class has a pairing
+// heap (Fredman et al., "The Pairing Heap", Algorithmica 1986). A tournament over the classes finds
+// the next job that fits without a walk. The columns are in a policy's memory; an event costs O(log
+// queue + log classes). Dims: S slots, K classes, P the power of two from K.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace yard {
 
-// Lower goes first; equal keys in order of submission.
+// Lower values go first; equal values in order of submission.
 struct Key {
   double value = 0;
   int32_t serial = 0;
@@ -22,7 +21,7 @@ struct Key {
   }
 };
 
-// A job that stands in an order.
+// A job with its key.
 struct Claim {
   Key key;
   int32_t slot = kNone;
@@ -30,8 +29,7 @@ struct Claim {
 
 class Ranked {
  public:
-  // `lanes`: into how many classes a policy splits the jobs of one size, where these do not find
-  // places alike.
+  // `lanes`: number of classes per size, for policies where placements of equal jobs differ.
   static size_t bytes(const View& view, int32_t lanes = 1) {
     const int32_t slots = view.capacity(), classes = view.num_classes() * lanes;
     return Carver::bytes<double>(slots) + 3 * Carver::bytes<int32_t>(slots) +
@@ -39,7 +37,7 @@ class Ranked {
            Carver::bytes<int32_t>(1);
   }
 
-  // Requires: the same place in the memory every time.
+  // Requires: the same address at every decision, zeroed before the first.
   Ranked(const View& view, Carver& carver, int32_t lanes = 1)
       : value_(carver.take<double>(view.capacity())),
         serial_(carver.take<int32_t>(view.capacity())),
@@ -57,10 +55,10 @@ class Ranked {
     }
   }
 
-  // The class of a job of this size in a lane.
+  // Returns the class of a job of this size in a lane.
   int32_t class_of(int32_t size_class, int32_t lane) const { return size_class * lanes_ + lane; }
 
-  // Shows the class, if it was hidden.
+  // Adds a job to class `k`, and shows the class if it was hidden.
   void push(int32_t k, int32_t slot, Key key) {
     value_[slot] = key.value;
     serial_[slot] = key.serial;
@@ -69,7 +67,7 @@ class Ranked {
     enter(k, k);
   }
 
-  // Forgets all jobs.
+  // Removes all jobs.
   void clear() {
     for (int32_t k = 0; k < num_classes_; ++k) root_[k] = kNone;
     for (int32_t i = 0; i < 2 * leaves_; ++i) winner_[i] = kNone;
@@ -100,12 +98,12 @@ class Ranked {
     enter(k, root == kNone ? kNone : k);
   }
 
-  // Returns the class whose first job goes first among those of at most `gpus` GPUs that are not
-  // hidden, or kNone.
+  // Returns the class of the first job in order among the classes that are not hidden and need at
+  // most `gpus` GPUs, or kNone.
   int32_t first_class(const View& view, int32_t gpus) const {
     if (winner_[1] == kNone) return kNone;
     if (view.class_gpus(winner_[1] / lanes_) <= gpus) return winner_[1];
-    int32_t end = 0;  // how many classes are small enough; they stand by their GPUs
+    int32_t end = 0;  // number of classes that are small enough; classes are sorted by GPUs
     for (int32_t step = leaves_; step > 0; step /= 2) {
       if (end + step > num_classes_) continue;
       if (view.class_gpus((end + step - 1) / lanes_) <= gpus) end += step;
@@ -117,7 +115,7 @@ class Ranked {
     return best;
   }
 
-  // A class out of sight of first_class(): none of its jobs finds a place now.
+  // Hides a class from first_class(), because none of its jobs finds a placement.
   void hide(int32_t k) { enter(k, kNone); }
   void show(int32_t k) { enter(k, root_[k] == kNone ? kNone : k); }
 
@@ -133,7 +131,7 @@ class Ranked {
     return key(root_[b]) < key(root_[a]) ? b : a;
   }
 
-  // Lets class `k` stand for itself in the tournament, or nobody.
+  // Sets the leaf of class `k` in the tournament to `as`: k, or kNone.
   void enter(int32_t k, int32_t as) {
     int32_t i = leaves_ + k;
     winner_[i] = as;
@@ -153,7 +151,7 @@ class Ranked {
   double* value_;     // (S)
   int32_t* serial_;   // (S)
   int32_t* child_;    // (S)
-  int32_t* sibling_;  // (S)  of a root it means nothing
+  int32_t* sibling_;  // (S)  undefined for a root
   int32_t* root_;     // (K)
   int32_t* winner_;   // (2 P)  classes; 1 is the root, P + k the leaf of class k
   int32_t lanes_;

@@ -1,5 +1,5 @@
-// Would a job of whole GPUs find a place if these jobs were stopped? Answered by adding up free
-// GPUs by node, without stopping anybody. For worlds without shares of GPUs. Dims: M nodes.
+// Answers whether a job of whole GPUs would find a placement if certain jobs were stopped. Adds up
+// free GPUs by node and stops nothing. For clusters without shared GPUs. Dims: M nodes.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ class RoomCount {
         free_(view.free_gpus()) {
     if (any_nodes_) return;
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
-    // Where the tenant's limit kept the job out, there may be room already.
+    // If only the tenant's limit kept the job out, there may already be room.
     if (one_node_) {
       found_ = Placer(view).first_at_least(gpus) != kNone;
       return;
@@ -34,10 +34,11 @@ class RoomCount {
     }
   }
 
-  // Counts the job's GPUs as free; those that are down go to nobody.
+  // Counts the job's GPUs as free, except those that are down.
   void add(int32_t slot) { count(slot, 1); }
   void remove(int32_t slot) { count(slot, -1); }
 
+  // Returns whether the job would find a placement.
   bool enough() {
     if (any_nodes_) return free_ >= gpus_;
     if (one_node_) return found_;
@@ -53,14 +54,14 @@ class RoomCount {
     return left <= 0 && nodes <= most_nodes_;
   }
 
-  // Of several nodes, the least that one of the fewest has to give.
+  // Returns the fewest GPUs that one node gives to a placement on the fewest possible nodes.
   static int32_t least_share(const SpecColumns& spec, int32_t gpus) {
     const int32_t most = spec.max_node_gpus;
     if (int64_t{most} * spec.nodes_of_size[most] < gpus) return 1;
     return (gpus - 1) % most + 1;
   }
 
-  // Whether the job holds GPUs of a node that may become part of the place. Requires: enough().
+  // Returns whether it holds GPUs on a node that can be part of the placement. Requires: enough().
   bool matters(int32_t slot) const {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
@@ -70,8 +71,8 @@ class RoomCount {
     return false;
   }
 
-  // Whether there would still be enough without this one's GPUs: in number where any place will do,
-  // else on the nodes of `pieces`.
+  // Returns whether there is still room without this job's GPUs: enough GPUs in total if any will
+  // do, else enough on the nodes of `pieces`.
   bool spares(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
@@ -115,12 +116,12 @@ class RoomCount {
   int32_t gpus_;
   int32_t least_share_;
   bool one_node_, any_nodes_;
-  bool found_ = false;  // whether some node has enough, or had at some time
-  bool look_ = true;    // whether a node that matters has changed since
+  bool found_ = false;  // some node has enough free GPUs, or had at some time
+  bool look_ = true;    // a node that matters changed since the last enough()
   int32_t free_;
   int32_t most_nodes_ = 0;
   std::vector<int32_t> added_;       // (M)
-  std::vector<int32_t> nodes_with_;  // by number of free GPUs
+  std::vector<int32_t> nodes_with_;  // number of nodes by free GPUs
 };
 
 }  // namespace yard

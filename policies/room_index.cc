@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // nobody has to stop
+constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // no holder has to stop
 
 }  // namespace
 
@@ -18,7 +18,7 @@ bool RoomIndex::serves(const View& view, Placement placement) {
   return spec.max_node_gpus * spec.nodes_of_size[spec.max_node_gpus] == spec.total_gpus;
 }
 
-// What single nodes may have to give: all they have, or a whole job's; bit i: i + 1 GPUs.
+// GPUs that one node may have to give: all of its own, or all of a job. Bit i: i + 1 GPUs.
 uint64_t RoomIndex::sizes_of(const View& view) {
   const int32_t most = view.spec().max_node_gpus;
   uint64_t sizes = uint64_t{1} << (most - 1);
@@ -42,7 +42,7 @@ RoomIndex::RoomIndex(const View& view, Placement placement, const HeldOrder& hel
     : view_(view), held_(held), serves_(serves(view, placement)) {
   if (!serves_) return;
   const int32_t nodes = view.spec().num_nodes;
-  // The sizes stay what they are, and the classes are many: they are walked once.
+  // The sizes never change and there are many classes: they are computed once.
   uint64_t* sizes = carver.take<uint64_t>(1);
   const bool made = *sizes != 0;
   if (!made) *sizes = sizes_of(view);
@@ -88,7 +88,7 @@ void RoomIndex::refresh() {
   dirty_.clear();
 }
 
-// Lists the holders on a node that may be stopped.
+// Lists the holders on a node that may be preempted.
 void RoomIndex::list_holders(int32_t node) {
   holders_.clear();
   const int32_t gpu0 = view_.spec().node_gpu0[node];
@@ -110,7 +110,7 @@ void RoomIndex::list_holders(int32_t node) {
 
 void RoomIndex::refresh(int32_t node) {
   list_holders(node);
-  bool crossing = false;  // lines of different slopes change places in time
+  bool crossing = false;  // lines of different slopes cross in time
   for (const Holder& h : holders_) {
     crossing |= held_.line(h.slot).per_us != held_.line(holders_[0].slot).per_us;
   }
@@ -134,8 +134,8 @@ void RoomIndex::refresh(int32_t node) {
   }
 }
 
-// When the node `next` of a walk has room for size `z`: the key of the last holder that has to
-// stop.
+// Returns the key of the last holder that has to stop so that node `next` of a walk has room for
+// size `z`.
 Key RoomIndex::room_key(size_t z, const Claim& next) {
   if (bound_[row(z) + next.slot] == 0) return next.key;
   list_holders(next.slot);
@@ -148,13 +148,13 @@ Key RoomIndex::room_key(size_t z, const Claim& next) {
   return key;
 }
 
-// The key of the last holder that has to stop so that `count` nodes have room for size `z`, nothing
-// where fewer ever have.
+// Returns the key of the last holder that has to stop so that `count` nodes have room for size `z`,
+// or nothing if fewer ever have.
 std::optional<Key> RoomIndex::room_key(size_t z, size_t count) {
-  std::vector<Key> keys;  // of the first nodes to have room, at most `count`, falling
+  std::vector<Key> keys;  // of the first nodes to have room, up to `count`, descending
   HeldOrder::Walk walk(by_size_[z], view_.now_us());
   for (Claim next = walk.next(); next.slot != kNone; next = walk.next()) {
-    // Later ones have no higher key than this, be it only a bound.
+    // Later nodes have no higher key than this one, even if it is only a bound.
     if (keys.size() == count && next.key < keys.back()) break;
     const Key key = room_key(z, next);
     const auto falling = [](const Key& a, const Key& b) { return b < a; };
@@ -165,7 +165,7 @@ std::optional<Key> RoomIndex::room_key(size_t z, size_t count) {
   return keys.back();
 }
 
-// Lists the holders from the last to `from` on the nodes where their stops leave room for size `z`.
+// Lists holders from the last to `from`, on nodes where stopping them makes room for size `z`.
 void RoomIndex::list_stops(size_t z, const Key& from, std::vector<Claim>& stops) {
   HeldOrder::Walk walk(by_size_[z], view_.now_us());
   for (Claim next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {

@@ -94,12 +94,12 @@ int32_t ServiceQueues::queue_of(int32_t slot, int64_t discount_us) const {
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
 }
 
-// When a holder passes the next limit. Requires: it is in one of the first two queues.
+// Returns when a holder reaches the limit of its queue. Requires: one of the first two queues.
 int64_t ServiceQueues::sinks_us(int32_t slot) const {
   const int64_t discount = discount_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
   auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + discount - served_us(slot);
-  // Where the quotient was rounded, the limit may still be a hair away.
+  // The quotient was rounded, so the limit may still be slightly ahead.
   if (left_us <= 0 && queue_of(slot, discount) <= queue_[slot]) left_us = 1;
   const bool starts = view_.phase(slot) == Phase::kStarting;
   return (starts ? view_.until_us(slot) : view_.now_us()) + left_us;
@@ -116,7 +116,7 @@ void ServiceQueues::set_service(int32_t slot) {
 
 double ServiceQueues::index(int32_t slot) const {
   const int32_t queue = queue_[slot];
-  if (!history_ || queue == 2) return 0;  // in the last queue all are equal
+  if (!history_ || queue == 2) return 0;  // the last queue has no index
   const double first_us = queue == 0 ? 0 : rule_.limits_us[0];
   const double quantum_s = (rule_.limits_us[static_cast<size_t>(queue)] - first_us) * 1e-6;
   return 0.5 / (1 + 1e6 * history_->gittins(gpu_s_[slot], quantum_s));
@@ -125,7 +125,7 @@ double ServiceQueues::index(int32_t slot) const {
 void ServiceQueues::watch_sinking(int32_t slot) {
   sinking_.remove(slot);
   if (!view_.holds(slot) || queue_[slot] == 2) return;
-  // Of those that sink at one time the first submitted is the first to be looked at.
+  // Of holders that change queue at one time, the first submitted is handled first.
   sinking_.put(slot, {-static_cast<double>(sinks_us(slot)), 0}, -view_.serial(slot));
 }
 
@@ -138,14 +138,14 @@ void ServiceQueues::forget(int32_t slot) {
   base_us_[slot] = waited_us_[slot] = wait_from_us_[slot] = 0;
 }
 
-// Those that enter a queue in one moment do so in the order of submission.
+// Appends jobs that enter a queue at one moment, in order of submission.
 void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
   std::sort(slots.begin(), slots.end(),
             [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
   for (const int32_t slot : slots) rank_[slot] = ++counts_->tail;
 }
 
-// The job holds GPUs from now on, behind those of its queue that do so already.
+// Makes the job hold GPUs, after those of its queue that already do.
 void ServiceQueues::run(int32_t slot) {
   if (state_[slot] == kWaits && promoting_) {
     if (served_us(slot) > 0) waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
@@ -162,8 +162,8 @@ void ServiceQueues::start(int32_t slot) {
   watch_sinking(slot);
 }
 
-// Preempted jobs go to the front of their queue in the order in which they ran there, unless their
-// service is that of a lower one by now.
+// Puts preempted jobs at the front of their queue in the order in which they ran there. A job with
+// the service of a lower queue goes to the end of that one.
 void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
   std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return key(b) < key(a); });
   for (const int32_t slot : slots) {
@@ -191,8 +191,8 @@ void ServiceQueues::wait_from_now(int32_t slot) {
   if (at_us < 4e18) promoting_->put(slot, {-at_us, 0}, -view_.serial(slot));
 }
 
-// A holder that passed a limit earlier did so while no job waited: it runs on, now the last of
-// those that run in the next queue. One that passes it now is the last of all there.
+// Moves holders that passed a limit. Those that passed it earlier, while no job waited, go behind
+// the running jobs of the next queue. Those that pass it at this moment go to its end.
 void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
   const auto now = -static_cast<double>(view_.now_us());
   for (int32_t slot = sinking_.last(0); slot != kNone; slot = sinking_.last(0)) {
@@ -242,7 +242,7 @@ void ServiceQueues::rebuild() {
     }
   };
   std::vector<Entry> holders, in_front, at_end;
-  // What it was served beyond the limit above its queue.
+  // Service time beyond the upper limit of the previous queue.
   const auto over_us = [&](int32_t slot, int32_t queue, int64_t discount_us) {
     const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
     return served_us(slot) - discount_us - static_cast<int64_t>(std::ceil(limit_us));
@@ -253,7 +253,7 @@ void ServiceQueues::rebuild() {
       const int64_t discount = discount_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
-        --queue;  // it sinks in this very moment
+        --queue;  // it changes queue at this very moment
       const bool restored = view_.started(slot) > 1;
       const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
@@ -296,7 +296,7 @@ bool ServiceQueues::begin() {
       if (state_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
       if (state_[slot] == kHolds) watch_sinking(slot);
     } else if (view_.phase(slot) == Phase::kWaiting) {
-      if (state_[slot] == kHolds) failed.push_back(slot);  // its node did
+      if (state_[slot] == kHolds) failed.push_back(slot);  // its node failed
       if (state_[slot] == kUnknown) entering.push_back(slot);
     }
   }
@@ -312,10 +312,10 @@ bool ServiceQueues::begin() {
   sink_until_now(entering);
   enter_at_end(entering);
   const bool any_promoted = promoting_ && promote(promoted);
-  enter_at_end(promoted);  // behind those that came in the same moment
+  enter_at_end(promoted);  // after jobs that arrived at this moment
   for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
-    if (queue_[slot] == 2) continue;  // all are equal there
+    if (queue_[slot] == 2) continue;  // the last queue has no index
     set_service(slot);
     moved_.push_back(slot);
   }
@@ -359,8 +359,8 @@ int64_t ServiceQueues::next_us() const {
   const int64_t next =
       sinks == kNone ? kNever : static_cast<int64_t>(-sinking_.key(sinks, 0).value);
   if (!promoting_) return next;
-  // One that is due already, since it waited long enough before it last ran, is promoted with
-  // whatever happens next, as in the original.
+  // A job that is already due, since it waited long enough before it last ran, is promoted with the
+  // next event, as in the original.
   HeldOrder::Walk walk(*promoting_, 0);
   for (Claim due = walk.next(); due.slot != kNone; due = walk.next()) {
     const auto at_us = static_cast<int64_t>(-due.key.value);

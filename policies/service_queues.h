@@ -1,12 +1,7 @@
-// The queues of Tiresias (Gu et al., NSDI 2019, section 3.2): a job sinks to the END of the next
-// queue when its attained service, time x GPUs, passes the limit of its own. The upper queue goes
-// first. In a queue the jobs that run go before those that wait; a preempted job waits at the
-// front, and the rest wait in the order in which they entered the queue. Options: a job that waited
-// long for what it has run goes back to the first queue (promotion); within a queue a Gittins index
-// goes before all of this. A job's place in order changes only when it enters a queue, starts, is
-// preempted, or the index is fitted anew, so that an event costs O(log jobs) for each job which it
-// concerns; with an index, also for each that runs in the first two queues, since its service
-// grows. As columns of a policy's memory. Dims: S slots.
+// The queues of Tiresias (Gu et al., NSDI 2019, section 3.2). A job moves to the END of the next
+// queue when its attained service, time x GPUs, reaches the limit of its queue. Upper queues go
+// first. Within a queue, running jobs go before waiting ones; preempted jobs wait at the front,
+// others in order of entry. Dims: S slots.
 #pragma once
 
 #include <array>
@@ -23,14 +18,14 @@
 
 namespace yard {
 
-// Services of finished jobs, by eighths of an octave, and the Gittins index that follows from them.
+// Services of finished jobs in bins of 1/8 octave, and the Gittins index fitted to them.
 class ServiceHistory {
  public:
   static size_t bytes() {
     return 2 * Carver::bytes<double>(kBins) + Carver::bytes<Sum>(kBins + 1) +
            Carver::bytes<Counts>(1);
   }
-  // Requires: the same place in the memory every time.
+  // Requires: the same address at every decision, zeroed before the first.
   explicit ServiceHistory(Carver& carver)
       : jobs_(carver.take<double>(kBins)),
         gpu_s_(carver.take<double>(kBins)),
@@ -38,74 +33,79 @@ class ServiceHistory {
         counts_(carver.take<Counts>(1)) {}
 
   void add(double gpu_s);
-  // Fits the index to all jobs that finished, where these are an eighth more than at the last fit.
-  // Returns whether it did. In between the index stands still, so that an order by it stays valid.
+  // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
+  // whether it did. Between fits the index is constant, so an order by it stays valid.
   bool refit();
-  // P(S - a <= d | S > a) / E[min(S - a, d) | S > a], by the last fit: the chance to end within the
-  // next `d` GPU seconds, over what these take on the average. 0 where no finished job had more
-  // than `a`.
+  // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit: the chance to end
+  // within the next `d` GPU-seconds, over their expected use. 0 if no finished job had more than
+  // `a`.
   double gittins(double a_gpu_s, double d_gpu_s) const;
 
  private:
   static constexpr int32_t kBins = 8 * 40;
   struct Sum {
-    double mean, jobs_from, gpu_s_from;  // of a bin; of it and those after it
+    double mean, jobs_from, gpu_s_from;  // of a bin; totals of it and later bins
   };
   struct Counts {
     int64_t finished, fitted, sums;
   };
   double* jobs_;    // (bins)
   double* gpu_s_;   // (bins)  sum of their services
-  Sum* sums_;       // (bins + 1)  of the last fit: bins with jobs, rising; one beyond the last
+  Sum* sums_;       // (bins + 1)  last fit: bins with jobs, rising; one beyond the last
   Counts* counts_;  // (1)
 };
 
 struct ServiceQueueRule {
-  std::array<double, 2> limits_us = {3250e6, 7200e6};  // attained GPU time that ends a queue
+  std::array<double, 2> limits_us = {3250e6, 7200e6};  // GPU-us of service at which a queue ends
   double gpu_exponent = 1;                             // service is time x GPUs to this power
-  double cost_weight = 0;   // how many times its preemption cost a holder's service leaves out
-  double promote_knob = 0;  // promotes what waited so many times as long as it ran; 0: never
-  bool gittins = false;     // jobs of one queue go by their Gittins index first
+  double cost_weight = 0;   // multiple of its preemption cost left out of a holder's service
+  double promote_knob = 0;  // promotes a job that waited this multiple of its run time; 0: never
+  bool gittins = false;     // orders the jobs of a queue by Gittins index first
 };
 
+// Optionally, a job that waited long for its run time returns to the first queue (promotion), or a
+// Gittins index orders each queue first. A job's position changes only when it enters a queue,
+// starts, is preempted, or the index is refitted. An event therefore costs O(log jobs) for each job
+// concerned; with an index, also for each running job of the first two queues, since its service
+// grows. The columns are in a policy's memory.
 class ServiceQueues {
  public:
   static size_t bytes(const View& view, const ServiceQueueRule& rule);
 
-  // Requires: the same place in the memory every time; `view` and `rule` outlive this.
+  // Requires: the same address at every decision, zeroed at first; `view` and `rule` outlive this.
   ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver);
 
-  // Fills columns that are zero from a snapshot, in which every job counts as changed: jobs that
-  // run stand in the order in which they began to, or sank; those that were preempted wait in
-  // front, the last first; the others in the order in which they came. What a snapshot lacks is
-  // left out: how long a job waited since its last promotion, and which of several jobs that were
-  // preempted in one moment ran first.
+  // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs are in
+  // the order in which they started or last changed queue. Preempted jobs wait in front, the last
+  // preempted first; others wait in order of arrival. A snapshot does not contain the wait since
+  // the last promotion, or which of several jobs preempted at one moment ran first: both are
+  // ignored.
   void rebuild();
 
-  // Takes in what happened since the last decision. moved() then lists the holders whose place in
-  // order changed, in addition to those among the changed. Returns whether a job that waited
-  // before changed its place, too.
+  // Processes the events since the last decision. Afterwards moved() lists the holders whose
+  // position changed, in addition to those among the changed. Returns whether the position of a job
+  // that was already waiting changed, too.
   bool begin();
   std::span<const int32_t> moved() const { return moved_; }
 
-  // Lower goes first. Requires: the job waits or holds GPUs, and has been taken in.
+  // Lower goes first. Requires: the job waits or holds GPUs, and begin() has processed it.
   Key key(int32_t slot) const { return {queue_[slot] + index(slot), rank_[slot]}; }
 
-  // Where a job that this decision preempted would wait, were it to wait at once.
+  // Returns the key that a job preempted in this decision has if it waits again at once.
   Key stopped_key(int32_t slot);
 
-  // Takes in a decision: what it started runs, what it preempted goes to its place among those that
-  // wait. moved() lists the holders whose place in order changed. Returns whether the place of a
-  // job that waits again at once is not the one that stopped_key() gave for it.
+  // Processes a decision: its starts run, its preemptions get a position among the waiting jobs.
+  // moved() lists the holders whose position changed. Returns whether a job that waits again at
+  // once has another key than stopped_key() returned.
   bool settle(const Plan& plan);
 
-  // When the next holder sinks or the next waiting job is promoted; kNever where none will.
+  // Returns when the next holder changes queue or the next waiting job is promoted, or kNever.
   int64_t next_us() const;
 
  private:
-  // Ranks: those that run, by when they began, then those that wait, the front growing downwards.
+  // Ranks: running jobs by start, then waiting jobs, whose front grows downwards.
   static constexpr int32_t kFirstRunning = INT32_MIN + 1, kFirstWaiting = -(1 << 30);
-  // What the columns say of a slot.
+  // The phase of a slot's job as the columns last recorded it.
   enum JobState : int32_t { kUnknown, kWaits, kHolds };
 
   struct Counts {
@@ -115,12 +115,12 @@ class ServiceQueues {
   bool runs_by_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
   int64_t discount_us(int32_t slot) const;
-  int64_t served_us(int32_t slot) const;  // attained since it was last promoted
+  int64_t served_us(int32_t slot) const;  // attained since its last promotion
   int32_t queue_of(int32_t slot, int64_t discount_us) const;
   int64_t sinks_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue);
   void set_service(int32_t slot);
-  double index(int32_t slot) const;  // 0 to 1, the higher Gittins index first; 0 without one
+  double index(int32_t slot) const;  // 0 to 0.5, lower for a higher Gittins index; 0 without one
   void watch_sinking(int32_t slot);
   void forget(int32_t slot);
   void enter_at_end(std::vector<int32_t>& slots);
@@ -136,17 +136,17 @@ class ServiceQueues {
   int32_t* state_;     // (S)
   int32_t* queue_;     // (S)
   int32_t* rank_;      // (S)
-  double* gpu_s_;      // (S)  service that the index is for: of holders at this decision
+  double* gpu_s_;      // (S)  service from which the index follows; for holders at this decision
   Counts* counts_;     // (1)
-  HeldOrder sinking_;  // holders, the next to sink is the last in this order
+  HeldOrder sinking_;  // holders; the next to change queue is last in order
   std::optional<HeldOrder> promoting_;     // waiting jobs likewise; none without promotion
   std::optional<ServiceHistory> history_;  // none without an index
-  int64_t* base_us_ = nullptr;             // (S)  attained when it was last promoted
-  int64_t* waited_us_ = nullptr;           // (S)  since then, having run, up to wait_from_us_
+  int64_t* base_us_ = nullptr;             // (S)  attained at its last promotion
+  int64_t* waited_us_ = nullptr;           // (S)  wait since then, having run, up to wait_from_us_
   int64_t* wait_from_us_ = nullptr;        // (S)
   std::vector<int32_t> moved_;
-  std::vector<int32_t> joined_;  // holders that sank in this very moment
-  std::vector<Claim> stopped_;   // what stopped_key() gave
+  std::vector<int32_t> joined_;  // holders that change queue at this moment
+  std::vector<Claim> stopped_;   // what stopped_key() returned
 };
 
 }  // namespace yard

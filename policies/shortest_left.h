@@ -1,5 +1,5 @@
-// Preemptive orders by what is left of a job: its time alone, or its service, which is time times
-// GPUs. One file each registers them, by the truth or by the user's limit (time_left.h).
+// Preemptive orders by the rest of a job: its time left, or its service left (time x GPUs). Each is
+// registered in its own file, by true run time or by the user's limit (time_left.h).
 #pragma once
 
 #include "policies/order.h"

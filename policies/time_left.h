@@ -1,5 +1,5 @@
-// How long a job will still run, as a line over time: by the truth, which is an oracle's, or by the
-// limit that its user set.
+// Time left of a job as a line over time: by the true run time, for an oracle, or by the limit that
+// its user set.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct TrueLeft {
 
 struct LimitLeft {
   static constexpr Level kLevel = Level::kEstimate;
-  // Below 0 once the limit is passed.
+  // Negative once the limit is passed.
   static FallingLine line(const View& view, int32_t slot) {
-    constexpr double kNoLimit = 1e18;  // behind all that have one
+    constexpr double kNoLimit = 1e18;  // after all jobs with a limit
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return {kNoLimit, 0};
     const int64_t left_us = limit_us - view.attained_us(slot);

@@ -1,4 +1,4 @@
-// A thread that calls back at given times.
+// A thread which runs callbacks at given times.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class Alarm {
   using Clock = std::chrono::steady_clock;
 
   Alarm();
-  ~Alarm();  // whatever is still to come is called now
+  ~Alarm();  // runs all pending callbacks at once
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 

@@ -1,5 +1,5 @@
-// One decider, one snapshot: its plan in the words of the request, looked at by the guard; or why
-// there is none.
+// Runs one policy on one snapshot. Returns its plan as protobuf actions which passed the guard, or
+// the reason why there is none.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@
 namespace yard {
 
 struct Answer {
-  pb::Reason reason = pb::NONE;  // NONE: `response` holds actions that may be carried out
+  pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
   std::string detail;
   pb::DecideResponse response;  // actions and wake_after_s only
-  pb::Account account;          // where it was wanted
+  pb::Account account;          // filled for Accounts::kKept
   double took_ms = 0;
 };
 
 enum class Accounts { kNone, kKept };
 
-// A policy's memory above this is not kept in an account: it can be made again from the snapshot.
+// Policy memory above this is left out of an account: it can be rebuilt from the snapshot.
 inline constexpr size_t kMostMemoryKept = size_t{64} << 10;
 
-// Never throws: whatever the policy does to it becomes a reason. May take as long as the policy
-// does. Requires: `request` is the snapshot's.
+// Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
+// Requires: `request` is the snapshot's.
 Answer ask(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
            Accounts accounts = Accounts::kNone);
 

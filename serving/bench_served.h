@@ -1,5 +1,5 @@
-// What a served decision costs beside a gRPC echo of the same messages: same process, same run,
-// calls taken in turns.
+// Benchmark: latency of a served decision against a gRPC echo of the same messages, with
+// alternating calls in one process.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ struct Percentiles {
 
 struct ServedBench {
   Percentiles served, echo;
-  int calls = 0;      // of each
-  int by_policy = 0;  // answers whose source was the policy
+  int calls = 0;      // of each kind
+  int by_policy = 0;  // responses with source POLICY
   size_t request_bytes = 0, response_bytes = 0;
   Percentiles policy;  // the policy alone, as the server measured it
 };
 
-// A cluster of 8-GPU nodes that is full but for one node, and as many waiting jobs as nodes.
+// A cluster of 8-GPU nodes, all busy except one, with `waiting` jobs in the queue.
 pb::DecideRequest busy_cluster(int nodes, int waiting);
 
-// `policy` as open_policy() knows it.
+// `policy`: a spec as for open_policy().
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls);
 
 }  // namespace yard

@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-// How many calls the library's threads have not let go of.
+// Counts the calls to which gRPC's threads still hold references.
 class UnderWay {
  public:
   void enter() {
@@ -37,13 +37,13 @@ class UnderWay {
   int calls_ = 0;
 };
 
-// A call on its way. The library's thread may finish it after we have stopped to wait.
+// A call in progress. gRPC's thread may finish it after decide() has stopped waiting.
 struct Pending {
   explicit Pending(std::shared_ptr<UnderWay> calls) : under_way(std::move(calls)) {
     under_way.calls->enter();
   }
 
-  // Destroyed last, when the context has let go of the channel.
+  // Destroyed last, after the context has released the channel.
   struct Leaves {
     explicit Leaves(std::shared_ptr<UnderWay> all) : calls(std::move(all)) {}
     ~Leaves() { calls->leave(); }
@@ -68,7 +68,7 @@ struct Client::Impl {
     parse_address("--server", given.server);
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
-    // A server that comes back is found again soon.
+    // Reconnect soon after a server restart.
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -86,7 +86,7 @@ struct Client::Impl {
     out.set_model(request.model());
     out.set_decided_by(options.fallback);
     if (own.reason != pb::NONE) {
-      // No decision is the only one left that cannot be wrong.
+      // An empty plan is the only decision which is always legal.
       out.clear_actions();
       out.clear_wake_after_s();
       out.clear_decided_by();
@@ -104,12 +104,12 @@ struct Client::Impl {
 
 Client::Client(const ClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 
-// Who holds the channel last ends the library's threads; one of them would wait for itself.
+// The last owner of the channel joins gRPC's threads. It must not be one of these threads.
 Client::~Client() { impl_->calls->wait_for_none(); }
 
 pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                   std::chrono::milliseconds deadline) {
-  // What is left at the end is for handing over our own answer.
+  // Reserve the end of the deadline for returning the local answer.
   const std::chrono::microseconds all = deadline;
   const auto wait =
       all - std::min<std::chrono::microseconds>(std::chrono::milliseconds(1), all / 10);

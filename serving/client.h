@@ -1,5 +1,5 @@
-// The other end, for cluster managers: asks a server, and decides by itself with the same heuristic
-// where the server is gone, late, or wants what is not allowed.
+// Client for cluster managers. Calls a server, and decides locally with the fallback heuristic if
+// the server is unavailable, late or returns an illegal decision.
 //
 //   Client client({.server = "127.0.0.1:50051"});
 //   pb::DecideResponse answer = client.decide(request, std::chrono::milliseconds(50));
@@ -15,18 +15,17 @@ namespace yard {
 
 struct ClientOptions {
   std::string server;            // HOST:PORT
-  std::string fallback = "las";  // decides where the server does not
+  std::string fallback = "las";  // decides if the server does not
 };
 
 class Client {
  public:
-  // Does not connect yet. Throws InputError for an address or a fallback that cannot be.
+  // Does not connect yet. Throws InputError for an invalid address or fallback.
   explicit Client(const ClientOptions& options);
   ~Client();
 
-  // Returns within the deadline, whatever becomes of the server: its answer, or one of our own with
-  // source CLIENT_HEURISTIC. Throws InputError where the request describes no possible cluster.
-  // Thread-safe.
+  // Returns within the deadline: the server's answer, or a local one with source CLIENT_HEURISTIC.
+  // Throws InputError if the request describes an impossible cluster. Thread-safe.
   pb::DecideResponse decide(const pb::DecideRequest& request, std::chrono::milliseconds deadline);
 
  private:

@@ -19,7 +19,7 @@
 namespace yard {
 namespace {
 
-// A disk that hangs must not keep a server from ending.
+// A disk which hangs must not keep a server from exiting.
 constexpr std::chrono::seconds kLastWrites{5};
 
 double unix_s() {
@@ -58,7 +58,7 @@ LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
 
 }  // namespace
 
-// What the caller and the thread share: it lives as long as the one that ends last.
+// State shared by caller and writing thread. The one which ends last destroys it.
 struct DecisionLog::Shared {
   struct Entry {
     uint64_t number;
@@ -76,7 +76,7 @@ struct DecisionLog::Shared {
     counts.bytes = files->bytes();
   }
 
-  // The thread's life.
+  // The loop of the writing thread.
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
@@ -92,7 +92,7 @@ struct DecisionLog::Shared {
       ++done;
       progress.notify_all();
     }
-    files.reset();  // the folder is free for another when the destructor returns
+    files.reset();  // releases the folder before the destructor returns
     ended = true;
     progress.notify_all();
   }
@@ -129,17 +129,17 @@ struct DecisionLog::Shared {
   }
 
   const DecisionLogOptions options;
-  std::unique_ptr<LogFiles> files;  // the thread's
-  Outcomes outcomes;                // the thread's
+  std::unique_ptr<LogFiles> files;  // used by the writing thread only
+  Outcomes outcomes;                // used by the writing thread only
 
   std::mutex mutex;
-  std::condition_variable news;      // something waits, or the end
-  std::condition_variable progress;  // something is done
+  std::condition_variable news;      // an entry waits, or the log ends
+  std::condition_variable progress;  // an entry was written, or the thread ended
   std::deque<Entry> waiting;
-  size_t waiting_bytes = 0;  // and what is being written
-  uint64_t told = 0;         // decisions that were added, dropped ones too
-  uint64_t taken = 0;        // of them not dropped
-  uint64_t done = 0;         // of those written
+  size_t waiting_bytes = 0;  // including the entry being written
+  uint64_t told = 0;         // decisions passed to add(), including dropped ones
+  uint64_t taken = 0;        // of these, not dropped
+  uint64_t done = 0;         // of those, written
   bool ending = false;
   bool ended = false;
   Counts counts;

@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-// What stays for the way back to the caller.
+// Reserved for the answer's way back to the caller.
 constexpr std::chrono::milliseconds kMargin{2};
 constexpr double kMostBudgetMs = 3.6e6;
 
@@ -19,8 +19,8 @@ double ms_since(Engine::Clock::time_point begin) {
 
 }  // namespace
 
-// One request on its way. The thread that took it, the worker and the alarm share it, since each
-// may be the last to look at it; the first of them to have an answer that counts gives it.
+// One request in progress. The calling thread, the worker and the alarm share it, since any of them
+// may be the last to use it. The first of them with a valid answer sends it.
 struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   Call(Engine& owner, pb::DecideRequest&& told, Done&& then)
       : engine(&owner),
@@ -28,7 +28,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
         request(std::make_shared<const pb::DecideRequest>(std::move(told))),
         snapshot(*request) {}
 
-  // The engine may be gone once an answer went out: who comes later only drops its reference.
+  // May be destroyed once an answer was sent: later threads only drop their reference.
   Engine* const engine;
   Done done;
   const Clock::time_point begin = Clock::now();
@@ -141,7 +141,7 @@ Engine::Clock::time_point Engine::time_of_answer(const Call& call,
   const std::chrono::duration<double, std::milli> budget(
       std::min(asked_ms > 0 ? asked_ms : options_.budget_ms, kMostBudgetMs));
   const Clock::duration left = deadline - call.begin;
-  // Of a deadline that is nearly over, half is for the way back.
+  // If a deadline is nearly over, half of the rest is for the way back.
   const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
   return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
@@ -173,7 +173,7 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
   alarm_.at(time_of_answer(*call, deadline), [weak = std::weak_ptr<Call>(call)] {
     if (const auto late = weak.lock()) late->on_deadline();
   });
-  // Worked out in any case: it must be there when the policy turns out to be late.
+  // Always computed: it must be ready in case the policy is late.
   if (!call->is_answered()) {
     call->on_heuristic(ask(*fallback_, call->snapshot, *call->request, options_.accounts));
   }

@@ -1,5 +1,6 @@
-// Who answers: the policy; where it cannot or is late, the heuristic; where that cannot either,
-// nobody (no action at all). Always one answer, in time, legal, with its reason.
+// Decides which answer a request gets: the policy's; if that fails or is late, the fallback's; if
+// that fails too, an empty plan. Each request gets exactly one answer, in time, legal and with its
+// reason.
 #pragma once
 
 #include <atomic>
@@ -20,15 +21,15 @@ namespace yard {
 
 struct EngineOptions {
   std::string fallback = "las";
-  int threads = 4;         // on which policies decide; as many may hang
-  int most_waiting = 64;   // decisions that wait for such a thread
-  double budget_ms = 50;   // where the request names none
-  int most_jobs = 50'000;  // larger snapshots go to the heuristic at once
+  int threads = 4;         // threads which run policies; each can hang
+  int most_waiting = 64;   // decisions queued for these threads
+  double budget_ms = 50;   // if the request has none
+  int most_jobs = 50'000;  // larger snapshots go to the fallback at once
   int most_gpus = 200'000;
   Accounts accounts = Accounts::kNone;  // whether Told has them
 };
 
-// An answer on its way out.
+// An answer about to be sent.
 struct Told {
   const std::shared_ptr<const pb::DecideRequest>& request;
   const pb::DecideResponse& response;
@@ -42,16 +43,15 @@ class Engine {
 
   using Seen = std::function<void(const Told&)>;
 
-  // `seen` is told of every answer before it goes out, from any thread; it may not wait for
-  // anything. Throws InputError when the fallback is unknown or not for live clusters. Requires:
-  // `models` outlives this.
+  // `seen` is called with every answer before it is sent, from any thread. It must not block.
+  // Throws InputError if the fallback is unknown or not servable. Requires: `models` outlives this.
   Engine(const EngineOptions& options, const ModelStore& models, Seen seen);
-  ~Engine();  // what is still under way is answered now
+  ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Calls `done` exactly once, from any thread, before `deadline` if that leaves a few
-  // milliseconds. Throws InputError, and never calls, where the request describes no possible
+  // Calls `done` exactly once, from any thread, and before `deadline` if that leaves a few
+  // milliseconds. Throws InputError, without a call, if the request describes an impossible
   // cluster.
   void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
 
@@ -72,7 +72,7 @@ class Engine {
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> under_way_ = 0;
   Workers workers_;
-  Alarm alarm_;  // ends first: it gives up on what hangs, so that the workers can end
+  Alarm alarm_;  // destroyed first: gives hanging work up, so that the workers can end
 };
 
 }  // namespace yard

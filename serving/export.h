@@ -1,4 +1,4 @@
-// From a state of the simulator to the snapshot that a live cluster in the same place would send.
+// Converts a simulator state to the snapshot which a live cluster in the same state would send.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct Finished {
   int64_t run_us = 0;
 };
 
-// Requires: `jobs` are those of the state's table; `finished` in the order in which policies were
-// told of them.
+// Requires: `jobs` are those of the state's job table; `finished` is in the order in which policies
+// saw the jobs end.
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
                              const Fixed& fixed, const ClusterState& state,
                              std::span<const Finished> finished);

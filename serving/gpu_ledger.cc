@@ -133,7 +133,7 @@ void GpuLedger::vacate(const std::string& where, const pb::Job& job, int64_t unt
       throw InputError(where, "GPUs on which no other job runs or stops", "'" + piece.node() + "'");
     }
     if (mask == 0) {
-      // Rather those that nobody waits for.
+      // Prefers GPUs which no starting job waits for.
       const uint64_t idle = node.all & ~node.down & ~held(at) & ~node.leaving;
       const uint64_t awaited = node.starting & ~node.leaving;
       const int32_t want = static_cast<int32_t>(std::min<uint32_t>(piece.gpus(), kMaxNodeGpus));

@@ -1,5 +1,5 @@
-// Who holds which GPU of which node, as a snapshot tells it: every claim is checked against the
-// ones before, so that what comes out can be.
+// Which job holds which GPUs of a snapshot's nodes. Each claim is checked against earlier ones, so
+// that the result is consistent.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace yard {
 
 class GpuLedger {
  public:
-  // Throws InputError: no nodes or too many, a name twice, an impossible number of GPUs.
+  // Throws InputError for no or too many nodes, a duplicate name or an impossible number of GPUs.
   explicit GpuLedger(const pb::DecideRequest& request, int64_t now_us);
 
-  // Claims that say which GPUs come first: those that do not take what is left.
-  // Throw InputError beginning with `where`. Bits are those of the request's own GPU numbers.
+  // Claims with GPU numbers must come before those without, which get remaining GPUs. Throw
+  // InputError beginning with `where`. Bits of masks are GPU numbers of the request.
   std::vector<LivePart> hold(const std::string& where, const pb::Job& job);
   void vacate(const std::string& where, const pb::Job& job, int64_t until_us);
 
@@ -28,13 +28,13 @@ class GpuLedger {
   int32_t installed_gpus() const { return installed_; }
   bool touches_down(const std::vector<LivePart>& parts) const;
 
-  // GPUs that count: not down, or in use all the same.
+  // GPUs which are up, or down but still in use.
   uint64_t usable(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
-  // The same GPUs numbered without the gaps.
+  // The same GPUs, renumbered without gaps.
   uint64_t packed(int32_t node, uint64_t mask) const;
-  // When each GPU will have been left, by its own number; at most now: it is free of others.
+  // When each GPU, by its own number, is free of stopping jobs; now or earlier: free already.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
     return nodes_[node].until_us;
   }

@@ -51,7 +51,7 @@ class Guard {
     return job.state() == pb::STARTING || job.state() == pb::RUNNING;
   }
 
-  // Gives what a job holds back to its nodes (+1) or takes it (-1). GPUs that are down never count.
+  // Returns a job's GPUs to its nodes (+1) or takes them (-1). GPUs which are down never count.
   void add(const pb::Job& job, int sign) {
     for (const pb::Piece& piece : job.placement()) {
       NodeRoom& room = rooms_[piece.node()];

@@ -1,5 +1,5 @@
-// The last look at a decision before it leaves the house, from the messages alone: it shares no
-// code with the rules, masks and drafts by which decisions are made.
+// Final check of a decision before it is sent. It uses the messages alone and shares no code with
+// the rules, masks and drafts behind decisions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace yard {
 
-// Returns why the decision must not be carried out, "" if it may.
+// Returns why the decision is illegal, or "" if it is legal.
 // Requires: the request passed Snapshot's checks.
 std::string why_refused(const pb::DecideRequest& request, const pb::DecideResponse& response);
 

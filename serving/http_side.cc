@@ -18,7 +18,7 @@ std::string version_json() {
   return out.dump() + "\n";
 }
 
-// Without SO_REUSEPORT, by which two servers could share a port unnoticed.
+// Without SO_REUSEPORT, so that two servers cannot share a port unnoticed.
 void own_port(socket_t socket) {
   const int yes = 1;
   setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -81,7 +81,7 @@ HttpSide::HttpSide(const std::string& address, size_t most_bytes, const HttpAnsw
     throw InputError("--http", "an address and port that are free", "'" + address + "'");
   impl_->address = at.host + ":" + std::to_string(at.port);
   impl_->thread = std::thread([&server] { server.listen_after_bind(); });
-  // stop() before the loop began would be forgotten.
+  // A stop() before the loop runs would have no effect.
   while (!server.is_running()) std::this_thread::yield();
 }
 

@@ -1,4 +1,4 @@
-// The HTTP side of a server: what load balancers, Prometheus and people with curl ask.
+// The HTTP endpoints of a server, for load balancers, Prometheus and curl.
 //   GET /livez /readyz /version /metrics    POST /v1/decide (proto3 JSON both ways)
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace yard {
 
-// What the server answers with; each may be called from several threads at a time.
+// Handlers of the endpoints. Each may be called from several threads at once.
 struct HttpAnswers {
   struct Decided {
     int status = 200;
@@ -22,11 +22,11 @@ struct HttpAnswers {
 
 class HttpSide {
  public:
-  // Throws InputError where the address cannot be listened on. Answers until destroyed.
+  // Throws InputError if the address cannot be listened on. Serves until destroyed.
   HttpSide(const std::string& address, size_t most_bytes, const HttpAnswers& answers);
   ~HttpSide();
 
-  const std::string& address() const;  // with the port that was chosen for port 0
+  const std::string& address() const;  // with the actual port in place of 0
 
  private:
   struct Impl;
@@ -38,7 +38,7 @@ struct HostPort {
   int port = 0;
 };
 
-// Throws InputError unless `text` is HOST:PORT; `option` is named in it.
+// Throws InputError naming `option` unless `text` is HOST:PORT.
 HostPort parse_address(const std::string& option, const std::string& text);
 
 }  // namespace yard

@@ -23,7 +23,7 @@ pb::DecideRequest parse_snapshot(const std::string& json, const std::string& sou
   pb::DecideRequest request;
   const auto status = google::protobuf::util::JsonStringToMessage(json, &request);
   if (!status.ok()) {
-    // The lines after the first show the place, too wide for one message.
+    // The lines after the first show the position and are too wide for one message.
     const std::string why(status.message());
     throw InputError(source, "the proto3 JSON of yardmaster.v1.DecideRequest",
                      why.substr(0, why.find('\n')));

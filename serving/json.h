@@ -1,4 +1,4 @@
-// Messages as the proto3 JSON that people read and files hold.
+// Conversion of messages to and from proto3 JSON, for files and people.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace yard {
 // Parses a snapshot file. Throws InputError naming `source`.
 pb::DecideRequest parse_snapshot(const std::string& json, const std::string& source);
 
-// Throws RunError where a text in the message is no UTF-8.
+// Throws RunError if a string in the message is not UTF-8.
 std::string to_json(const google::protobuf::Message& message);
 
-// The same without line breaks.
+// The same, on one line.
 std::string to_json_line(const google::protobuf::Message& message);
 
 }  // namespace yard

@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-// One recorded decision, played again in the task.
+// Replays one recorded decision in the task.
 class Follower {
  public:
   Follower(const DispatchConfig& task, const Snapshot& snapshot, const pb::LoggedDecision& decision)
@@ -43,11 +43,11 @@ class Follower {
     out_.slots = slots_.data();
   }
 
-  // Calls step(observation, action) at every step. Returns whether there was any.
+  // Calls step(observation, action) at each step. Returns whether there was a step.
   template <class Step>
   bool follow(LogChoices& counts, Step&& step) {
     Memory memory;
-    memory.reset(Dispatch::memory_bytes(view_));  // as the server does: all is in the snapshot
+    memory.reset(Dispatch::memory_bytes(view_));  // as in the server: all input is in the snapshot
     if (!Dispatch::take_in(view_, task_, memory.data())) return false;
     for (bool any = false;; any = true) {
       Dispatch::observe(view_, task_, memory.data(), out_);
@@ -57,7 +57,7 @@ class Follower {
         step(out_, row);
         continue;
       }
-      // What comes next is something that the task cannot say: that is no choice of nothing.
+      // The recorded rest cannot be expressed in the task, which is not a choice of the no-op.
       if (left() > 0) return any;
       if (out_.mask[Dispatch::kNothing] == 0) {
         ++counts.forced;
@@ -71,7 +71,7 @@ class Follower {
 
   size_t left() const { return starts_.size() + stops_.size(); }
 
-  // Of what is left when it is over.
+  // Queries about recorded actions which are left after follow().
   bool shown(bool of_starts, size_t i) const {
     return row_of((of_starts ? starts_ : stops_)[i].slot) != kNone;
   }
@@ -90,7 +90,7 @@ class Follower {
     return slot == kNone || it == end ? kNone : static_cast<int32_t>(it - slots_.begin());
   }
 
-  // The row, if the job may start or stop now.
+  // Returns the row if the job may start or stop now, else kNone.
   int32_t legal_row(const Wanted& wanted) const {
     const int32_t row = row_of(wanted.slot);
     if (row == kNone || out_.mask[static_cast<size_t>(row)] == 0) return kNone;
@@ -98,10 +98,10 @@ class Follower {
     return waits == (wanted.action->verb() == pb::START) ? row : kNone;
   }
 
-  // Does the next of the recorded actions that can be done. Returns its row, kNone: there is none.
+  // Applies the next possible recorded action. Returns its row, or kNone if none is possible.
   int32_t next_row(LogChoices& counts) {
     if (!starts_.empty() && legal_row(starts_.front()) != kNone) {
-      // On its own GPUs, which may still be those of somebody who is to stop.
+      // In its recorded placement, which a job still to be stopped may occupy.
       if (const int32_t row = start(0, false, counts); row != kNone) return row;
     }
     for (size_t i = 0; i < stops_.size(); ++i) {
@@ -119,7 +119,7 @@ class Follower {
     return kNone;
   }
 
-  // In the recorded place, or, where that cannot be, in the task's.
+  // Starts in the recorded placement or, if `anywhere`, in the task's. Returns kNone on failure.
   int32_t start(size_t i, bool anywhere, LogChoices& counts) {
     const Wanted wanted = starts_[i];
     const int32_t row = legal_row(wanted);

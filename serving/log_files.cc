@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "decisions-";
 constexpr std::string_view kSuffix = ".tfrecord";
-// A server that is started again and again begins a file each time, however little it writes.
+// Each restart of a server begins a file, however little it writes.
 constexpr size_t kMostFiles = 4096;
 constexpr uint64_t kHeadRoom = 1024;  // a head is smaller
-// Users and names of jobs stand in it: for the owner and the group.
+// Files hold names of users and jobs, so only owner and group may read them.
 constexpr mode_t kMode = 0640;
 
 uint64_t number_of(const std::string& name) {
@@ -46,7 +46,7 @@ std::vector<LogFile> log_files(const fs::path& folder) {
   std::vector<LogFile> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;  // taken out by its writer in the meantime
+    std::error_code gone;  // deleted by the writer meanwhile
     LogFile file{it->path(), number_of(it->path().filename()), 0};
     if (file.number == 0 || !it->is_regular_file(gone) || gone) continue;
     file.bytes = it->file_size(gone);
@@ -97,7 +97,7 @@ int LogFiles::append(std::string_view frame) {
   return write(frame);
 }
 
-// What cannot get its head is taken away again: a full disk would collect empty files.
+// Deletes a file whose head cannot be written; else a full disk would collect empty files.
 int LogFiles::open_next() {
   std::string path;
   do {
@@ -136,7 +136,7 @@ int LogFiles::write(std::string_view frame) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const int error = n < 0 ? errno : ENOSPC;
-      // Half a frame may only stand at the end of a file: what follows it could not be found.
+      // A partial frame may only be at the end of a file: readers could not find frames after it.
       if (done > 0 && ::ftruncate(fd_, static_cast<off_t>(file.bytes)) != 0) {
         file.bytes += done;
         bytes_ += done;

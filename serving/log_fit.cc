@@ -17,11 +17,11 @@
 namespace yard {
 namespace {
 
-constexpr size_t kFewest = 5;  // jobs that a narrower layer is drawn from
+constexpr size_t kFewest = 5;  // jobs which a layer needs to be drawn from
 
 int64_t to_us(double s) { return std::llround(s * 1e6); }
 
-// Speeds of a request's nodes: a gang runs at that of its slowest.
+// Speeds of a request's nodes. A gang runs at the speed of its slowest node.
 class Speeds {
  public:
   explicit Speeds(const pb::DecideRequest& request) {
@@ -52,7 +52,7 @@ struct Seen {
   LogJob job;
   double submit_s = 0, attained_s = 0;
   double work_s = 0;  // of attained_s
-  double speed = 1;   // of where it runs, or ran last
+  double speed = 1;   // on its GPUs, or the last it had
   double seen_s = 0, end_s = 0;
   double run_s = 0, most_run_s = 0;  // of an outcome
   bool told = false;                 // there was an outcome
@@ -100,14 +100,14 @@ class Fitter {
     seen.end_s = seen.finished ? outcome.end_s() : outcome.missed_s();
     seen.run_s = outcome.run_s();
     seen.most_run_s = outcome.most_run_s();
-    // It waited and nobody started it: it was taken back.
+    // It waited and was never started, so it was cancelled.
     const bool never = outcome.run_s() == 0 && outcome.started_by().empty();
     if (!seen.finished && never) seen.most_run_s = 0;
   }
 
   uint64_t decisions() const { return fit_.decisions; }
 
-  // Requires: a decision.
+  // Requires: at least one decision.
   LogFit finish() {
     fit_.may_preempt = preempts_;
     fit_.cluster_yaml = cluster_text();
@@ -121,7 +121,7 @@ class Fitter {
     std::set<std::string> ids;
     for (Seen& seen : seen_) {
       LogJob& job = seen.job;
-      while (!ids.insert(job.job.id).second) job.job.id += "'";  // an id that was given again
+      while (!ids.insert(job.job.id).second) job.job.id += "'";  // an id which was reused
       job.job.submit_us = to_us(seen.submit_s - zero_s);
       settle(seen);
       const bool ran = job.most_work_us > 0 || job.end == LogEnd::kCensored;
@@ -156,7 +156,7 @@ class Fitter {
     }
     present_[told.id()] = it->second;
     Seen& seen = seen_[it->second];
-    seen.told = seen.finished = false;  // it was only left out for a while
+    seen.told = seen.finished = false;  // it was only absent for a while
     const bool holds = told.state() == pb::STARTING || told.state() == pb::RUNNING;
     if (fresh && holds) seen.speed = speeds.of(told.placement());
     seen.work_s += std::max(0.0, told.attained_s() - seen.attained_s) * seen.speed;
@@ -176,7 +176,7 @@ class Fitter {
     if (restore_s != usual_s) job.restore_us = to_us(restore_s);
   }
 
-  // How a job ended, and its work.
+  // Determines how a job ended, and its work.
   void settle(Seen& seen) const {
     LogJob& job = seen.job;
     const auto work_us = [&](double run_s) {
@@ -186,7 +186,7 @@ class Fitter {
     job.end = seen.finished ? LogEnd::kFinished : still_there ? LogEnd::kCensored : LogEnd::kGone;
     if (!seen.told) {
       seen.run_s = seen.most_run_s = seen.attained_s;
-      seen.end_s = seen.seen_s;  // its record was lost: it ended some time after
+      seen.end_s = seen.seen_s;  // its outcome was lost: it ended some time later
     }
     job.work_us = work_us(seen.run_s);
     job.most_work_us = work_us(seen.most_run_s);
@@ -227,14 +227,14 @@ class Fitter {
   LogFit fit_;
   std::string cluster_;
   double first_s_ = 0, last_s_ = -1;
-  pb::DecideRequest last_;  // the latest; its cluster and costs
+  pb::DecideRequest last_;  // the latest snapshot's cluster and costs
   bool preempts_ = false;
   std::vector<Seen> seen_;
   std::map<std::pair<std::string, double>, size_t> index_;  // id and submission
-  std::unordered_map<std::string, size_t> present_;         // id, of whoever had it last
+  std::unordered_map<std::string, size_t> present_;         // latest job with an id
 };
 
-// Work of jobs that ended, by who and how large they are.
+// Work of finished jobs, by user and size.
 class Donors {
  public:
   explicit Donors(const std::vector<LogJob>& jobs) {
@@ -250,7 +250,7 @@ class Donors {
     for (auto& [who, work] : of_user_) sort(work);
   }
 
-  // The work of those that hold more than `job` has done, from the narrowest layer that has enough.
+  // Returns the work values above that of `job`, from the narrowest layer with enough of them.
   std::span<const int64_t> longer_than(const LogJob& job) const {
     const auto longer = [&](const std::vector<int64_t>& work) {
       const auto from = std::ranges::upper_bound(work, job.work_us);

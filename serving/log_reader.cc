@@ -26,7 +26,7 @@ bool LogReader::open_next() {
       file_.emplace(path);
       return true;
     } catch (const InputError&) {
-      // Its writer has made room since the folder was listed.
+      // The writer deleted it after the folder was listed.
       if (fs::exists(path)) throw;
     }
   }

@@ -1,5 +1,5 @@
-// A decision log read back, oldest record first. What was cut off or damaged is passed over and
-// counted; a log may be read while a server writes it.
+// Reads a decision log, oldest record first. Truncated or damaged records are skipped and counted.
+// A log may be read while a server writes it.
 //
 //   LogReader log("log");
 //   for (const pb::LogRecord& record : log) ... record.decision() ...
@@ -27,21 +27,21 @@ inline constexpr uint32_t kLogFormat = 1;
 class LogReader {
  public:
   struct Damage {
-    uint64_t cut_tails = 0;  // files that end within a record, as after kill -9 or while written
-    uint64_t damaged = 0;    // records that do not fit their checksum, or are no LogRecord
-    uint64_t lost = 0;       // files of which the rest cannot be found
-    uint64_t unknown = 0;    // records of a kind that is not known here
-    std::string first;  // where, what was expected, what came; of the first that is no cut tail
+    uint64_t cut_tails = 0;  // files ending within a record, as after kill -9 or during a write
+    uint64_t damaged = 0;    // records with a wrong checksum, or which are no LogRecord
+    uint64_t lost = 0;       // files whose remainder cannot be read
+    uint64_t unknown = 0;    // records of an unknown kind
+    std::string first;  // place, expected and actual, of the first damage other than a cut tail
   };
 
-  // A folder, or one file. Throws InputError where there is no log.
+  // `path` is a folder or one file. Throws InputError if there is no log.
   explicit LogReader(const std::filesystem::path& path);
 
-  // The next decision or outcome to record(). Returns false at the end. Throws InputError where a
-  // file is of another format.
+  // Reads the next decision or outcome into record(). Returns false at the end. Throws InputError
+  // for a file of another format.
   bool next();
   const pb::LogRecord& record() const { return record_; }
-  const pb::LogHead& head() const { return head_; }  // of the file that it stands in
+  const pb::LogHead& head() const { return head_; }  // of the current file
 
   const Damage& damage() const { return damage_; }
   const std::vector<LogFile>& files() const { return files_; }
@@ -68,7 +68,7 @@ class LogReader {
     LogReader* log_ = nullptr;
     bool over_ = true;
   };
-  Iterator begin() { return Iterator(this); }  // goes on where next() stands
+  Iterator begin() { return Iterator(this); }  // continues after the last next()
   static std::default_sentinel_t end() { return {}; }
 
  private:

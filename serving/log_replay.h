@@ -1,4 +1,4 @@
-// A policy asked again for what a log holds: does it decide as it was decided then?
+// Runs a policy on the snapshots of a log and compares its decisions with the recorded ones.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace yard {
 
 struct LogReplay {
   uint64_t asked = 0;
-  uint64_t same = 0;          // the same actions and wake-up
-  uint64_t same_actions = 0;  // the same actions
-  uint64_t acts = 0;          // there were actions then
-  uint64_t same_acts = 0;     // of those, the same actions
-  uint64_t failed = 0;        // it could not answer
-  uint64_t passed = 0;        // not asked: another source than the policy answered then
-  std::string first;          // decision_id of the first whose actions differ
+  uint64_t same = 0;          // same actions and wake-up
+  uint64_t same_actions = 0;  // same actions
+  uint64_t acts = 0;          // recorded decisions with actions
+  uint64_t same_acts = 0;     // of those, with the same actions
+  uint64_t failed = 0;        // the policy failed to decide
+  uint64_t passed = 0;        // skipped: not recorded from the policy
+  std::string first;          // decision_id of the first with other actions
 };
 
 enum class Decisions { kOfPolicy, kAll };

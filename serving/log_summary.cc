@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// Millions of jobs are told apart by eight bytes each: two of them are mixed up once in 10^7 logs.
+// 64-bit hashes identify jobs and save memory: among millions, two collide once in 10^7 logs.
 uint64_t key_of(const pb::DecideRequest& request, const pb::Job& job) {
   return hash_text(request.cluster() + '\n' + job.id() + '\n' + std::to_string(job.submit_s()));
 }

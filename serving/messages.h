@@ -1,4 +1,4 @@
-// The messages of the service under a short name.
+// Short namespace for the messages of the service.
 #pragma once
 
 #include "yardmaster/v1/policy.pb.h"

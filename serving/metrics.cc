@@ -21,7 +21,7 @@ using prometheus::Histogram;
 const Histogram::BucketBoundaries kSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                               0.01,   0.025,   0.05,   0.1,   0.25,   1};
 
-// Counts that are kept elsewhere.
+// Sets a counter to a count kept elsewhere.
 void catch_up(Counter& counter, uint64_t count) {
   counter.Increment(static_cast<double>(count) - counter.Value());
 }

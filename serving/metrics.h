@@ -1,4 +1,4 @@
-// What Prometheus is told. Names follow its rules: base units, `_total` for counters.
+// A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // Thread-safe, all of them. `known`: the name of the model that there is; others are not
-  // repeated, since clients may send anything.
+  // All functions are thread-safe. `known`: the served model's name. Others count as "unknown",
+  // since clients may send anything.
   void decided(const pb::DecideResponse& response, const std::string& known);
   void refused_request();
 
@@ -26,7 +26,7 @@ class Metrics {
     int hanging = 0;
     bool ready = false;
     ModelStore::Status models;
-    std::optional<DecisionLog::Counts> log;  // where there is one
+    std::optional<DecisionLog::Counts> log;  // absent without a log
   };
   // Returns the text of /metrics.
   std::string text(const Gauges& now);

@@ -17,8 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCheckpoint = "checkpoint:";
-// A folder may be replaced between one file that is read and the next; after this pause all files
-// are of the new one.
+// A folder may be replaced between reads of two files. After this pause all files are the new ones.
 constexpr std::chrono::milliseconds kReplacing{100};
 
 fs::path folder_of(const std::string& text) {
@@ -34,8 +33,8 @@ std::string name_of(const std::string& text, const fs::path& folder) {
   return text.ends_with(".yaml") || text.ends_with(".yml") ? fs::path(text).stem().string() : text;
 }
 
-// Whether it is the folder of a run, or that of a run's checkpoints: a mistake of who named it,
-// unlike a checkpoint that is damaged, or not there yet, in whose place the fallback decides.
+// Whether the folder is a run's, or a run's folder of checkpoints: a mistake in the path. Unlike
+// it, a checkpoint which is damaged or not yet there leaves the decisions to the fallback.
 bool holds_checkpoints(const fs::path& folder) {
   if (fs::exists(folder / "manifest.json")) return false;
   return fs::exists(folder / "checkpoints") || fs::exists(folder / "best");
@@ -65,7 +64,7 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     if (!fs::is_directory(folder_)) {
       throw InputError("checkpoint", "a folder", "'" + folder_.string() + "'");
     }
-    if (holds_checkpoints(folder_)) load_checkpoint(folder_);  // it says which folder to name
+    if (holds_checkpoints(folder_)) load_checkpoint(folder_);  // throws, naming the folder to use
     reload();
   }
 }
@@ -101,8 +100,8 @@ void ModelStore::reload_if_changed() {
   look();
 }
 
-// Damaged files are no longer the model that was checked, whatever still lies in memory: it is
-// taken out. A whole new version that does not work leaves the one in service where it is.
+// Damaged files no longer match the tested model in memory, so it is taken out of service. An
+// intact newer version which fails leaves the served one in place.
 void ModelStore::look() {
   std::string damage = why_damaged(folder_);
   if (!damage.empty()) {
@@ -152,7 +151,7 @@ void ModelStore::take_out(pb::Reason reason, const std::string& detail) {
   status_.current.detail = status_.refused_detail = detail;
 }
 
-// Names, sizes, inodes and times of change of all files: cheap to look at every second.
+// Names, sizes, inodes and times of change of all files: cheap enough to compute every second.
 std::string ModelStore::fingerprint() const {
   std::set<std::string> lines;
   std::error_code error;

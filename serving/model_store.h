@@ -1,5 +1,5 @@
-// The policy that is served: opened and tried before it becomes current, swapped in one step, taken
-// out when its files turn out damaged, kept when a newer version is no good.
+// The served policy. A version is opened and tested before it becomes current, and swapped in
+// atomically. If its files become damaged it is removed; if a newer version fails, it stays.
 //
 //   ModelStore store("checkpoint:checkpoints/pilot", "");
 //   ModelStore::Current now = store.current("");
@@ -22,42 +22,42 @@ struct Model {
   std::string digest;  // of a checkpoint, else empty
 };
 
-// Opens a policy as open_policy() does. Throws InputError also where it needs what no live cluster
-// can tell.
+// Opens a policy as open_policy() does. Throws InputError also if it needs information which a live
+// cluster does not have.
 Model open_servable(const std::string& text);
 
 class ModelStore {
  public:
   struct Current {
-    std::shared_ptr<const Model> model;  // null: nothing to serve, for the reason
+    std::shared_ptr<const Model> model;  // null: none is served, see reason
     pb::Reason reason = pb::NONE;
     std::string detail;
     std::string name;
-    std::string digest;  // of the model, or of what was served last
+    std::string digest;  // of the model, or of the last one served
   };
 
   struct Status {
     Current current;
-    pb::Reason refused = pb::NONE;  // why the files on disk are not what is served
+    pb::Reason refused = pb::NONE;  // why the files on disk are not served
     std::string refused_detail;
     uint64_t loads = 0;
     uint64_t refusals = 0;
   };
 
-  // `text`: a policy as open_policy() knows it; empty: none is served. `name`: empty for the
-  // folder's, file's or policy's own. A checkpoint that is damaged is no error but a reason. Throws
-  // InputError when there is no such thing at all, or it cannot be served to a live cluster.
+  // `text`: a spec as for open_policy(); empty: no model. `name`: empty for that of the folder,
+  // file or policy. A damaged checkpoint is a reason, not an error. Throws InputError if there is
+  // no such policy or folder, or the policy cannot serve a live cluster.
   ModelStore(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }
 
-  // `asked`: a model's name; empty: whatever there is. Thread-safe, like all below.
+  // `asked`: a model's name; empty: the served one. Thread-safe, as are the functions below.
   Current current(const std::string& asked) const;
   Status status() const;
 
-  // Looks at the files and decides what is served from now on.
+  // Checks the files and decides which version is served from then on.
   void reload();
-  // The same, but only if a file has changed since the last look.
+  // The same, but only if a file changed since the last check.
   void reload_if_changed();
 
  private:
@@ -73,8 +73,8 @@ class ModelStore {
   Status status_;
   std::shared_ptr<const Model> last_good_;
 
-  std::mutex looking_;  // one look at a time
-  std::string seen_;    // the files' fingerprint then
+  std::mutex looking_;  // serialises checks of the files
+  std::string seen_;    // the files' fingerprint at the last check
 };
 
 }  // namespace yard

@@ -11,12 +11,12 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostClusters = 64;  // the one not seen for longest is forgotten
+constexpr size_t kMostClusters = 64;  // beyond it, the least recently seen is dropped
 
-// Answers may overtake each other by so much; a clock that is further back was put back.
+// The largest reordering of answers. A clock further back was set back.
 constexpr double kOvertakenS = 60;
 
-// Seconds come with microseconds at best.
+// Times have a resolution of microseconds.
 constexpr double kTick = 1e-6;
 
 bool same_cluster(const pb::DecideRequest& a, const pb::DecideRequest& b) {
@@ -30,7 +30,7 @@ bool same_cluster(const pb::DecideRequest& a, const pb::DecideRequest& b) {
                              [&](const pb::Node& node) { return names.contains(node.name()); });
 }
 
-// Finished jobs need not tell their id: then a job is known by what else is told of both.
+// Finished jobs may lack an id. They are then matched by the other fields both messages have.
 using Likeness = std::tuple<std::string_view, std::string_view, uint32_t, double>;
 
 template <class AnyJob>
@@ -38,7 +38,7 @@ Likeness likeness(const AnyJob& job) {
   return {job.user(), job.name(), job.gpus(), job.submit_s()};
 }
 
-// The finished jobs of a snapshot that ended after another snapshot, each given out once.
+// The finished jobs of a snapshot which ended after another snapshot. Each is returned once.
 class Ends {
  public:
   Ends(const pb::DecideRequest& request, double after_s) {
@@ -55,8 +55,8 @@ class Ends {
     }
   }
 
-  // Returns null where nobody like this is among them. Of those that look alike the longest goes
-  // first: ask for the jobs that ran longest first.
+  // Returns null if no finished job matches. Among equal matches, returns the longest: call it for
+  // jobs in descending order of run time.
   const pb::FinishedJob* take(const pb::Job& job) {
     if (const auto it = named_.find(job.id()); it != named_.end()) return it->second;
     const auto it = nameless_.find(likeness(job));
@@ -128,7 +128,7 @@ std::vector<pb::LoggedOutcome> Outcomes::Cluster::compare(const pb::DecideReques
   std::vector<const pb::Job*> missed;
   for (const pb::Job& job : before.jobs()) {
     const auto it = here.find(job.id());
-    // An id that was given to another job is another job.
+    // A reused id is another job.
     if (it == here.end() || it->second != job.submit_s()) missed.push_back(&job);
   }
   std::ranges::stable_sort(missed, std::greater<>(), &pb::Job::attained_s);
@@ -139,7 +139,7 @@ std::vector<pb::LoggedOutcome> Outcomes::Cluster::compare(const pb::DecideReques
     const auto by = started_by.find(job->id());
     if (by != started_by.end()) out.back().set_started_by(by->second);
   }
-  // Also of those that were started and gone again before a snapshot had them.
+  // Also removes jobs which were started and ended between two snapshots.
   std::erase_if(started_by, [&](const auto& entry) { return !here.contains(entry.first); });
   return out;
 }

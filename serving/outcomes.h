@@ -1,6 +1,6 @@
-// What became of jobs, from one snapshot of a cluster to the next: who was there and is not any
-// more. Snapshots of several clusters may come mixed: those that name another cluster, or share no
-// node with the last one, are not compared.
+// Derives outcomes of jobs from successive snapshots: jobs which were present and are gone.
+// Snapshots of several clusters may be mixed. Those which name another cluster, or share no node
+// with the last one, are not compared.
 #pragma once
 
 #include <list>
@@ -16,9 +16,9 @@ namespace yard {
 
 class Outcomes {
  public:
-  // To be told of every answer, in their order. Returns what became of the jobs that the cluster's
-  // last snapshot had and this one has not; nothing where this one is the older of the two. After a
-  // clock was put back it begins anew.
+  // Must be called with every answer, in order. Returns the outcomes of jobs which the cluster's
+  // last snapshot had and this one lacks. Returns nothing if this snapshot is older. Starts over if
+  // the clock was set back.
   std::vector<pb::LoggedOutcome> look(std::shared_ptr<const pb::DecideRequest> request,
                                       const pb::DecideResponse& response);
 
@@ -27,11 +27,11 @@ class Outcomes {
     std::vector<pb::LoggedOutcome> compare(const pb::DecideRequest& before);
 
     std::shared_ptr<const pb::DecideRequest> last;
-    std::unordered_map<std::string, std::string> started_by;  // job -> decision
+    std::unordered_map<std::string, std::string> started_by;  // job -> decision_id
   };
   Cluster& cluster_of(const pb::DecideRequest& request);
 
-  std::list<Cluster> clusters_;  // the one that was seen last is the first
+  std::list<Cluster> clusters_;  // the most recently seen one is first
 };
 
 }  // namespace yard

@@ -6,7 +6,7 @@ namespace yard {
 
 Engine::Clock::time_point steady_deadline(std::chrono::system_clock::time_point deadline) {
   const std::chrono::nanoseconds left = deadline - std::chrono::system_clock::now();
-  // "No deadline" is the end of time, which no clock can be moved by.
+  // "No deadline" is the maximum time point, to which nothing can be added.
   const std::chrono::nanoseconds most = std::chrono::hours(1);
   return Engine::Clock::now() + std::min(left, most);
 }
@@ -37,7 +37,7 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
   return reactor;
 }
 
-// Reads, decides, writes, one request at a time; the next is read when the answer is out.
+// Reads, decides and writes one request at a time. Reads the next after the answer is sent.
 class PolicyRpc::Stream final
     : public grpc::ServerBidiReactor<pb::DecideRequest, pb::DecideResponse> {
  public:

@@ -1,4 +1,4 @@
-// Thin handlers: from gRPC to the engine and the model store.
+// Thin gRPC handlers which forward to the engine and the model store.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -11,12 +11,12 @@
 
 namespace yard {
 
-// A caller's deadline on the clock that does not jump.
+// Converts a caller's deadline to the monotonic clock.
 Engine::Clock::time_point steady_deadline(std::chrono::system_clock::time_point deadline);
 
 class PolicyRpc final : public pb::PolicyService::CallbackService {
  public:
-  // `refused` is told of requests that described no possible cluster.
+  // `refused` is called for requests which describe an impossible cluster.
   PolicyRpc(Engine& engine, std::function<void()> refused)
       : engine_(engine), refused_(std::move(refused)) {}
 
@@ -29,7 +29,7 @@ class PolicyRpc final : public pb::PolicyService::CallbackService {
  private:
   class Stream;
 
-  // Returns OK where `done` will be called.
+  // Returns OK if `done` will be called.
   grpc::Status decide(const pb::DecideRequest& request, grpc::CallbackServerContext& context,
                       Engine::Done done);
 

@@ -17,9 +17,9 @@ namespace yard {
 namespace {
 
 constexpr const char* kService = "yardmaster.v1.PolicyService";
-constexpr std::chrono::seconds kHttpDeadline{10};  // HTTP callers tell none, and keep a thread
-constexpr std::chrono::seconds kWatch{1};          // between looks at the model's files
-constexpr std::chrono::seconds kLastCalls{5};      // for what is under way at the end
+constexpr std::chrono::seconds kHttpDeadline{10};  // HTTP callers send none, and hold a thread
+constexpr std::chrono::seconds kWatch{1};          // between checks of the model's files
+constexpr std::chrono::seconds kLastCalls{5};      // for pending calls at the end
 
 struct Listening {
   std::unique_ptr<grpc::Server> server;
@@ -31,7 +31,7 @@ Listening listen(const std::string& option, const std::string& text, grpc::Servi
   const HostPort at = parse_address(option, text);
   grpc::ServerBuilder builder;
   int port = 0;
-  // Otherwise two servers share a port, each getting some of the calls.
+  // Otherwise two servers could share a port, and each would get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddListeningPort(text, grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(&service);
@@ -63,7 +63,7 @@ struct Server::Impl {
     grpc::EnableDefaultHealthCheckService(true);
     [[maybe_unused]] static const bool once = [] {
       grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-      // What clients send wrongly is answered, not written to our log.
+      // Malformed client messages get an error response, not a log entry.
       google::protobuf::SetLogHandler(nullptr);
       return true;
     }();

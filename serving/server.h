@@ -1,4 +1,4 @@
-// The policy server: gRPC, HTTP and admin ports over one engine and one model store.
+// The policy server: gRPC, HTTP and admin ports with one engine and one model store.
 //
 //   Server server({.listen = "127.0.0.1:0", .policy = "checkpoint:checkpoints/pilot"});
 //   ... server.address() ...
@@ -15,33 +15,33 @@
 namespace yard {
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:50051";  // port 0: one that is free
+  std::string listen = "127.0.0.1:50051";  // port 0: a free one
   std::string http;                        // empty: none
   std::string admin;                       // empty: none
-  std::string policy;                      // as open_policy() knows it; empty: heuristic only
+  std::string policy;                      // spec as for open_policy(); empty: heuristic only
   std::string name;                        // of the model; empty: the folder's or policy's own
   EngineOptions engine = {};
   DecisionLogOptions log = {};
   int max_message_mib = 16;
-  double grace_s = 1;  // how long requests are still taken after drain() said no
+  double grace_s = 1;  // requests are still accepted this long after drain()
 };
 
 class Server {
  public:
-  // Serves when it returns. Throws InputError: an address that is not free, no such policy, a log's
-  // folder that cannot be written.
+  // Serves when it returns. Throws InputError if an address is in use, the policy does not exist or
+  // the log's folder is not writable.
   explicit Server(const ServerOptions& options);
-  ~Server();  // without grace
+  ~Server();  // without a grace period
 
-  std::string address() const;  // HOST:PORT, with the port that was chosen for port 0
+  std::string address() const;  // HOST:PORT, with the actual port in place of 0
   std::string http_address() const;
   std::string admin_address() const;
   ModelStore::Status model() const;
   std::optional<DecisionLog::Counts> log() const;  // none: no log is written
 
-  void reload();  // looks at the model's files now; changes are also noticed within a second
-  void drain();   // not ready; then grace; then what is under way is finished and the ports close
-  bool hangs() const;  // a policy still decides though nobody waits for it
+  void reload();       // checks the model's files now; changes are also noticed within a second
+  void drain();        // not ready; grace period; finishes pending requests and closes the ports
+  bool hangs() const;  // some policy still runs although its request was answered
 
  private:
   struct Impl;

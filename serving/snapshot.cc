@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// Nobody asks a live cluster to end a job: the guard refuses an action without a verb.
+// A live cluster is never asked to end a job: the guard refuses an action without a verb.
 pb::Verb verb_of(Verb verb) {
   switch (verb) {
     case Verb::kStart:
@@ -27,7 +27,7 @@ pb::Verb verb_of(Verb verb) {
 
 }  // namespace
 
-// Fills a snapshot, checking as it goes.
+// Reads and checks a request into a snapshot.
 class SnapshotReader {
  public:
   SnapshotReader(const pb::DecideRequest& request, Snapshot& out)
@@ -105,7 +105,7 @@ class SnapshotReader {
       if (!ids.insert(told.id()).second) throw InputError(where, "every id once", "it again");
       table_rows_.push_back(read_job(where, i));
     }
-    // Claims that name their GPUs go first, and those who stop take what nobody runs on.
+    // Claims which name their GPUs go first. Stopping jobs then get GPUs on which no job runs.
     for (const bool named : {true, false}) {
       for (int i = 0; i < request_.jobs_size(); ++i) {
         const pb::Job& told = request_.jobs(i);
@@ -167,7 +167,7 @@ class SnapshotReader {
     return row;
   }
 
-  // A job of more GPUs than are up can wait; one of more than there are can only be a mistake.
+  // A job may need more GPUs than are up, and waits. More than are installed is an error.
   int32_t read_gpus(const std::string& where, uint32_t gpus) const {
     if (gpus < 1 || gpus > static_cast<uint32_t>(gpus_.installed_gpus())) {
       throw InputError(
@@ -276,7 +276,7 @@ class SnapshotReader {
       jobs.push_back(row.job);
     }
     out_.job_table_.emplace_back(jobs, spec);
-    // Finished in the order of their ends, waiting in that of the queue.
+    // Finished jobs in the order of their ends, waiting ones in queue order.
     std::ranges::stable_sort(table_rows_, [](const Row& a, const Row& b) {
       const bool a_done = a.live.phase == Phase::kDone, b_done = b.live.phase == Phase::kDone;
       if (a_done != b_done) return a_done;

@@ -1,5 +1,5 @@
-// From what a cluster manager tells to the state that policies see, and from their plans back to
-// its names.
+// Converts the snapshot of a cluster manager to a simulator state for policies, and their plans
+// back to the manager's names.
 //
 //   Snapshot snapshot(request);
 //   LiveState live = snapshot.state();
@@ -18,14 +18,14 @@
 
 namespace yard {
 
-// Bounds on one request, so that no message of a few bytes takes the server's memory.
+// Bounds on one request, so that a small message cannot exhaust the server's memory.
 inline constexpr int kMostNodes = 1 << 14;
-inline constexpr int kMostJobs = 1 << 18;  // and as many finished ones
+inline constexpr int kMostJobs = 1 << 18;  // and the same number of finished ones
 inline constexpr double kMostSeconds = 1e10;
 
 class Snapshot {
  public:
-  // Throws InputError about the first thing in the request that cannot be.
+  // Throws InputError for the first impossible value in the request.
   // Requires: `request` outlives this and does not change.
   explicit Snapshot(const pb::DecideRequest& request);
   Snapshot(const Snapshot&) = delete;
@@ -36,22 +36,22 @@ class Snapshot {
   int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
   bool may_start_anything() const { return fixed_.spec.total_gpus > 0; }
 
-  // A fresh state. GPUs that are down and not in use are left out of it.
+  // Returns a fresh state. It leaves out GPUs which are down and not in use.
   LiveState state() const;
 
-  // Index in the request's jobs of who stands in a slot of a state from here.
-  // Requires: it is live.
+  // Index in the request's jobs of the job in a slot of a state made by state().
+  // Requires: the slot holds a waiting, starting, running or stopping job.
   int32_t told_as(const ClusterState& state, int32_t slot) const {
     return told_as_[static_cast<size_t>(state.job[slot])];
   }
   // Requires: `told` is an index in the request's jobs.
   bool waits(int32_t told) const { return request_.jobs(told).state() == pb::WAITING; }
 
-  // Adds the plan to the response; what it names that does not exist comes out without a name.
-  // Requires: `state` is from here, carried on by the plan.
+  // Appends the plan to the response. Jobs and nodes in the plan which do not exist get no name.
+  // Requires: `state` is made by state() and then changed by the plan only.
   void write(const ClusterState& state, const Plan& plan, pb::DecideResponse& response) const;
 
-  // The place that an action names; empty where it names a node that is not there or not up.
+  // Returns the placement of an action; empty if it names a node which is unknown or down.
   std::vector<Piece> pieces(const pb::Action& action) const;
 
  private:
@@ -66,7 +66,7 @@ class Snapshot {
   std::vector<int32_t> told_as_;  // index in the job table -> in request.jobs(), kNone: finished
   std::vector<LiveJob> jobs_;     // finished, held and stopping, then waiting in queue order
   std::vector<Vacating> vacating_;
-  std::vector<SpecTable> spec_table_;  // one; made once all is known
+  std::vector<SpecTable> spec_table_;  // one element, made once all is read
   std::vector<JobTable> job_table_;
   Fixed fixed_;
 

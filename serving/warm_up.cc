@@ -14,13 +14,13 @@
 namespace yard {
 namespace {
 
-// Recorded by LibTorch, worked out here: another order of additions in float over sums of some
-// hundred terms. A wrong weight is off by far more.
+// Tolerance between LibTorch's recorded outputs and ours, which add hundreds of float terms in
+// another order. A wrong weight differs by far more.
 constexpr float kTolerance = 1e-3F;
 
 void check_golden(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = load_checkpoint(folder);
-  if (checkpoint.network == "none") return;  // a rule alone
+  if (checkpoint.network == "none") return;  // without a network
   const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   const auto network = network_of(checkpoint, folder.string());
   const std::string where = (folder / "golden.safetensors").string();
@@ -39,7 +39,7 @@ void check_golden(const std::filesystem::path& folder) {
   }
 }
 
-// Two nodes, one job that runs and two that wait, one of which fits.
+// Two nodes, a running job and two waiting jobs, one of which fits.
 pb::DecideRequest small_request() {
   pb::DecideRequest request;
   request.set_time_s(1000);

@@ -1,5 +1,5 @@
-// What a checkpoint has to pass before it decides anything: whole files, the outputs that were
-// recorded when it was made, and one small decision.
+// Tests which a checkpoint must pass before it serves: file hashes, recorded outputs, and one small
+// decision.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,10 @@
 
 namespace yard {
 
-// Returns what is wrong with the files of a checkpoint, "" if each has the hash in its manifest.
+// Returns what is wrong with the files of a checkpoint, or "" if each has the hash in its manifest.
 std::string why_damaged(const std::filesystem::path& folder);
 
-// Throws InputError when the policy, or the network recorded in the folder, does not do what it
-// should.
+// Throws InputError if the policy, or the network in the folder, fails its test.
 void warm_up(const Policy& policy, const std::filesystem::path& folder);
 
 }  // namespace yard

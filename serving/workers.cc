@@ -7,10 +7,10 @@
 
 namespace yard {
 
-// Everything the threads touch: it lives as long as the last of them.
+// State shared by the threads. It lives as long as the last of them.
 struct Workers::Shared {
   std::mutex mutex;
-  std::condition_variable news;      // work came, or the end
+  std::condition_variable news;      // work arrived, or the pool ends
   std::condition_variable all_over;  // a thread ended or hangs
   std::deque<std::shared_ptr<Work>> waiting;
   int threads = 0;
@@ -24,7 +24,7 @@ struct Workers::Work final : Workers::Ticket {
   enum class Stage { kWaiting, kWorking, kHanging, kOver };
 
   void give_up() override {
-    std::function<void()> dropped;  // goes after the lock
+    std::function<void()> dropped;  // destroyed after the lock is released
     const std::lock_guard lock(shared->mutex);
     if (stage == Stage::kWaiting) {
       stage = Stage::kOver;
@@ -84,7 +84,7 @@ void Workers::run(const std::shared_ptr<Shared>& shared) {
     work->stage = Work::Stage::kWorking;
     lock.unlock();
     work->work();
-    work->work = nullptr;  // what it holds goes before the lock comes
+    work->work = nullptr;  // destroy captured objects before taking the lock
     lock.lock();
     if (work->stage == Work::Stage::kHanging) --shared->hanging;
     work->stage = Work::Stage::kOver;

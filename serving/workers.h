@@ -1,5 +1,5 @@
-// Threads on which policies decide. A policy that hangs keeps its thread, never the server: work is
-// refused where too much waits or every thread hangs, and nobody waits for those at the end.
+// A thread pool for policies. A hanging policy blocks its thread, never the server: work is refused
+// if the queue is full or all threads hang, and the destructor does not wait for hanging work.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,21 @@ namespace yard {
 
 class Workers {
  public:
-  // A piece of work in the hands of whoever wants it done.
+  // A handle on submitted work.
   class Ticket {
    public:
     virtual ~Ticket() = default;
-    // Nobody waits for it any more: it counts as hanging until it is over. Where it has not begun,
-    // it never will.
+    // Abandons the work: it counts as hanging until it ends. Work which has not begun is dropped.
     virtual void give_up() = 0;
   };
 
   Workers(int threads, int most_waiting);
-  ~Workers();  // waits for work that was not given up
+  ~Workers();  // waits for work which was not abandoned
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Returns null where the work is refused. Work that was given up may outlive this: it owns what
-  // it touches.
+  // Returns null if the work is refused. Abandoned work may outlive this object and must own all it
+  // uses.
   std::shared_ptr<Ticket> submit(std::function<void()> work);
 
   int hanging() const;

@@ -1,4 +1,4 @@
-// A flat block of memory as columns: handed out one after the other, each on an 8-byte boundary.
+// Bump allocator: divides a block of memory into columns, each aligned to 8 bytes.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Hands out the columns of a memory one after the other, in the same order every time.
+// Returns columns one after the other; callers must take them in the same order every time.
 class Carver {
  public:
   explicit Carver(std::byte* at) : at_(at) {}

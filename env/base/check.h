@@ -1,5 +1,5 @@
-// A promise of our own code that does not hold stops the program where it broke, on the CPU and on
-// the GPU. Bad input is no broken promise: that is InputError (error.h).
+// Internal checks: a violated precondition or invariant stops the program at once, on CPU and GPU.
+// Invalid input is not a violation: it throws InputError (error.h).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Cells of CSV as RFC 4180 has them.
+// Writes CSV cells according to RFC 4180.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Appends the cell, in quotes where it would not be read back without.
+// Appends the cell, quoted if necessary.
 void append_csv_cell(std::string_view cell, std::string& out);
 
 }  // namespace yard

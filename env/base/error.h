@@ -1,5 +1,5 @@
-// What a program may tell its user: the input is wrong (exit 2), or the run could not go on (exit
-// 1). Only main and the RPC handler catch these.
+// Errors shown to the user: invalid input (exit code 2) or a failed run (exit code 1). Only main
+// and the RPC handler catch them.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// Something that was handed in cannot be used.
+// An input cannot be used.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(const std::string& text) : std::runtime_error(text) {}
@@ -17,7 +17,7 @@ class InputError : public std::runtime_error {
       : std::runtime_error(where + ": expected " + expected + ", got " + got) {}
 };
 
-// The input was right and the work failed all the same: a full disk, a lost peer.
+// The input was valid but the work failed, e.g. a full disk or a lost peer.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -24,11 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Until it is whole, what is written is in the same folder as its target, under a name of this
-// shape.
+// Unfinished files and folders are in the folder of their target, with this prefix and suffix.
 const std::string kHidden = ".yard-", kTemporary = ".tmp";
 
-// The path as a user knows it: ".yard-17-0-best.tmp/model.pt" is to be "best/model.pt".
+// Returns the path for messages: ".yard-17-0-best.tmp/model.pt" becomes "best/model.pt".
 std::string shown(const fs::path& path) {
   std::string out = path.string();
   for (size_t at = 0; (at = out.find(kHidden, at)) != out.npos; ++at) {
@@ -42,7 +41,7 @@ std::string shown(const fs::path& path) {
   return out;
 }
 
-// What was asked of `path` failed with `error`: the caller's path, or the machine's disk.
+// Throws InputError if `error` is due to the caller's path, RunError if due to the system.
 [[noreturn]] void fail(const fs::path& given, const std::string& expected, int error) {
   const std::string why = std::strerror(error), path = shown(given);
   switch (error) {
@@ -60,11 +59,11 @@ std::string shown(const fs::path& path) {
   }
 }
 
-constexpr size_t kLargest = size_t{1} << 30;  // that is read whole; traces are not
+constexpr size_t kLargest = size_t{1} << 30;  // limit of read_file(), not of traces
 constexpr char kReadable[] = "a readable file";
 constexpr char kWritable[] = "a place that can be written";
 
-// A descriptor that closes itself.
+// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -75,7 +74,7 @@ class Descriptor {
   int get() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
 
-  // Returns false when the last bytes could not be kept.
+  // Returns false if the last bytes could not be written.
   bool close() {
     const int fd = std::exchange(fd_, -1);
     return fd < 0 || ::close(fd) == 0;
@@ -85,7 +84,7 @@ class Descriptor {
   int fd_;
 };
 
-// Makes what `path` holds, or which names it lists, survive a power cut.
+// Flushes a file, or the entries of a folder, to disk.
 void sync(const fs::path& path, const fs::path& blame) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok() || ::fsync(file.get()) != 0) fail(blame, kWritable, errno);
@@ -96,20 +95,19 @@ fs::path parent_of(const fs::path& path) {
   return parent.empty() ? fs::path(".") : parent;
 }
 
-// Returns a name beside `path` that no other call of this process gets. With `name`, which is for
-// what lies in it, messages say that instead.
+// Returns a hidden path next to `path`, unique in this process. `name`: name that messages show for
+// its content.
 fs::path beside(const fs::path& path, const std::string& name = "") {
   static std::atomic<uint64_t> count{0};
   const std::string number = std::to_string(::getpid()) + "-" + std::to_string(count++);
-  constexpr size_t kLongestName = 255;  // of Linux' file systems
+  constexpr size_t kLongestName = 255;  // of Linux file systems
   const std::string whole = kHidden + number + "-" + name + kTemporary;
   if (name.empty() || whole.size() > kLongestName)
     return parent_of(path) / (kHidden + number + kTemporary);
   return parent_of(path) / whole;
 }
 
-// Calls make(name) with fresh names beside `path` until none lies there from a process that was
-// killed.
+// Calls make(path) with fresh names until one is not taken by the leftovers of a killed process.
 template <class Make>
 fs::path make_beside(const fs::path& path, const std::string& shown_as, Make make) {
   for (;;) {
@@ -146,7 +144,7 @@ std::string read_file(const fs::path& path) {
   if (!file.ok()) fail(path, kReadable, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) fail(path, kReadable, errno);
-  // The size is a guess, since pipes have none; one byte more meets the end without growing.
+  // The size is a guess, since pipes have none; one byte more lets the end be read without growing.
   std::string content(static_cast<size_t>(info.st_size) + 1, '\0');
   size_t length = 0;
   for (;;) {
@@ -266,7 +264,7 @@ void AtomicDirectory::commit() {
     if (entry.is_regular_file() || entry.is_directory()) sync(entry.path(), target_);
   }
   sync(path_, target_);
-  // Exchanged in one step where there is something to replace and the file system can.
+  // Exchanges both names in one step, if there is a target and the file system supports it.
   if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
     sync(parent_of(target_), target_);
     std::error_code ignored;

@@ -1,6 +1,6 @@
-// Whole files and folders: read at once, written so that a reader or a crash meets the old or the
-// new, never a half. A path that cannot be used is an InputError, a disk that fails or is full a
-// RunError; both name the path.
+// Reads and writes whole files and folders. Writes are atomic: a reader, or a crash, sees the
+// previous content or the new one, never a part. An unusable path throws InputError, a failing or
+// full disk throws RunError; both name the path.
 #pragma once
 
 #include <filesystem>
@@ -11,33 +11,33 @@
 
 namespace yard {
 
-// Returns the content. Throws InputError when missing or a folder.
+// Returns the file's content. Throws InputError if it is missing, a folder or over 1 GiB.
 std::string read_file(const std::filesystem::path& path);
 
-// The same; gzip is recognised by its first bytes and unpacked. Throws InputError also when it is
-// truncated or corrupt.
+// Returns the file's content. Unpacks gzip, recognised by its first bytes. Throws InputError if the
+// file is missing or a folder, or if gzip data is truncated or corrupt.
 std::string read_unpacked(const std::filesystem::path& path);
 
-// Replaces `path`, which is absent or a regular file, in one step that survives a power cut.
+// Replaces `path`, absent or a regular file, in one step that survives a power cut.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-// The same for a content that comes piece by piece and is never held whole.
+// Writes a file atomically, piece by piece, without holding all of its content in memory.
 //   AtomicFile out("waits.csv");
 //   out.write(line);
 //   out.commit();
 class AtomicFile {
  public:
-  // Makes a hidden file beside `target`.
+  // Creates a hidden file in the folder of `target`.
   explicit AtomicFile(const std::filesystem::path& target);
-  ~AtomicFile();  // without commit() nothing is left behind
+  ~AtomicFile();  // without commit(), removes the hidden file
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view piece);
-  // Everything is on the disk, and nothing more may be written: where several files are to appear
-  // together, all are sealed before the first is committed. commit() seals a file that is not.
+  // Flushes everything to disk; nothing more may be written. To publish several files together,
+  // seal all before the first commit. commit() seals a file that is not sealed.
   void seal();
-  // Puts the file in the target's place. Call it once, last.
+  // Moves the file to `target`. Must be the last call, made once.
   void commit();
 
  private:
@@ -47,17 +47,17 @@ class AtomicFile {
   std::string waiting_;  // not yet written
 };
 
-// Makes sure, before long work, that a file of that name can be written. Throws InputError.
+// Checks, before long work, that a file of that name can be written. Throws InputError if not.
 void check_writable(const std::filesystem::path& target);
 
-// Removes from a folder what processes that were killed left there of files and folders that were
-// to appear at once. Requires: no other process writes there.
+// Removes unfinished atomic files and folders which killed processes left in a folder. Requires: no
+// other process is writing there.
 void remove_leftovers(const std::filesystem::path& folder);
 
-// Files that appear together, or none where the disk is full before all are written.
+// Publishes several files together; publishes none if the disk is full before all are written.
 class AtomicFiles {
  public:
-  // The file is there until commit().
+  // The reference is valid until commit().
   AtomicFile& add(const std::filesystem::path& target);
   void add(const std::filesystem::path& target, std::string_view content);
   void commit();
@@ -66,23 +66,23 @@ class AtomicFiles {
   std::vector<std::unique_ptr<AtomicFile>> files_;
 };
 
-// A folder that appears at once: fill path(), then commit().
+// A folder that is published atomically: fill path(), then commit().
 //   AtomicDirectory out("runs/a");
 //   write_file_atomic(out.path() / "manifest.json", text);
 //   out.commit();
 class AtomicDirectory {
  public:
-  // Makes a hidden folder beside `target`, which is absent or a folder.
+  // Creates a hidden folder next to `target`, which must be absent or a folder.
   explicit AtomicDirectory(const std::filesystem::path& target);
-  ~AtomicDirectory();  // without commit() nothing is left behind
+  ~AtomicDirectory();  // without commit(), removes the hidden folder
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Puts the folder in the target's place and removes the old one; a crash leaves the old or the
-  // new. On file systems that cannot exchange two names the target is absent for a moment. Call it
-  // once.
+  // Replaces the target by the folder. After a crash the target is the previous folder or this one.
+  // On file systems that cannot exchange two names, the target is absent for a moment. Must be
+  // called once.
   void commit();
 
  private:

@@ -1,4 +1,4 @@
-// A hash that is the same on every machine and in every run, for draws that are keyed by a name.
+// A hash which is equal on every machine and in every run, for random draws keyed by a name.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ HoldInterrupts::HoldInterrupts() {
     sigaction(kSignals[i], nullptr, &before_[i]);
     struct sigaction held = before_[i];
     if (held.sa_handler == SIG_DFL) {
-      held.sa_handler = SIG_IGN;  // noted once already, or nobody asks
+      held.sa_handler = SIG_IGN;  // already noted once, or no handler is installed
     } else {
       held.sa_flags &= ~static_cast<int>(SA_RESETHAND);
     }

@@ -1,5 +1,5 @@
-// While it stands, Ctrl-C and SIGTERM are noted (interrupt.h) however often they come, and nothing
-// is cut short: for what must be written whole.
+// While an object lives, any number of Ctrl-C and SIGTERM only set the flag of interrupt.h: for
+// writes that must be complete.
 #pragma once
 
 #include <csignal>
@@ -9,7 +9,7 @@ namespace yard {
 class HoldInterrupts {
  public:
   HoldInterrupts();
-  ~HoldInterrupts();  // from here on a second signal kills again
+  ~HoldInterrupts();  // afterwards a second signal kills again
   HoldInterrupts(const HoldInterrupts&) = delete;
 
  private:

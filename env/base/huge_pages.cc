@@ -26,7 +26,7 @@ void* HugePages::do_allocate(size_t bytes, size_t alignment) {
     const size_t size = rounded(bytes, kPage);
     auto* block = static_cast<std::byte*>(std::aligned_alloc(std::max(kPage, alignment), size));
     if (block == nullptr) throw std::bad_alloc();
-    ::madvise(block, size, MADV_HUGEPAGE);  // where the system has none, small ones do as well
+    ::madvise(block, size, MADV_HUGEPAGE);  // falls back to small pages
     blocks_.push_back({block, size});
     at = 0;
   }

@@ -1,6 +1,6 @@
-// Memory for what is read over and over in no order: many worlds side by side spread over more
-// pages than the processor keeps addresses of, so they get the large pages that the system has. All
-// of it is freed at once, at the end; deallocate() does nothing. Threads may share it.
+// Memory resource that uses huge pages, for data accessed often and at random: many worlds span
+// more pages than the TLB holds. Blocks are freed together by the destructor; deallocate() does
+// nothing. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class HugePages : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
   std::mutex mutex_;
-  std::vector<Block> blocks_;  // what is left is at the end of the last one
-  size_t used_ = 0;            // of the last one
+  std::vector<Block> blocks_;  // free space is at the end of the last one
+  size_t used_ = 0;            // bytes used of the last one
 };
 
 }  // namespace yard

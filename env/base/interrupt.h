@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as a question that long work asks between steps.
+// Turns Ctrl-C and SIGTERM into a flag which long work polls between steps.
 #pragma once
 
 #include <stdexcept>
@@ -6,23 +6,23 @@
 
 namespace yard {
 
-// Leaves the work from anywhere below run_main, which ends the program with kInterruptedExit.
+// Unwinds to run_main(), which ends the program with kInterruptedExit.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
-  // `command`: that goes on with the work.
+  // `command`: continues the interrupted work.
   explicit Interrupted(const std::string& command)
       : std::runtime_error("interrupted; go on with: " + command) {}
 };
 
 inline constexpr int kInterruptedExit = 130;
 
-// The first signal is noted, a second one of the same kind kills.
+// The first signal sets the flag; a second one of the same kind kills the process.
 void install_interrupt_handler();
 
 bool interrupted();
 
-// Throws Interrupted once a signal came.
+// Throws Interrupted if a signal has arrived.
 void throw_if_interrupted();
 
 }  // namespace yard

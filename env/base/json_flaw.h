@@ -1,5 +1,5 @@
-// What is wrong with a JSON document: what nlohmann-json throws, without the mark and number of the
-// kind of exception, "[json.exception.out_of_range.403] ".
+// Returns the message of a nlohmann-json exception without its prefix, such as
+// "[json.exception.out_of_range.403] ".
 #pragma once
 
 #include <exception>

@@ -1,6 +1,6 @@
-// Recursive least squares: a linear model y = w . x, learned from one observation after the other:
+// Recursive least squares: a linear model y = w . x, updated by one observation at a time:
 //   P <- P - P x x' P / (1 + x' P x),   w <- w + P x (y - w . x)
-// It lies in a flat block that is zeros at first.
+// The object is a flat block that must be zeroed at first.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class LeastSquares {
   static constexpr size_t kTerms = kSize;
   using Terms = std::array<double, kTerms>;
 
-  // Begins with the weights `start`, unless it has begun; each is worth so many observations.
+  // Sets initial weights, each counting for `worth` observations. Does nothing if already begun.
   void begin(const Terms& start, double worth) {
     if (begun_) return;
     begun_ = true;
@@ -23,7 +23,7 @@ class LeastSquares {
   }
 
   double foretold(const Terms& x) const { return dot(weight_, x); }
-  // x' P x: how little of what was seen was like it.
+  // Returns the variance x' P x, which is large if few past observations resemble x.
   double doubt(const Terms& x) const { return dot(times_spread(x), x); }
 
   void learn(const Terms& x, double y) {
@@ -48,7 +48,7 @@ class LeastSquares {
   }
 
   Terms weight_;
-  std::array<Terms, kTerms> spread_;  // P: the inverse of what was seen so far
+  std::array<Terms, kTerms> spread_;  // P: inverse of the accumulated x x'
   bool begun_;
 };
 

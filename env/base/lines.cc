@@ -27,7 +27,7 @@ class Lines::Pieces {
   ~Pieces() { EVP_MD_CTX_free(hash_); }
   Pieces(const Pieces&) = delete;
 
-  // How much to make room for: no more than there is, where that is known.
+  // Returns the space to reserve for the next piece; no more than is left, if that is known.
   size_t next_size() const { return file_ ? kPiece : std::min(kPiece, text_.size()); }
 
   size_t read(char* to, size_t most) {
@@ -63,7 +63,7 @@ class Lines::Pieces {
                "SHA-256 is not available");
   }
 
-  std::unique_ptr<Unpack> file_;  // null: text_
+  std::unique_ptr<Unpack> file_;  // null: text_ is read
   std::string_view text_;
   EVP_MD_CTX* hash_ = nullptr;
 };
@@ -81,7 +81,7 @@ Lines Lines::of_text(std::string_view text, std::string name) {
   return Lines(std::make_unique<Pieces>(text), std::move(name));
 }
 
-// Puts another piece behind what is left of the buffer; false at the end.
+// Appends another piece to the buffer. Returns false at the end.
 bool Lines::grow() {
   if (ended_) return false;
   buffer_.erase(0, at_);
@@ -109,7 +109,7 @@ std::string_view Lines::head() {
 
 bool Lines::next(std::string_view& line) {
   if (!begun_) head();
-  size_t seen = 0;  // of the line, without an end so far
+  size_t seen = 0;  // bytes of the line searched so far
   for (;;) {
     const size_t end = buffer_.find('\n', at_ + seen);
     if (end != std::string::npos) {

@@ -1,5 +1,5 @@
-// The lines of a text or of a file, plain or gzip, read piece by piece: a file of any size takes
-// the memory of its longest line.
+// Reads the lines of a text or a file, plain or gzip, piece by piece. Memory use is bounded by the
+// longest line, not by the file.
 //
 //   Lines lines = Lines::of_file("jobs.csv.gz");
 //   std::string_view line;
@@ -17,28 +17,28 @@ namespace yard {
 
 class Lines {
  public:
-  // Throws InputError where the file is missing, a folder, or (next() too) damaged gzip data.
+  // Throws InputError for a missing file, a folder, or (next() too) corrupt gzip data.
   static Lines of_file(const std::filesystem::path& path);
-  // `text` outlives the lines; `name` stands for it in messages.
+  // `text` must outlive the object. `name` identifies it in messages.
   static Lines of_text(std::string_view text, std::string name);
   Lines(Lines&&) noexcept;
   ~Lines();
 
   const std::string& name() const { return name_; }
 
-  // The beginning, 64 KiB or all there is, without a byte order mark. Requires: no next() so far.
+  // Returns up to the first 64 KiB, without a byte order mark. Requires: no next() so far.
   std::string_view head();
 
-  // Goes to the next line, without its \n or \r\n. It holds until the call after.
+  // Goes to the next line, without its \n or \r\n; false at the end. Valid until the next call.
   bool next(std::string_view& line);
-  int64_t number() const { return number_; }           // of the present line, from 1
-  std::string_view ending() const { return ending_; }  // what was cut off it; empty at the very end
+  int64_t number() const { return number_; }           // of the current line, from 1
+  std::string_view ending() const { return ending_; }  // removed line end; may be empty at the end
 
   // Requires: next() returned false.
   std::string sha256() const { return sha256_; }
 
  private:
-  class Pieces;  // where the bytes come from, and their hash
+  class Pieces;  // source of the bytes, and their hash
 
   Lines(std::unique_ptr<Pieces> pieces, std::string name);
   bool grow();

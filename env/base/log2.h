@@ -1,5 +1,5 @@
-// A base-2 logarithm and power made of exact operations alone, so that CPU and GPU agree bit for
-// bit: features need their shape, not their last digits. Relative error below 2e-4.
+// Base-2 logarithm and power from exact operations only, so that CPU and GPU agree bit for bit.
+// Meant for features, which need no full precision. Relative error below 2e-4.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-// Letters to change, add or take out, or neighbours to swap, to get from one to the other.
+// Returns the Damerau-Levenshtein distance (optimal string alignment).
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> above, before, row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -29,7 +29,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Whether `name` is `typed` in the plural, where that is more than a slip: "policies" for "policy".
+// Returns whether `name` is an irregular plural of `typed`: "policies" for "policy".
 bool is_plural(std::string_view name, std::string_view typed) {
   return typed.ends_with('y') && name.ends_with("ies") &&
          name.substr(0, name.size() - 3) == typed.substr(0, typed.size() - 1);

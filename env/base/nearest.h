@@ -1,4 +1,4 @@
-// The name that a user probably meant.
+// Suggests the name that a user probably meant.
 //
 //   nearest_name("gredy", PolicyRegistry::names());  // "greedy"
 //   throw unknown_name("--policy", {"fifo", "las"}, "fifi");
@@ -13,24 +13,24 @@
 
 namespace yard {
 
-// Lower case, letters and digits alone: "Submit-Time" to "submittime".
+// Returns the letters and digits in lower case: "Submit-Time" to "submittime".
 std::string plain_name(std::string_view name);
 
-// Whether one plain name is the other with a few letters wrong, missing or too many.
+// Returns whether one plain name is the other with a few letters changed, missing or added.
 bool is_slip(std::string_view a, std::string_view b);
 
-// The one of `names` that `typed` is a slip of; none where nothing is near.
+// Returns the name that `typed` probably misspells; nothing if none is near.
 std::optional<std::string> nearest_name(std::string_view typed,
                                         const std::vector<std::string>& names);
 
-// "; did you mean `fifo`?", to be added to a message; empty where nothing is near.
+// Returns "; did you mean `fifo`?" for a message; empty if no name is near.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& names);
 
-// "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?"
+// Returns "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?"
 InputError unknown_name(const std::string& where, const std::vector<std::string>& names,
                         std::string_view typed);
 
-// Throws that about a name which the registry lacks.
+// Throws unknown_name() if the registry lacks the name.
 //   require_name<PolicyRegistry>("--policy", "gredy");
 template <class Registry>
 void require_name(const std::string& where, std::string_view typed) {

@@ -1,4 +1,4 @@
-// Quantiles as docs/metrics.md defines them: always a value that was seen, never one in between.
+// Nearest-rank quantiles (docs/metrics.md): always an observed value, never interpolated.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Returns the least value that at least `share` of all do not exceed; reorders them. Requires:
-// there are some.
+// Returns the smallest value such that at least `share` of all values do not exceed it. Reorders
+// `values`. Requires: values is not empty.
 template <class T>
 T nearest_rank(std::vector<T>& values, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));

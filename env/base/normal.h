@@ -1,4 +1,4 @@
-// The normal distribution, and numbers as ranks on its scale.
+// The normal distribution, and normal scores of ranked values.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@ namespace yard {
 
 double normal_cdf(double z);
 double normal_quantile(double p);  // Requires: 0 < p < 1
-double normal_share(double z);     // normal_cdf() kept off 0 and 1
+double normal_share(double z);     // normal_cdf(), clamped to [1e-15, 1 - 1e-15]
 
-// Returns for each value the normal quantile of the share of values below it, its equals counted by
-// half: whatever the values' distribution, the scores are about normal.
+// Returns each value's normal score: the quantile of the share of values below it, ties counted by
+// half. The scores are about normal, whatever the distribution of the values.
 std::vector<double> normal_scores(std::span<const double> values);
 
 }  // namespace yard

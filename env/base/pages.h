@@ -1,5 +1,5 @@
-// An allocator for large blocks that come from the system and go back to it when they are freed:
-// the heap may keep what others lie behind of.
+// Allocator for large blocks, mapped directly from the system and unmapped when freed. Heap blocks
+// may stay with the process because of later allocations behind them.
 #pragma once
 
 #include <sys/mman.h>

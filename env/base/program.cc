@@ -22,7 +22,7 @@ int report(const std::exception& error, int code) {
   return code;
 }
 
-// Whether standard output is a pipe or socket that its reader has closed: `yardmaster ... | head`.
+// Returns whether the reader of standard output has closed it: `yardmaster ... | head`.
 bool reader_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
@@ -32,11 +32,11 @@ bool reader_gone() {
 
 int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   install_interrupt_handler();
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a disk that is full: a failed write
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is no reason to write no files
+  std::signal(SIGXFSZ, SIG_IGN);  // file size limits become failed writes, like a full disk
+  std::signal(SIGPIPE, SIG_IGN);  // without a reader, files must still be written
   try {
     const int code = fn(argc, argv);
-    // A table that a full disk cut short must not look like a success.
+    // Output truncated by a full disk must not look like success.
     std::cout.flush();
     const bool written = std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0;
     if (!written && !reader_gone()) {

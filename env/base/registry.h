@@ -1,6 +1,6 @@
-// Names to makers, filled by the files that define the things:
+// Registry of classes by name, filled by static objects in the files that define them:
 //   const Registry<Policy, PolicyInfo>::Add<Fifo> kFifo{"fifo", {.level = "blind"}};
-// Such a file belongs in a CMake OBJECT library: from a static one the linker drops it unasked.
+// Such a file belongs in a CMake OBJECT library: the linker drops it from a static one.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@
 
 namespace yard {
 
-// Interface may have `static constexpr const char* kKind = "policy"`: error messages begin with it.
-// Written before main() starts, read-only after.
+// Interface may have `static constexpr const char* kKind = "policy"`, the prefix of error messages.
+// Written before main() starts, read-only afterwards.
 template <class Interface, class InfoT = typename Interface::Info, class Given = Settings>
 class Registry {
  public:
-  // Enters T, which has a constructor from `const Given&`. A name taken twice aborts.
+  // Registers T, which is constructible from `const Given&`. A duplicate name aborts.
   template <class T>
   struct Add {
     Add(const std::string& name, InfoT info) {
@@ -33,7 +33,7 @@ class Registry {
     }
   };
 
-  // Throws InputError when nothing has the name or T refuses what it is given.
+  // Creates an instance. Throws InputError if the name is unknown or T rejects `given`.
   static std::unique_ptr<Interface> make(std::string_view name, const Given& given) {
     return find(name).make(given);
   }
@@ -42,7 +42,7 @@ class Registry {
 
   static bool has(std::string_view name) { return entries().contains(name); }
 
-  // Sorted.
+  // Returns the names, sorted.
   static std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto& [name, entry] : entries()) out.push_back(name);
@@ -56,7 +56,7 @@ class Registry {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  // Inside a function, so that it exists before the first Add of any file runs.
+  // A function-local static exists before the Add objects of any file are constructed.
   static Entries& entries() {
     static Entries entries;
     return entries;

@@ -1,4 +1,4 @@
-// Random numbers as values: a seed and the keys it was split by name a stream, a counter walks it.
+// Random numbers as values: a seed and split keys identify a stream, a counter advances in it.
 //   Rng env_rng = Rng{seed}.split(env).split(episode);
 // The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC
 // 2011): integers only, so that CPU and GPU draw the same numbers.
@@ -11,7 +11,7 @@
 
 namespace yard {
 
-// Turns `counter` into the four words that Philox4x32-10 gives for it under `key`.
+// Replaces `counter` by the four words of Philox4x32-10 under `key`.
 YARD_HD inline void philox4x32(uint32_t (&counter)[4], uint64_t key) {
   uint32_t k0 = static_cast<uint32_t>(key);
   uint32_t k1 = static_cast<uint32_t>(key >> 32);
@@ -27,18 +27,18 @@ YARD_HD inline void philox4x32(uint32_t (&counter)[4], uint64_t key) {
   }
 }
 
-// A flat value without padding: a copy continues where the original stood.
+// A flat value without padding: a copy continues where the original was.
 struct Rng {
-  uint64_t key;         // (key, stream) names the stream,
-  uint64_t stream = 0;  // 128 bits wide so that billions of splits do not meet
-  uint64_t drawn = 0;   // words handed out; block drawn / 4 of the stream is in `block`
+  uint64_t key;         // (key, stream) identifies the stream,
+  uint64_t stream = 0;  // in 128 bits, so that billions of splits do not collide
+  uint64_t drawn = 0;   // words returned so far; block drawn / 4 of the stream is in `block`
   uint32_t block[4] = {};
 
   YARD_HD explicit Rng(uint64_t seed) : key(seed) {}
 
-  // Returns the stream that `child` names under this one, whatever was drawn here before or after.
+  // Returns the sub-stream `child`, independent of what was drawn from this one.
   YARD_HD Rng split(uint64_t child) const {
-    // Another key than draws use, so that a child never repeats its parent's words.
+    // Differs from the key for draws, so that a child never repeats its parent's words.
     constexpr uint64_t kSplit = 0x5851F42D4C957F2Du;
     uint32_t words[4];
     fill(words, child, stream);
@@ -63,8 +63,8 @@ struct Rng {
     return uint64_t{next()} << 32 | low;
   }
 
-  // Requires: bound > 0. Returns a number in [0, bound), each equally likely (Lemire, "Fast Random
-  // Integer Generation in an Interval", 2019: draw again in the rare uneven part).
+  // Returns a uniform number in [0, bound). Requires: bound > 0. (Lemire, "Fast Random Integer
+  // Generation in an Interval", 2019: redraws in the rare uneven part.)
   YARD_HD uint32_t below(uint32_t bound) {
     YARD_CHECK(bound > 0, "below() needs a positive bound");
     uint64_t product = uint64_t{next()} * bound;
@@ -78,9 +78,9 @@ struct Rng {
   // Returns a multiple of 2^-53 in [0, 1).
   YARD_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
-  // The logarithm and the cosine differ between devices: these two are for the host alone.
+  // Host only, since logarithm and cosine differ between devices.
 
-  // Mean 0, deviation 1 (Box and Muller; one of the pair).
+  // Mean 0, standard deviation 1 (Box and Muller; one of the pair).
   double normal() {
     const double radius = std::sqrt(2 * exponential());
     return radius * std::cos(6.283185307179586 * uniform());

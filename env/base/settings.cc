@@ -12,16 +12,16 @@ namespace yard {
 
 namespace {
 
-// Deeper is a mistake, or an alias that contains itself.
+// Deeper nesting is a mistake or an alias that contains itself.
 constexpr int kMaxDepth = 16;
-// More are aliases of maps of aliases: a few lines say billions.
+// More keys come from nested aliases, which expand a few lines to billions of keys.
 constexpr int kMaxKeys = 10'000;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string scalar(const YAML::Node& node) { return node.IsNull() ? "" : node.Scalar(); }
 
-// Enters the map of YAML nodes under dotted keys.
+// Flattens a YAML map to dotted keys.
 class Flattener {
  public:
   Flattener(const std::string& path, Settings& out) : path_(path), out_(out) {}
@@ -64,11 +64,11 @@ class Flattener {
 
   const std::string& path_;
   Settings& out_;
-  int keys_ = 0;  // so far, those of maps too
+  int keys_ = 0;  // visited so far, including keys of maps
 };
 
-// Reads a list that commas part, in brackets or not; an empty text is an empty list, an empty part
-// is an error.
+// Parses a comma-separated list, with or without brackets. Empty text is an empty list; an empty
+// element is an error.
 template <class T, class Read>
 bool read_list(std::string_view text, std::vector<T>& out, Read read) {
   std::vector<T> items;

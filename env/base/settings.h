@@ -1,11 +1,11 @@
-// From text to a typed struct: one list of fields is the parser, the range check, the help and the
+// Parses text into typed structs. One list of fields serves as parser, range check, help and
 // record.
 //   struct Config {
 //     double lr = 1e-3;
 //     std::string order = "sjf";
 //     void fields(auto& f) {
 //       f("lr", lr, 0.0, 1.0, "Adam step size");
-//       f("order", order, {"sjf", "fifo"}, "who goes first");
+//       f("order", order, {"sjf", "fifo"}, "queue order");
 //     }
 //   };
 //   const auto config = parse<Config>(Settings::from_yaml("run.yaml"));
@@ -25,42 +25,42 @@
 namespace yard {
 
 struct Setting {
-  std::string key;     // dotted where the file nests
+  std::string key;     // dotted for nested maps
   std::string value;   // lists are joined by commas
-  std::string origin;  // "file.yaml:12" or "command line": where an error points
+  std::string origin;  // "file.yaml:12" or "command line", for error messages
 };
 
-// Keys and values as they were given, in the order of their first mention.
+// Keys and values as given, in the order of their first mention.
 class Settings {
  public:
-  // Throws InputError when the file is no YAML map of scalars, lists of scalars and such maps.
+  // Throws InputError unless the file is a YAML map of scalars, lists of scalars and such maps.
   static Settings from_yaml(const std::string& path);
 
-  // The last word counts.
+  // Sets a key; later values replace earlier ones.
   void set(const std::string& key, const std::string& value, const std::string& origin);
 
-  // Sets from "key=value".
+  // Sets a key from "key=value".
   void overlay(std::string_view assignment, const std::string& origin = "command line");
 
   const std::vector<Setting>& entries() const { return entries_; }
-  const Setting* find(std::string_view key) const;  // nullptr when not set
+  const Setting* find(std::string_view key) const;  // nullptr if not set
 
  private:
   std::vector<Setting> entries_;
 };
 
-// One field of a config: how it is described and how a text becomes its value.
+// One field of a config: its description, and the parser of its value.
 struct Field {
   std::string key, type, range, value,
-      help;  // value: of the struct at hand, its default in describe()
-  std::function<bool(std::string_view)> read;  // false when not of the type or out of range
+      help;  // value: of the given struct; in describe(), the default
+  std::function<bool(std::string_view)> read;  // false if of a wrong type or out of range
   double min = 0, max = 0;                     // of an integer or number
 };
 
-// The `f` that a config's fields() calls. The fields point into the config.
+// The `f` passed to a config's fields(). Holds references to the config's members.
 class FieldList {
  public:
-  // Numbers: double, float, int, int64_t, uint64_t; both ends included.
+  // Numbers: double, float, int, int64_t, uint64_t, within [min, max].
   template <class T>
   requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) void operator()(
       const char* key, T& value, std::type_identity_t<T> min, std::type_identity_t<T> max,
@@ -72,7 +72,7 @@ class FieldList {
   void operator()(const char* key, std::vector<double>& value, const char* help);
   void operator()(const char* key, std::vector<std::string>& value, const char* help);
 
-  // Throws InputError at the first key that is unknown and the first value that does not fit.
+  // Throws InputError at the first unknown key or invalid value.
   void assign(const Settings& settings) const;
 
   const std::vector<Field>& fields() const { return fields_; }
@@ -83,7 +83,7 @@ class FieldList {
   std::vector<Field> fields_;
 };
 
-// For what has nothing to set: every key is unknown.
+// For classes without settings: every key is unknown.
 struct NoConfig {
   void fields(FieldList&) {}
 };
@@ -104,14 +104,14 @@ std::vector<Field> describe() {
   FieldList list;
   config.fields(list);
   std::vector<Field> fields = list.fields();
-  for (Field& field : fields) field.read = nullptr;  // it would point into `config`
+  for (Field& field : fields) field.read = nullptr;  // refers to `config`
   return fields;
 }
 
-// Returns what, set again, parses to an equal config.
+// Returns keys and values which parse to an equal config.
 template <class C>
 std::vector<std::pair<std::string, std::string>> record(const C& config) {
-  C copy = config;  // fields() hands out references to change
+  C copy = config;  // fields() needs mutable references
   FieldList list;
   copy.fields(list);
   std::vector<std::pair<std::string, std::string>> out;

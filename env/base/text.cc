@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMaxUs = std::numeric_limits<int64_t>::max();
 
-// Cuts a run of digits off the front of `text`.
+// Removes and returns the leading digits of `text`.
 std::string_view take_digits(std::string_view& text) {
   const size_t n = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::string_view digits = text.substr(0, n);
@@ -19,7 +19,7 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-// Returns 0.DIGITS * 10^places, rounded to a whole number, halves up; nothing beyond int64.
+// Returns 0.DIGITS * 10^places, rounded to an integer, halves up; nothing if it exceeds int64.
 std::optional<int64_t> whole(std::string_view digits, int64_t places) {
   const size_t zeros = std::min(digits.find_first_not_of('0'), digits.size());
   digits.remove_prefix(zeros);
@@ -73,7 +73,7 @@ std::string format_seconds(int64_t us) {
   const uint64_t size = us < 0 ? -static_cast<uint64_t>(us) : static_cast<uint64_t>(us);
   std::string out = (us < 0 ? "-" : "") + shortest(size / 1'000'000);
   if (size % 1'000'000 == 0) return out;
-  // A leading one keeps the zeros behind the point.
+  // A leading 1 keeps the zeros after the point.
   out += '.' + shortest(1'000'000 + size % 1'000'000).substr(1);
   return out.substr(0, out.find_last_not_of('0') + 1);
 }

@@ -1,4 +1,4 @@
-// Text to values and back, without locale: what is not wholly a number is none.
+// Converts text to values and back, without locale. A number must fill the whole text.
 #pragma once
 
 #include <charconv>
@@ -11,18 +11,18 @@
 
 namespace yard {
 
-// Returns the parts between separators, empty ones too; an empty text is one empty part.
-// The parts point into `text`.
+// Returns the parts between separators, including empty ones; an empty text is one empty part. The
+// parts point into `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 template <std::same_as<std::string> Temporary>
 std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
-// Without white space at both ends.
+// Removes white space at both ends.
 std::string_view trim(std::string_view text);
 
-// The whole text as a T: no leading '+', no white space; nothing when it does not fit.
+// Parses the whole text as a T. Returns nothing if invalid; '+' and white space are invalid.
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
   T value{};
@@ -34,24 +34,24 @@ std::optional<T> parse_number(std::string_view text) {
 
 std::optional<int64_t> parse_int(std::string_view text);
 
-// Finite decimal or scientific notation; "inf" and "nan" are no numbers.
+// Accepts finite decimal or scientific notation; rejects "inf" and "nan".
 std::optional<double> parse_double(std::string_view text);
 
-// Returns the shortest text of a number that parses back to the same bits.
+// Returns the shortest text that parses to the same bits.
 template <class T>
 std::string shortest(T value) {
   char buffer[32];
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
 
-// Returns the exact seconds without needless digits: "12", "-0.5", "0.000001".
+// Formats exact seconds without trailing zeros: "12", "-0.5", "0.000001".
 std::string format_seconds(int64_t us);
 
-// Seconds in decimal or scientific notation to microseconds, exactly; digits beyond are rounded to
-// the nearest, halves away from zero.
+// Parses seconds in decimal or scientific notation, exactly to microseconds. Further digits are
+// rounded to nearest, halves away from zero.
 std::optional<int64_t> parse_seconds_us(std::string_view text);
 
-// ASCII letters in lower case; other bytes stay.
+// Converts ASCII letters to lower case; leaves other bytes unchanged.
 std::string lower_case(std::string_view text);
 
 }  // namespace yard

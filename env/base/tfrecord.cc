@@ -24,7 +24,7 @@ constexpr std::array<uint32_t, 256> make_table() {
 }
 constexpr std::array<uint32_t, 256> kTable = make_table();
 
-// A checksum of bytes that hold checksums is weak, so TFRecord turns and shifts it.
+// Masks a checksum, as TFRecord requires: a CRC over data that contains its CRC is weak.
 uint32_t masked(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8u; }
 
 template <class T>

@@ -1,6 +1,5 @@
-// TFRecord: bytes in frames, one after another, each with its length, the length's checksum, the
-// bytes and theirs. TensorBoard reads it, logs are kept in it: what was cut off or damaged is told
-// from what is whole.
+// TFRecord files: frames of a length, its checksum, the data and its checksum. TensorBoard reads
+// them, and logs are kept in them, since truncated or damaged frames can be detected.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@ namespace yard {
 // CRC-32C (Castagnoli): crc32c("123456789") is 0xe3069283.
 uint32_t crc32c(std::string_view bytes);
 
-// One frame.
+// Returns `bytes` as one frame.
 std::string tfrecord(std::string_view bytes);
-inline constexpr uint64_t kTfrecordOverhead = 16;  // bytes of a frame beside its content
+inline constexpr uint64_t kTfrecordOverhead = 16;  // bytes of a frame in addition to its content
 
 class TfrecordReader {
  public:
@@ -24,18 +23,18 @@ class TfrecordReader {
     kWhole,    // a frame
     kEnd,      // no more
     kCutOff,   // the file ends within a frame
-    kDamaged,  // a frame whose bytes do not fit their checksum; the next one may be whole
-    kLost,     // no length of a frame: what follows cannot be found
+    kDamaged,  // the content does not match its checksum; the next frame may be whole
+    kLost,     // the length is damaged: no further frame can be found
   };
 
-  // Throws InputError where the file cannot be opened.
+  // Throws InputError if the file cannot be opened.
   explicit TfrecordReader(const std::filesystem::path& path);
 
-  // Puts a whole frame's content to `bytes`. After kCutOff and kLost comes kEnd.
+  // Stores a whole frame's content in `bytes`. kEnd follows kCutOff and kLost.
   Found next(std::string& bytes);
 
-  uint64_t offset() const { return offset_; }  // where the frame begins that next() told of
-  uint64_t size() const { return size_; }      // of the file, when it was opened
+  uint64_t offset() const { return offset_; }  // start of the frame last returned by next()
+  uint64_t size() const { return size_; }      // of the file, when opened
 
  private:
   Found over(Found found);

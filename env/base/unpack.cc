@@ -24,12 +24,12 @@ struct Unpack::State {
   std::string name;
   int fd = -1;
   std::string packed = std::string(kPiece, '\0');
-  size_t from = 0, to = 0;  // what of `packed` is still to be handed out
+  size_t from = 0, to = 0;  // unread range of `packed`
   bool at_end = false, is_gzip = false, member_done = false;
   uint64_t unpacked = 0;
   z_stream z{};
 
-  // Puts more of the file behind what is left.
+  // Reads more of the file after the unread rest.
   void fill() {
     std::memmove(packed.data(), packed.data() + from, to - from);
     to -= from;

@@ -1,4 +1,4 @@
-// The bytes of a file, gzip unpacked on the way.
+// Reads the bytes of a file and unpacks gzip.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,12 @@ namespace yard {
 
 class Unpack {
  public:
-  // gzip is recognised by its first two bytes. Throws InputError when the file is missing or a
-  // folder.
+  // Recognises gzip by its first two bytes. Throws InputError if the file is missing or a folder.
   explicit Unpack(const std::filesystem::path& path);
   ~Unpack();
 
-  // Returns how many bytes were put to `to`, 0 at the end. Throws InputError for truncated or
-  // corrupt gzip data.
+  // Writes up to `most` bytes to `to`. Returns their number, 0 at the end. Throws InputError for
+  // truncated or corrupt gzip data.
   size_t read(char* to, size_t most);
 
  private:

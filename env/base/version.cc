@@ -1,4 +1,4 @@
-// The one file that is compiled anew when the commit changes.
+// The only file that is recompiled when the commit changes.
 #include "env/base/version.h"
 
 #include "yard_build.h"

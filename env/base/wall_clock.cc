@@ -23,7 +23,7 @@ constexpr int64_t kDayS = 24 * kHourS;
 
 int64_t days_of(chrono::sys_days day) { return day.time_since_epoch().count(); }
 
-// Reads a POSIX rule from its front.
+// Parses a POSIX rule from the left.
 class RuleText {
  public:
   explicit RuleText(std::string_view text) : rest_(text) {}
@@ -178,8 +178,8 @@ int64_t Zone::other_unix_s(int64_t wall_s) const {
 int64_t Zone::unix_s(int64_t wall_s) const {
   if (ahead_s_ == 0) return wall_s + west_s_;
   const int year = year_of(wall_s);
-  // Summer without the hour after its begin, which never comes, and without its last, which comes
-  // again.
+  // Daylight saving time without its first hour, which is skipped, and without its last, which
+  // repeats.
   const int64_t from_s = begin_.wall_s(year) + ahead_s_, to_s = end_.wall_s(year) - ahead_s_;
   const bool summer =
       from_s < to_s ? wall_s >= from_s && wall_s < to_s : wall_s >= from_s || wall_s < to_s;

@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-// Keeps nothing but where the last document began.
+// Records only where the last document begins.
 class Skip final : public YAML::EventHandler {
  public:
   YAML::Mark start;

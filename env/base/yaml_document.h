@@ -1,4 +1,4 @@
-// The one document of a YAML file.
+// Loads a YAML file that holds exactly one document.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ class Node;
 
 namespace yard {
 
-// Returns it, a null where the file says nothing. Throws InputError, with line and column, where
-// the file is no YAML or something follows the document; in that it is stricter than YAML::Load(),
-// and it ends where YAML::LoadAll() of yaml-cpp 0.7 does not (its bug 1040).
+// Returns the document, or a null node for an empty file. Throws InputError with line and column if
+// the YAML is invalid or a second document follows. YAML::Load() ignores the latter, and
+// YAML::LoadAll() of yaml-cpp 0.7 may not terminate (its bug 1040).
 YAML::Node read_yaml_document(const std::string& path);
 
-// The same of the text of a file.
+// Parses `text`, the content of the file `path`.
 YAML::Node parse_yaml_document(const std::string& text, const std::string& path);
 
 }  // namespace yard

@@ -13,7 +13,7 @@ namespace yard {
 
 namespace {
 
-// A task's actions act on the rules at once: nobody takes them back.
+// Applies a task's actions to the simulator at once; they cannot be undone.
 struct RuleEditor {
   const Fixed& fixed;
   ClusterState& state;
@@ -24,11 +24,11 @@ struct RuleEditor {
 };
 
 constexpr uint64_t kCourseStream = 0x636F75727365;
-constexpr int kIdleEpisodes = 1000;  // one after the other without a question
+constexpr int kIdleEpisodes = 1000;  // consecutive episodes without a decision
 
 }  // namespace
 
-// A world on one course, and what the task remembers of it.
+// One world on one Course, with the task's memory.
 template <Task T>
 struct BasicBatchEnv<T>::Stage {
   Stage(const Course& course, const BasicBatchConfig<T>& config, HugePages& pages)
@@ -43,9 +43,9 @@ struct BasicBatchEnv<T>::Stage {
 
   World world;
   View view;
-  std::pmr::vector<uint64_t> memory;  // the task's
+  std::pmr::vector<uint64_t> memory;  // of the task
   std::vector<Piece> scratch;
-  // Of tasks that draft: the decision in the making, and the actions that it has taken.
+  // For drafting tasks: the draft of the current decision and its actions so far.
   Draft draft;
   std::vector<int32_t> taken;
 };
@@ -54,9 +54,9 @@ template <Task T>
 struct BasicBatchEnv<T>::Player {
   explicit Player(const Rng& stream) : rng(stream) {}
 
-  Rng rng;                                     // names this world's (or its group's) episodes
-  std::vector<std::unique_ptr<Stage>> stages;  // by course, made when first entered
-  Stage* stage = nullptr;                      // that of the present episode
+  Rng rng;                                     // stream of episodes of this world, or its group
+  std::vector<std::unique_ptr<Stage>> stages;  // by Course, created on first use
+  Stage* stage = nullptr;                      // that of the current episode
   int32_t course = 0;
   int64_t episode = -1;
   int64_t decisions = 0;
@@ -185,7 +185,7 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
   return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
-// `filled`: how many rows there may not be zero.
+// `filled`: number of rows there that may be non-zero.
 template <Task T>
 void BasicBatchEnv<T>::look_at(Observation& sight, int n, const Tensors& tensors,
                                int32_t filled) const {
@@ -210,7 +210,7 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
   at_ = next_;
 }
 
-// Draws a window of jobs and goes on to its first decision.
+// Draws a window of jobs and advances to its first decision.
 template <Task T>
 void BasicBatchEnv<T>::begin_episode(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
@@ -229,17 +229,17 @@ void BasicBatchEnv<T>::begin_episode(int n) {
     const auto starts = static_cast<uint32_t>(workload.size() - config_.episode_jobs + 1);
     const auto first = static_cast<int32_t>(rng.below(starts));
     p.stage->world.reset(first, first + config_.episode_jobs);
-    // A cut-off episode leaves a decision in the making.
+    // A truncated episode leaves an unfinished decision.
     p.stage->draft.reset();
     p.stage->taken.clear();
     std::fill(p.stage->memory.begin(), p.stage->memory.end(), 0);
     p.decisions = 0;
     p.jct_sum_s = 0;
-    asked = go_on(n);  // an episode that never asks anything is over at once
+    asked = go_on(n);  // skip episodes without a decision
   }
 }
 
-// A thread of the pool must not throw.
+// Deferred, because a thread of the pool must not throw.
 template <Task T>
 void BasicBatchEnv<T>::throw_if_idle() const {
   if (!idle_.load(std::memory_order_relaxed)) return;
@@ -247,7 +247,7 @@ void BasicBatchEnv<T>::throw_if_idle() const {
                    "none in " + std::to_string(kIdleEpisodes) + " episodes");
 }
 
-// Advances to the next moment at which there is a choice. Returns false when the episode is over.
+// Advances to the next decision with a choice. Returns false when the episode is over.
 template <Task T>
 bool BasicBatchEnv<T>::go_on(int n) {
   Player& p = *players_[static_cast<size_t>(n)];
@@ -275,7 +275,7 @@ bool BasicBatchEnv<T>::go_on(int n) {
   return false;
 }
 
-// Shows the next question of the decision in the making; where there is none, closes it.
+// Observes if the current decision needs another action, else closes it and returns false.
 template <Task T>
 bool BasicBatchEnv<T>::asks_on(int n) {
   if constexpr (DraftingTask<T>) {
@@ -293,7 +293,7 @@ bool BasicBatchEnv<T>::asks_on(int n) {
   return false;
 }
 
-// Makes a decision that was taken back anew.
+// Rebuilds the current decision after its draft was undone.
 template <Task T>
 void BasicBatchEnv<T>::take_again(Stage& stage) const {
   stage.draft.reset();
@@ -309,7 +309,7 @@ void BasicBatchEnv<T>::take_again(Stage& stage) const {
 template <Task T>
 Observation BasicBatchEnv<T>::slice(int n) {
   Observation out{};
-  look_at(out, n, at_, 0);  // all is zero at first
+  look_at(out, n, at_, 0);  // initially zero
   if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
   if (config_.hints) out.hints = hints_.data() + n * shape_.actions();
   out.slots = slots_.data() + n * shape_.rows;
@@ -411,7 +411,7 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
                       p->jct_sum_s};
     put(&saved, sizeof saved);
     put(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
-    // A decision in the making is saved as what it was made of, so that it can be made again.
+    // The draft is saved as its actions, from which restore() rebuilds it.
     stage.draft.undo_to(0);
     put(stage.world.block().data(), stage.world.block().size());
     put(stage.taken.data(), stage.taken.size() * sizeof(int32_t));
@@ -424,7 +424,7 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
 
 template <Task T>
 void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
-  // Past this nothing can be amiss: the bytes are save()'s, of the same settings.
+  // After this check the bytes are known to be from save() with equal settings.
   if (saved.size() < kHashBytes ||
       hash_of(signature_, saved.subspan(kHashBytes)) !=
           std::string_view(reinterpret_cast<const char*>(saved.data()), kHashBytes)) {
@@ -434,7 +434,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   std::span<const std::byte> rest = saved.subspan(kHashBytes);
   const auto take = [&](void* to, size_t n) {
     YARD_CHECK(n <= rest.size(), "saved worlds end early");
-    if (n > 0) std::memcpy(to, rest.data(), n);  // nowhere to go: null
+    if (n > 0) std::memcpy(to, rest.data(), n);  // empty: null
     rest = rest.subspan(n);
   };
   for (Course& course : courses_) take(&course.weight, sizeof course.weight);

@@ -1,9 +1,8 @@
-// Threads that stay: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has an
-// equal part, the same in every run, so that what it works on stays in its cache. A thread that is
-// done helps the others, and run() waits for no thread that has not begun: on a busy machine the
-// caller does the work of a thread that the system does not run. Between two runs a thread looks
-// for more work for a while before it sleeps, because a step of a batch takes less time than waking
-// up does; while it looks it offers its core to others.
+// Persistent threads: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has a
+// fixed, equal part, so that its data stays in its cache. A finished thread helps the others. run()
+// never waits for a thread that has not started: the caller does its work. Between runs a thread
+// spins for a while before it sleeps, since a batch step is shorter than a wake-up; it yields its
+// core to others meanwhile.
 #pragma once
 
 #include <sched.h>
@@ -21,7 +20,7 @@ namespace yard {
 
 class ThreadPool {
  public:
-  // `begin` is called on each thread but the caller's before anything else.
+  // Calls `begin` on each thread except the caller's before anything else.
   explicit ThreadPool(
       int threads, const std::function<void()>& begin = [] {})
       : parts_(static_cast<size_t>(threads)) {
@@ -42,7 +41,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // `work` must not throw.
+  // Requires: `work` does not throw.
   void run(int n, const std::function<void(int, int)>& work, int chunk = kChunk) {
     chunk_ = chunk;
     if (parts_.size() == 1) {
@@ -58,8 +57,8 @@ class ThreadPool {
     work_ = &work;
     open_round();
     share(0);
-    // All of the work is taken. A thread that comes now finds the round closed, and what the others
-    // still do is waited for.
+    // All work is taken. Threads that come late find the round closed; wait for those still at
+    // work.
     uint64_t now = gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
     while ((now & kWorking) != 0) {
       wait_while(gate_, now);
@@ -67,8 +66,8 @@ class ThreadPool {
     }
   }
 
-  // Calls work(i) for each i of [0, n), which are few and take long; what the first of them throws
-  // is thrown on when all are done.
+  // Calls work(i) for each i of [0, n), for few long items. When all are done, rethrows the
+  // exception of the lowest i that threw.
   void each(int n, const std::function<void(int)>& work) {
     std::vector<std::exception_ptr> thrown(static_cast<size_t>(n));
     const auto some = [&](int from, int to) {
@@ -89,28 +88,28 @@ class ThreadPool {
  private:
   static constexpr int kChunk = 4;
 
-  // On a cache line of its own.
+  // Aligned to avoid false sharing.
   struct alignas(64) Part {
     std::atomic<int32_t> next = 0;
     int32_t end = 0;
   };
 
-  // The gate's bits: the number of the round, whether threads may still join it, and how many of
-  // them are at work.
+  // Bits of the gate: number of the round, whether threads may still join it, and how many of them
+  // are at work.
   static constexpr uint64_t kWorking = (uint64_t{1} << 31) - 1;
   static constexpr uint64_t kOpen = uint64_t{1} << 31;
   static constexpr int kRoundShift = 32;
 
   static uint32_t round_of(uint64_t gate) { return static_cast<uint32_t>(gate >> kRoundShift); }
 
-  // Requires: the last round is closed, and no thread is at work.
+  // Requires: the last round is closed and no thread is at work.
   void open_round() {
     const uint32_t next = round_of(gate_.load(std::memory_order_relaxed)) + 1;
     gate_.store((uint64_t{next} << kRoundShift) | kOpen, std::memory_order_release);
     gate_.notify_all();
   }
 
-  // Returns once the value is another one.
+  // Returns once the value has changed.
   static void wait_while(const std::atomic<uint64_t>& value, uint64_t old) {
     using Clock = std::chrono::steady_clock;
     constexpr int kLooks = 100;  // 1 to 5 us
@@ -129,8 +128,8 @@ class ThreadPool {
     value.wait(old, std::memory_order_acquire);
   }
 
-  // Returns whether there is work in the round that is open; waits for another one than `round`,
-  // and sets it.
+  // Waits for a round other than `round` and stores its number there. Returns true if it joined the
+  // round while it was open.
   bool join(uint32_t& round) {
     uint64_t now = gate_.load(std::memory_order_acquire);
     while (round_of(now) == round) {
@@ -158,7 +157,7 @@ class ThreadPool {
     }
   }
 
-  // Works off its own part, then what the next ones have left.
+  // Works off the thread's own part, then what is left of the following ones.
   void share(int t) {
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[(static_cast<size_t>(t) + i) % parts_.size()];
@@ -169,7 +168,7 @@ class ThreadPool {
     }
   }
 
-  std::vector<Part> parts_;  // one a thread
+  std::vector<Part> parts_;  // one per thread
   std::vector<std::thread> threads_;
   alignas(64) std::atomic<uint64_t> gate_ = 0;
   const std::function<void(int, int)>* work_ = nullptr;

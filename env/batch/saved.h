@@ -1,4 +1,4 @@
-// What saved worlds are made of, and the hash that says what they only make sense with.
+// Format of saved worlds, and the hash of the settings that they depend on.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace yard {
 
-// What a world cannot work out anew: flat values, then the task's memory and the state.
+// State of a world that cannot be recomputed; the task's memory and the simulator's state follow.
 struct Saved {
-  Rng rng;  // of the episodes to come; a fork has another world's
+  Rng rng;  // of the coming episodes; a fork has that of another world
   int64_t course, episode, decisions, waits, taken;
   double jct_sum_s;
 };
 
-constexpr size_t kHashBytes = 64;  // before all else, as hexadecimal digits
+constexpr size_t kHashBytes = 64;  // at the start, as hexadecimal digits
 
 template <class V>
 void append(std::string& to, const V& value) {
@@ -29,7 +29,7 @@ void append(std::string& to, const V* values, int32_t count) {
   to.append(reinterpret_cast<const char*>(values), sizeof(V) * static_cast<size_t>(count));
 }
 
-// Names what saved worlds only make sense with.
+// Hashes all settings on which saved worlds depend.
 template <Task T>
 std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
   std::string all;
@@ -44,7 +44,7 @@ std::string signature_of(const std::vector<Course>& courses, const BasicBatchCon
   for (const Course& course : courses) {
     const JobColumns& jobs = course.fixed.jobs;
     const SpecColumns& spec = course.fixed.spec;
-    // What makes a state, and the task's memory, as large as they are.
+    // Determines the sizes of a state and of the task's memory.
     append(all, state_bytes(sizes_for(course.fixed, config.episode_jobs)));
     append(all, course.fixed.allows.preempt);
     append(all, course.fixed.allows.move);

@@ -1,4 +1,4 @@
-/* The batch environment for other languages: a C interface, and no type of C++ in it.
+/* The batch environment for other languages: a pure C interface.
  *
  *   char error[512];
  *   yardmaster_env* env = yardmaster_env_open("trace=synthetic:habits\ncluster=8x8\nworlds=64\n",
@@ -11,9 +11,9 @@
  * Build a program with
  *   cc -I. prog.c -Lbuild/lib -lyardmaster_env -Wl,-rpath,$PWD/build/lib
  *
- * Tensors belong to the environment, lie at the same place from open() to close(), and are written
- * anew by reset() and step(). Functions that return int return 0, or -1 where something was wrong,
- * which yardmaster_env_error() then says. One environment may be used by one thread at a time.
+ * The environment owns all tensors. Their addresses are fixed from open() to close(); reset() and
+ * step() overwrite them. Functions that return int return 0, or -1 on an error, which
+ * yardmaster_env_error() describes. Only one thread at a time may use an environment.
  */
 #ifndef YARDMASTER_ENV_H
 #define YARDMASTER_ENV_H
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define YARDMASTER_ENV_ABI 2 /* rises when what is written here changes */
+#define YARDMASTER_ENV_ABI 2 /* increases when this interface changes */
 
 typedef struct yardmaster_env yardmaster_env;
 
@@ -33,46 +33,46 @@ enum { YARDMASTER_GOES_ON = 0, YARDMASTER_TERMINATED = 1, YARDMASTER_TRUNCATED =
 
 int32_t yardmaster_env_abi(void);
 
-/* `settings`: lines of key=value; yardmaster_env_help() lists the keys. Returns null and says why
- * in `error` (`size` bytes, cut off there) where they are wrong or a file cannot be used. */
+/* `settings`: lines of key=value; yardmaster_env_help() lists the keys. Returns null if settings or
+ * files are invalid, and writes the reason to `error` (`size` bytes, truncated to fit). */
 yardmaster_env* yardmaster_env_open(const char* settings, char* error, size_t size);
 void yardmaster_env_close(yardmaster_env* env);
 const char* yardmaster_env_help(void);
 const char* yardmaster_env_error(const yardmaster_env* env);
 
 int32_t yardmaster_env_worlds(const yardmaster_env* env);
-int32_t yardmaster_env_rows(const yardmaster_env* env);         /* of the window of jobs */
-int32_t yardmaster_env_job_features(const yardmaster_env* env); /* of a row */
+int32_t yardmaster_env_rows(const yardmaster_env* env);         /* in the window of jobs */
+int32_t yardmaster_env_job_features(const yardmaster_env* env); /* per row */
 int32_t yardmaster_env_cluster_features(const yardmaster_env* env);
-int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows, and one for "nothing" */
+int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows + 1; the last one is "nothing" */
 
 int yardmaster_env_reset(yardmaster_env* env);
-/* One legal action a world; an illegal one changes nothing anywhere. Like fork, refused before the
- * first reset or restore. */
+/* Takes one legal action per world. An illegal action is an error and changes no world. step() and
+ * fork() are errors before the first reset() or restore(). */
 int yardmaster_env_step(yardmaster_env* env, const int32_t* actions);
 
-/* Of the present decision. */
+/* Tensors of the current decision. */
 const float* yardmaster_env_jobs(const yardmaster_env* env);    /* (worlds, rows, features) */
 const float* yardmaster_env_cluster(const yardmaster_env* env); /* (worlds, features) */
 const uint8_t* yardmaster_env_mask(const yardmaster_env* env);  /* (worlds, actions) 1: legal */
 const int32_t* yardmaster_env_suggested(
-    const yardmaster_env* env); /* (worlds) a heuristic's wish */
+    const yardmaster_env* env); /* (worlds) the heuristic's action */
 
-/* Of the last step. */
+/* Tensors of the last step. */
 const float* yardmaster_env_reward(const yardmaster_env* env);     /* (worlds) minus job-seconds */
 const float* yardmaster_env_dt_s(const yardmaster_env* env);       /* (worlds) seconds passed */
 const uint8_t* yardmaster_env_ending(const yardmaster_env* env);   /* (worlds) YARDMASTER_... */
-const float* yardmaster_env_final_jobs(const yardmaster_env* env); /* what truncated worlds saw */
+const float* yardmaster_env_final_jobs(const yardmaster_env* env); /* last ones, if truncated */
 const float* yardmaster_env_final_cluster(const yardmaster_env* env);
 
-/* How often each course (a trace, its window and congestion, on a cluster) is played from the next
- * episodes on. */
+/* Sets how often each course is played, from the next episodes on. A course is a trace with its
+ * window and congestion on a cluster. */
 int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32_t count);
-/* Lets world `to` go on from where `from` stands. */
+/* Copies the state of world `from` to world `to`. */
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to);
 
-/* The worlds' places in their courses. save() returns how many bytes it needs, and writes them
- * where `size` suffices; restore() takes them, whole, in an environment of the same settings. */
+/* save() returns the size in bytes of all worlds' state, and writes it to `to` if `size` suffices.
+ * restore() requires the complete state, from an environment with equal settings. */
 size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size);
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size);
 

@@ -1,4 +1,4 @@
-// Lists of real machines, as their publishers lay them out: one file a format, one registry.
+// Readers of published lists of real machines: one file per format, one registry.
 //
 //   const auto list = Registry<NodeList>::make("openb", {});
 //   std::vector<ListedNode> nodes = list->read(read_unpacked(path), path);
@@ -15,7 +15,7 @@ struct ListedNode {
   std::string name, type;
   int32_t gpus = 0;
   double cpus = 0, mem_gib = 0;
-  int32_t rack = 0, pod = 0;  // from 0 on within the list
+  int32_t rack = 0, pod = 0;  // numbered from 0 within the list
 };
 
 class NodeList {
@@ -23,28 +23,28 @@ class NodeList {
   static constexpr const char* kKind = "format of a node list";
   struct Info {
     std::string help;
-    std::vector<std::string> tells;  // fields of ListedNode that are filled, as keys of the YAML
+    std::vector<std::string> tells;  // fields of ListedNode which the format fills, as YAML keys
   };
 
   virtual ~NodeList() = default;
-  // Throws InputError, naming `name` with line and column.
+  // Throws InputError, citing `name` with line and column.
   virtual std::vector<ListedNode> read(std::string_view text, const std::string& name) const = 0;
   // Returns a small list of this format.
   virtual std::string example() const = 0;
 };
 
-// The rows of a text of comma-separated fields.
+// Reads rows of comma-separated fields.
 class NodeRows {
  public:
-  // The columns are those of the first line, in any order, or, without a `header`, as given. Throws
-  // InputError unless it names all of them.
+  // Columns are found by the first line, in any order, or are `columns` themselves without a
+  // `header`. Throws InputError if one is missing.
   NodeRows(std::string_view text, const std::string& name, const std::vector<std::string>& columns,
            bool header);
 
-  // Throws InputError where a row has another number of fields. Empty lines are passed over.
+  // Goes to the next non-empty line. Returns false at the end, throws InputError on a wrong count.
   bool next();
 
-  // By index into `columns`; each throws InputError where the field is not such a value.
+  // By index into `columns`. Each throws InputError if the field is not of that type.
   std::string text(int column) const;  // not empty
   int64_t integer(int column, int64_t lowest, int64_t highest) const;
   std::string_view field(int column) const { return fields_[at_[column]]; }
@@ -54,7 +54,7 @@ class NodeRows {
   std::string_view rest_;
   std::string name_;
   std::vector<std::string> columns_;
-  std::vector<int> at_;  // of each column among the fields
+  std::vector<int> at_;  // field index of each column
   size_t width_;
   std::vector<std::string_view> fields_;
   std::string_view line_;

@@ -1,6 +1,6 @@
-// topo.csv of Alibaba's Lingjun dataset (Crux, SIGCOMM 2024): the switches above every host. A pod
-// is what hangs on one aggregation switch (PSW). Names of top-of-rack switches (ASW) are used again
-// under other PSWs, so a rack is PSW and ASW.
+// topo.csv of Alibaba's Lingjun dataset (Crux, SIGCOMM 2024): the switches above each host. Hosts
+// below one aggregation switch (PSW) form a pod. Names of top-of-rack switches (ASW) repeat under
+// different PSWs, so a rack is identified by PSW and ASW.
 #include <map>
 
 #include "env/base/registry.h"

@@ -1,5 +1,5 @@
-// pai_machine_spec of Alibaba's cluster-trace-gpu-v2020 (NSDI 2022), the CSV or the tar that it is
-// published in: machine, GPU type ("CPU": none), cores, memory in GB, GPUs. It has no header.
+// pai_machine_spec of Alibaba's cluster-trace-gpu-v2020 (NSDI 2022), as a CSV without header or as
+// the published tar: machine, GPU type ("CPU": none), cores, memory in GB, GPUs.
 #include <algorithm>
 #include <charconv>
 
@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kTarBlock = 512;
 constexpr size_t kTarMagic = 257, kTarSize = 124;
 
-// Returns the first file of a tar (its head: one block with the size in octal digits), or the text
-// itself where it is none.
+// Returns the first file of a tar (after a header of one block, with the size in octal); if `text`
+// is no tar, returns it unchanged.
 std::string_view first_of_tar(std::string_view text, const std::string& name) {
   if (text.size() < kTarBlock || text.substr(kTarMagic, 5) != "ustar") return text;
   std::string_view digits = text.substr(kTarSize, 12);

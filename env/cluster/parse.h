@@ -1,4 +1,4 @@
-// The ways in which a cluster is said, each in a file of its own: what load_cluster() chooses from.
+// The sources of cluster specs, one file each, among which load_cluster() chooses.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@ class YamlMap;
 
 inline constexpr const char* kDefaultType = "gpu";
 
-// Whether the text is meant as shorthand: digits, then an 'x'. A file of such a name is "./8x8".
+// Returns whether the text is shorthand: digits, then an 'x'. A file named so is "./8x8".
 bool is_shorthand(const std::string& text);
 ClusterSpec from_shorthand(const std::string& text);
 
 ClusterSpec from_yaml(const std::string& path);
-// Returns `about` of such a file and reads nothing else of it.
+// Returns `about` of the file without reading the rest.
 std::string about_of_yaml(const std::string& path);
 
-// Returns the names below its `gpu_types`.
+// Returns the type names in its `gpu_types`.
 std::vector<std::string> types_of_yaml(const std::string& path);
 
-// Fills spec.nodes, and the types that they name, from `nodes` and `nodes_from` of a file.
-// Requires: spec.tenants have their names.
+// Fills spec.nodes and the types they use from the file's `nodes` and `nodes_from`. Requires: the
+// names in spec.tenants are set.
 void read_nodes(const YamlMap& root, ClusterSpec& spec);
 
-// Returns the index of the type of that name, made with speed 1 where there is none yet.
+// Returns the index of the type of that name; adds it with speed 1 if it is missing.
 int32_t type_index(ClusterSpec& spec, const std::string& name);
 
-// Adds `count` nodes like `node`, named by `prefix` and their index in the cluster. Throws
-// InputError, saying `where`, when they are none or too many.
+// Adds `count` copies of `node`, named `prefix` plus their index in the cluster. Throws InputError
+// citing `where` if the count is not positive or too large.
 void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& prefix,
                const std::string& where);
 

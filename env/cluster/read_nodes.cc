@@ -1,5 +1,5 @@
-// The nodes of a cluster's YAML file: groups of equal ones, and lists of real machines. Racks and
-// pods that a group or a list numbers for itself get numbers above those that the file names.
+// Reads the nodes of a cluster's YAML file: groups of equal nodes and lists of real machines. Racks
+// and pods numbered within a group or list get numbers above those in the file.
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -41,14 +41,14 @@ bool contains(const Keys& keys, const std::string& key) {
 struct Group {
   std::unique_ptr<YamlMap> map;
   std::string format;  // of the list; "": none
-  Keys tells;          // what the list says of every node
+  Keys tells;          // fields that the list gives for every node
 
   bool has(const char* key) const { return map->has(key) || contains(tells, key); }
   bool numbers_racks() const { return map->has("nodes_per_rack") || contains(tells, "rack"); }
   bool numbers_pods() const { return map->has("racks_per_pod") || contains(tells, "pod"); }
 };
 
-// Reads what stands in the map into the node, whatever it was before.
+// Overwrites the node's fields with those given in the map.
 void read_standing_and_wires(const YamlMap& map, Node& node) {
   node.zone = static_cast<int32_t>(map.integer("zone", node.zone, 0, kMaxId));
   node.spot = map.flag("spot", node.spot);
@@ -125,8 +125,8 @@ class NodesReader {
         {std::make_unique<YamlMap>(root_.file(), node, "a list of nodes", keys), format, tells});
   }
 
-  // Racks are numbered by all groups or named by all, or nodes would meet in rack 0 by accident;
-  // pods likewise.
+  // Either all groups number their racks or all name them; otherwise nodes would share rack 0 by
+  // accident. Pods likewise.
   void check_place(const Group& group) const {
     const YamlMap& map = *group.map;
     const auto one_of = [&](const char* one, const char* other) {
@@ -149,7 +149,7 @@ class NodesReader {
     }
   }
 
-  // Returns what the group says of all its nodes.
+  // Returns what the group specifies for all its nodes.
   Node node_of(const Group& group) {
     const YamlMap& map = *group.map;
     Node node;
@@ -174,7 +174,7 @@ class NodesReader {
     return node;
   }
 
-  // Puts a node, the `i`-th of its group, into its rack and pod.
+  // Assigns the `i`-th node of its group to a rack and pod.
   void place(const Group& group, int64_t i, const ListedNode& listed, Node& node) {
     const YamlMap& map = *group.map;
     int64_t rack = map.integer("rack", 0, 0, kMaxId);
@@ -196,7 +196,7 @@ class NodesReader {
                      "pods " + std::to_string(known) + " and " + std::to_string(pod));
   }
 
-  // Numbers that the nodes from `first` on have taken are given to no other group.
+  // Reserves the numbers used by the nodes from `first` on.
   void close_racks(size_t first) {
     for (size_t m = first; m < spec_.nodes.size(); ++m) {
       next_rack_ = std::max<int64_t>(next_rack_, spec_.nodes[m].rack + 1);
@@ -254,7 +254,7 @@ class NodesReader {
     close_racks(first);
   }
 
-  // What differs from the rest of a list by the type of the GPUs.
+  // Overrides for nodes of a list, by GPU type.
   void read_by_type(const YamlMap& by_type, size_t first) {
     for (const std::string& name : by_type.keys()) {
       const YamlMap map(by_type.file(), by_type[name], "nodes of a type", kStanding + kWires);
@@ -272,7 +272,7 @@ class NodesReader {
   const YamlMap& root_;
   ClusterSpec& spec_;
   std::vector<Group> groups_;
-  int64_t next_rack_ = 0, next_pod_ = 0;  // numbers that are still free
+  int64_t next_rack_ = 0, next_pod_ = 0;  // next free numbers
   std::unordered_map<int32_t, int32_t> pod_of_rack_;
 };
 

@@ -1,4 +1,4 @@
-// A cluster as a YAML file says it: types, tiers and tenants; read_nodes.cc has the nodes.
+// Reads a cluster from a YAML file: types, tiers and tenants. read_nodes.cc reads the nodes.
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// Beyond these a figure is a slip of the pen.
+// Figures beyond these limits are taken for mistakes.
 constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3, kMaxMemGib = 1e6, kMaxPrice = 1e6, kMaxW = 1e5;
 constexpr double kMaxGbps = 1e6, kMaxLatencyUs = 1e6, kMaxOversubscription = 1e3;
 constexpr double kMaxNeighbours = 100;
@@ -109,7 +109,7 @@ void read_tenant_names(const YamlMap& root, ClusterSpec& spec) {
   }
 }
 
-// Requires: the nodes are known.
+// Requires: the nodes have been read.
 void read_tenant(const YamlMap& map, const ClusterSpec& spec, int64_t owned, Tenant& tenant) {
   const int64_t total = spec.total_gpus();
   const int64_t quota = map.integer("quota_gpus", owned, 0, kMaxGpus);
@@ -147,7 +147,7 @@ void read_tenants(const YamlMap& root, ClusterSpec& spec) {
   }
 }
 
-// Calls read() with what the file says.
+// Calls read() on the file's root map.
 template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);

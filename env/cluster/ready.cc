@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the file that holds this code: the program, or a library that another program has
-// loaded.
+// Returns the folder of the file that holds this code: the program, or a library loaded by another
+// program.
 fs::path own_folder() {
   Dl_info info{};
   static const char here = 0;
@@ -43,13 +43,13 @@ std::vector<fs::path> folders() {
   return out;
 }
 
-// Name to path, of the first folder that has the name.
+// Returns paths by name; the first folder that has a name wins.
 std::map<std::string, std::string> found() {
   std::map<std::string, std::string> out;
   for (const fs::path& folder : folders()) {
     std::error_code error;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      std::error_code unknown;  // a dangling link is no spec
+      std::error_code unknown;  // skips dangling links
       if (it->path().extension() != ".yaml" || !it->is_regular_file(unknown)) continue;
       out.emplace(it->path().stem().string(), it->path().string());
     }

@@ -1,14 +1,13 @@
-// The same kind of cluster with more or fewer nodes: what a policy that was made for one size makes
-// of another.
+// Scales a cluster to more or fewer nodes, to test a policy at a size it was not made for.
 #pragma once
 
 #include "env/cluster/spec.h"
 
 namespace yard {
 
-// Returns the cluster with `scale` times as many nodes of each run of alike ones, rounded, at least
-// one. Its text says so. Throws InputError for a cluster with tenants, whose quotas are promises
-// for its own size, or with more nodes than there may be.
+// Multiplies the number of nodes in each run of equal nodes by `scale`, rounded, at least one. The
+// result's text records the scale. Throws InputError if the cluster has tenants, whose quotas hold
+// for its own size only, or if there would be too many nodes.
 ClusterSpec scaled(ClusterSpec cluster, double scale);
 
 }  // namespace yard

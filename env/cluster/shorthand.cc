@@ -1,4 +1,4 @@
-// NODESxGPUS[:TYPE], such parts joined by '+'.
+// Parses NODESxGPUS[:TYPE], parts joined by '+'.
 #include <optional>
 #include <string_view>
 

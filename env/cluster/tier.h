@@ -1,11 +1,11 @@
-// The tiers of a cluster's network, from the inside out.
+// The tiers of a cluster's network, from the innermost out.
 #pragma once
 
 #include <cstdint>
 
 namespace yard {
 
-// Two GPUs meet in the lowest tier that holds both.
+// The tier of two GPUs is the lowest that contains both.
 enum class Tier : uint8_t { kGpu, kIsland, kNode, kRack, kPod, kCore };
 inline constexpr int kTiers = 6;
 inline constexpr const char* kTierNames[kTiers] = {"gpu", "island", "node", "rack", "pod", "core"};

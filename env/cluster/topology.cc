@@ -14,7 +14,7 @@ constexpr size_t at(Tier tier) { return static_cast<size_t>(tier); }
 
 double first_said(double own, double otherwise) { return own > 0 ? own : otherwise; }
 
-// Where both say something, the smaller.
+// Returns the smaller of two figures, ignoring unspecified ones.
 double least_said(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
 
 Row gbps_of(const ClusterSpec& spec, const Node& node) {
@@ -93,7 +93,7 @@ void Topology::add_wires(const ClusterSpec& spec) {
   }
 }
 
-// What all nodes below send to a tier, divided by how much too many they are for it.
+// Computes uplinks: the sum of all nodes' rates below a tier, divided by its oversubscription.
 void Topology::add_uplinks() {
   const TopologyColumns& c = columns_;
   rack_up_gbps_.assign(rack_pod_.size(), 0);

@@ -1,7 +1,6 @@
-// Where the nodes of a cluster lie in its network, and what each tier carries: plain columns that
-// rules read on the CPU and on the GPU, and their owner on the host.
-// Dims: M nodes, R racks, P pods, K kinds of nodes (those of one kind have the same wires),
-// T = kTiers. Where a figure is 0, nobody said it.
+// Positions of a cluster's nodes in its network and the capacity of each tier: plain columns that
+// rules read on CPU and GPU, and the class that owns them on the host.
+// Dims: M nodes, R racks, P pods, K kinds of nodes (equal wiring), T = kTiers. 0: not specified.
 //
 //   const Topology topology(spec);
 //   const TopologyColumns& t = topology.columns();
@@ -25,24 +24,24 @@ struct TopologyColumns {
   const int32_t* rack = nullptr;         // (M)  from 0 on, by first appearance
   const int32_t* pod = nullptr;          // (M)  likewise
   const int32_t* rack_pod = nullptr;     // (R)
-  const int32_t* rack_nodes = nullptr;   // (R)  how many
-  const int32_t* pod_nodes = nullptr;    // (P)
-  const int32_t* islands = nullptr;      // (M)  how many; 0 without GPUs
+  const int32_t* rack_nodes = nullptr;   // (R)  nodes in the rack
+  const int32_t* pod_nodes = nullptr;    // (P)  nodes in the pod
+  const int32_t* islands = nullptr;      // (M)  number of islands; 0 without GPUs
   const int32_t* island_gpus = nullptr;  // (M)  GPU g is in island g / island_gpus; at least 1
-  const int32_t* nics = nullptr;         // (M)  among which the node's Gbit/s are divided
+  const int32_t* nics = nullptr;         // (M)  NICs which share the node's Gbit/s
   const int32_t* kind = nullptr;         // (M)
 
-  // (K, T)  Gbit/s in one direction that a sender gets while it is alone: a GPU up to tier `node`,
-  // a node above it. A pod or core that does not say passes on what the tier below does.
+  // (K, T)  Gbit/s in one direction for a lone sender: a GPU up to tier `node`, a node above it.
+  // Unspecified pods and cores pass on the rate of the tier below.
   const double* gbps = nullptr;
   const double* latency_us = nullptr;  // (K, T)  one way
 
-  double oversubscription[kTiers] = {};  // all senders together, over what the tier carries
-  const double* rack_up_gbps = nullptr;  // (R)  one direction, all the rack's wires to its pod
-  const double* pod_up_gbps = nullptr;   // (P)  the same of a pod, to the core
+  double oversubscription[kTiers] = {};  // all senders together, over the tier's capacity
+  const double* rack_up_gbps = nullptr;  // (R)  one direction, all wires of the rack to its pod
+  const double* pod_up_gbps = nullptr;   // (P)  likewise of a pod, to the core
 };
 
-// The lowest tier that holds all the nodes. Requires: n > 0.
+// Returns the lowest tier that contains all the nodes. Requires: n > 0.
 YARD_HD inline Tier tier_of_nodes(const TopologyColumns& t, const int32_t* nodes, int32_t n) {
   Tier tier = Tier::kNode;
   for (int32_t i = 1; i < n; ++i) {
@@ -57,7 +56,7 @@ YARD_HD inline Tier tier_of_nodes(const TopologyColumns& t, const int32_t* nodes
   return tier;
 }
 
-// The lowest tier that holds the GPUs of `mask` on one node. Requires: mask != 0.
+// Returns the lowest tier that contains the GPUs of `mask` on one node. Requires: mask != 0.
 YARD_HD inline Tier tier_of_gpus(const TopologyColumns& t, int32_t node, uint64_t mask) {
   if ((mask & (mask - 1)) == 0) return Tier::kGpu;
   const int32_t size = t.island_gpus[node];
@@ -78,7 +77,7 @@ YARD_HD inline double latency_us_at(const TopologyColumns& t, int32_t node, Tier
   return t.latency_us[t.kind[node] * kTiers + static_cast<int32_t>(tier)];
 }
 
-// What the slowest of the nodes gets at `tier` while it is alone; 0 where none of them says.
+// Returns the lowest of the nodes' lone-sender rates at `tier`; 0 if none is specified.
 YARD_HD inline double slowest_gbps(const TopologyColumns& t, Tier tier, const int32_t* nodes,
                                    int32_t n) {
   double least = 0;

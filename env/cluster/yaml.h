@@ -1,5 +1,5 @@
-// A YAML map read strictly: keys that nobody knows or that come twice, values of another type and
-// numbers out of range are InputErrors with file, line and column.
+// Strict access to a YAML map. Unknown or repeated keys, values of a wrong type and numbers out of
+// range throw InputError with file, line and column.
 //
 //   const YamlMap map(file, node, "a tenant", {"name", "weight"});
 //   tenant.name = map.text("name");
@@ -17,7 +17,7 @@ struct Mark;
 
 namespace yard {
 
-// Names a file's places and values in messages.
+// Reports positions and values of a file in error messages.
 class YamlFile {
  public:
   explicit YamlFile(std::string path) : path_(std::move(path)) {}
@@ -29,7 +29,7 @@ class YamlFile {
   [[noreturn]] void fail(const YAML::Node& node, const std::string& expected,
                          const std::string& got) const;
 
-  // Throws InputError unless the node is a plain value that is not empty. Returns it.
+  // Returns the node's text. Throws InputError unless it is a non-empty scalar.
   std::string text(const YAML::Node& node, const std::string& what) const;
 
  private:
@@ -38,7 +38,7 @@ class YamlFile {
 
 class YamlMap {
  public:
-  // `keys`: those that are known; none: any.
+  // `keys`: the allowed keys; empty: any.
   YamlMap(const YamlFile& file, const YAML::Node& node, const std::string& what,
           const std::vector<std::string>& keys = {});
   ~YamlMap();
@@ -47,7 +47,7 @@ class YamlMap {
 
   const YamlFile& file() const { return *file_; }
   const std::string& where() const { return where_; }
-  std::string where(const std::string& key) const;  // of its value, or of the map
+  std::string where(const std::string& key) const;  // position of the key's value, or of the map
   [[noreturn]] void fail(const std::string& key, const std::string& expected,
                          const std::string& got) const;
 
@@ -55,20 +55,20 @@ class YamlMap {
   std::vector<std::string> keys() const;                       // in the order of the file
   const YAML::Node& operator[](const std::string& key) const;  // Requires: has(key).
 
-  // Each returns `otherwise` where the key is not there.
+  // Each returns `otherwise` if the key is missing.
   int64_t integer(const std::string& key, int64_t otherwise, int64_t lowest, int64_t highest) const;
   double number(const std::string& key, double otherwise, double lowest, double highest) const;
   bool flag(const std::string& key, bool otherwise) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
-  // By index into `names`.
+  // Returns an index into `names`.
   int choice(const std::string& key, int otherwise, const std::vector<std::string>& names) const;
 
-  std::string text(const std::string& key) const;  // which has to be there
+  std::string text(const std::string& key) const;  // the key is required
 
-  // The same as a path, seen from the folder of this file. "$YARD_TRACES/..." stands for the folder
-  // of public traces: without the variable, shared/traces beside this file's folder or any above.
+  // Returns the value as a path, relative to the folder of this file. "$YARD_TRACES/..." is in the
+  // folder of public traces: if unset, shared/traces in this file's folder or above.
   std::string path(const std::string& key) const;
-  // One such path, or a list of them.
+  // Accepts one path or a list of paths.
   std::vector<std::string> paths(const std::string& key) const;
 
  private:

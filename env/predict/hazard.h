@@ -1,6 +1,6 @@
-// The distribution of a run time as hazards: the chance to end within a bin of time for who has
-// reached it. Bins are quarter octaves, so that one table serves seconds and months. Within a bin
-// ends need not lie evenly: programs that take as long every time make spikes that are narrower.
+// Run-time distributions as discrete hazards: the chance that a job ends in a time bin that it has
+// reached. Bins are quarter octaves, so one table covers seconds to months. Ends need not be
+// uniform within a bin: programs of constant run time make narrower spikes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace yard {
 
-// Quarter octaves of seconds: bin 0 ends at 8 s, the last one at 163 days.
+// Time bins of a quarter octave of seconds each. Bin 0 ends at 8 s, the last one at 163 days.
 struct TimeBins {
   static constexpr int kPerOctave = 4;
   static constexpr int kBins = 21 * kPerOctave;
 
-  // log2 of the seconds at which the bin begins. Requires: bin > 0.
+  // Returns log2 of the seconds at which the bin begins. Requires: bin > 0.
   YARD_HD static float log2_begin(int32_t bin) {
     return 3 + static_cast<float>(bin - 1) / kPerOctave;
   }
@@ -30,7 +30,7 @@ struct TimeBins {
   }
 };
 
-// Seconds at which bins begin, exact where the exponent is whole.
+// Seconds at which bins begin; exact where the exponent is an integer.
 struct BinEdges {
   float begin_s[TimeBins::kBins + 1];
   YARD_HD BinEdges() {
@@ -41,24 +41,24 @@ struct BinEdges {
   }
 };
 
-// What was seen of jobs by bin: how many came as far, and how many of these ended in it.
+// Observations by bin: jobs that reached it (exposed) and, among these, jobs that ended in it.
 struct HazardRow {
   float exposed[TimeBins::kBins];
   float ended[TimeBins::kBins];
 
-  // Lets what was seen in a bin so far count for less.
+  // Scales down the weight of the bin's observations by `keep`, 0 to 1.
   YARD_HD void fade(int32_t b, float keep) {
     exposed[b] *= keep;
     ended[b] *= keep;
   }
 };
 
-// Where in each bin those end that do: weights or shares of them by equal cells.
+// Where within each bin jobs end: weights or shares over kCells cells of equal width.
 struct EndPlaces {
   static constexpr int32_t kCells = 8;
   float share[TimeBins::kBins][kCells];
 
-  // As many in every cell.
+  // Returns equal shares in every cell.
   static EndPlaces even() {
     EndPlaces out;
     for (auto& bin : out.share) {
@@ -71,7 +71,7 @@ struct EndPlaces {
     for (float& x : share[b]) x *= keep;
   }
   YARD_HD void add(int32_t b, float part) { share[b][cell(part)] += 1; }
-  // Becomes the shares of those, and of `even` who ended evenly over the bin.
+  // Sets the bin's shares from `weights` plus `even` observations spread evenly over the bin.
   YARD_HD void blend(const EndPlaces& weights, int32_t b, float even) {
     float sum = even;
     for (const float x : weights.share[b]) sum += x;
@@ -83,7 +83,7 @@ struct EndPlaces {
   YARD_HD static int32_t cell(float part) {
     return part < 1 ? static_cast<int32_t>(part * kCells) : kCells - 1;
   }
-  // The share of those who end in the bin that do so before a part of it (0 to 1) has passed.
+  // Returns the share of the bin's ends that fall in its first `part` (0 to 1).
   YARD_HD float before(int32_t b, float part) const {
     const int32_t last = cell(part);
     float sum = share[b][last] * (part * kCells - static_cast<float>(last));
@@ -94,25 +94,25 @@ struct EndPlaces {
 
 constexpr int64_t kUnlimitedUs = INT64_MAX;
 
-// What to expect of a job that has run for a while.
+// Expectations for a job that has already run for some time.
 struct Outlook {
-  float mean_s;     // of the time that is left
-  float gittins_s;  // the least time spent per job ended, over all ways to stop (run_times.h)
-  float ended;      // the share that ends before the limit
+  float mean_s;     // expected time left
+  float gittins_s;  // least time spent per job ended, over all stopping times (run_times.h)
+  float ended;      // share that ends before the limit
 };
 
-// `hazards` (B): the chance to end in a bin for who reaches it; `places`: where in it. Who
-// still runs at `until_us` ends there. Requires: attained_us < until_us.
+// Computes the expectations from `hazards` (B) by bin and the `places` of ends within bins.
+// The job ends at `until_us` if it is still running then. Requires: attained_us < until_us.
 YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, int64_t until_us,
                                   const float* hazards, const EndPlaces& places) {
   const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   const float until_s = static_cast<float>(until_us) * 1e-6F;
   float alive = 1, spent_s = 0, rank_s = 3e38F;
-  // The same bin as those who made the hazards have it: they are known from there on.
+  // Starts at the same bin as the hazards do: they are defined from this bin on.
   for (int32_t b = TimeBins::of_us(attained_us); b < TimeBins::kBins; ++b) {
     const float edge_s = edges.begin_s[b], whole_s = edges.begin_s[b + 1] - edge_s;
     constexpr float kTiny = 1e-6F;
-    // All of a bin, which nearly all are, as below but for what is 0 or 1.
+    // A whole bin, the common case: the code below, simplified for from = 0 and to = 1.
     if (attained_s <= edge_s && until_s - edge_s > whole_s) {
       const float chance = hazards[b] / (1 + kTiny);
       spent_s += alive * whole_s * (1 - 0.5F * chance);
@@ -121,7 +121,7 @@ YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, in
       if (ended > kTiny && spent_s < rank_s * ended) rank_s = spent_s / ended;
       continue;
     }
-    // The part of the bin that is looked at: in the one where the job is now there is always some.
+    // The part of the bin that counts. In the job's current bin some part is always left.
     float from = (attained_s - edge_s) / whole_s, to = (until_s - edge_s) / whole_s;
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
     const bool last = to <= 1;
@@ -129,18 +129,18 @@ YARD_HD inline Outlook look_ahead(const BinEdges& edges, int64_t attained_us, in
     const float before = from > 0 ? places.before(b, from) : 0,
                 after = last ? places.before(b, to) : 1;
     const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + kTiny);
-    // Who ends does so about the middle between.
+    // Ends are taken to fall at the middle of the part, on average.
     spent_s += alive * (to - from) * whole_s * (1 - 0.5F * chance);
     alive -= alive * chance;
     if (last) return {spent_s, spent_s < rank_s ? spent_s : rank_s, 1 - alive};
     const float ended = 1 - alive;
     if (ended > kTiny && spent_s < rank_s * ended) rank_s = spent_s / ended;
   }
-  // Who outlives all bins is taken to need as long again.
+  // Survivors of the last bin are expected to run for as long again.
   return {spent_s + alive * edges.begin_s[TimeBins::kBins], rank_s, 1 - alive};
 }
 
-// The share of such jobs that end within `left_s` seconds.
+// Returns the probability that the job ends within `left_s` seconds.
 YARD_HD inline float share_ended(const BinEdges& edges, int64_t attained_us, int64_t until_us,
                                  const float* hazards, const EndPlaces& places, double left_s) {
   const int64_t by_us = attained_us + static_cast<int64_t>(left_s * 1e6);

@@ -1,4 +1,4 @@
-// Jobs of about one size: 0 and 1, 2, 3 to 4, 5 to 8 GPUs, and so on.
+// Size classes of jobs: 0 to 1, 2, 3 to 4, 5 to 8 GPUs, and so on.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ YARD_HD inline int32_t job_size(int32_t gpus) {
   return k;
 }
 
-// The same in fewer classes, since each user has a row of each: 1, 2 to 4, 5 to 8 GPUs, more.
+// Coarser classes for tables by user: up to 1, 2 to 4, 5 to 8 GPUs, more.
 constexpr int32_t kUserSizes = 4;
 
 YARD_HD inline int32_t user_size(int32_t gpus) {

@@ -1,5 +1,5 @@
-// Who came through which bin of time since the last decision, and who ended in it. Nothing changes
-// before advance(): what is foretold of all of them rests on what was known before.
+// Events for the survival model: the time bins each job passed or ended in since the last decision.
+// State changes only in advance(), so all events of a decision are predicted from the same data.
 // Dims: S slots.
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace yard {
 
-// The user's limit; below 0 where she set none, or the level of information does not tell it.
-// `View`: env/sim/view.h.
+// Returns the user's limit; negative if none was set or the level of information hides it. `View`:
+// env/sim/view.h.
 template <class View>
 int64_t told_limit_us(const View& view, int32_t slot) {
   using Level = decltype(view.level());
   return view.level() >= Level::kEstimate ? view.limit_us(slot) : -1;
 }
 
-// A job that came as far as a bin: it passed it, or ended in it, or was ended in it by its limit.
+// A job reached a bin and then passed it, ended in it, or was stopped in it by its limit.
 struct Passing {
   int32_t slot, bin;
   bool ended;
-  float part;  // of the bin that it passed
+  float part;  // share of the bin that it passed
   bool by_limit() const { return !ended && part < 1; }
 };
 
@@ -36,11 +36,11 @@ class Passings {
     return Carver::bytes<Followed>(view.capacity());
   }
 
-  // Requires: the same place in the memory every time, zero at first.
+  // Requires: the same address at every decision, zeroed before the first.
   template <class View>
   Passings(const View& view, Carver& carver) : followed_(carver.take<Followed>(view.capacity())) {}
 
-  // A job that began, came on or ended.
+  // A job that started, passed a bin or ended.
   struct Moved {
     int32_t slot, bins;
     int64_t next_us;
@@ -51,7 +51,7 @@ class Passings {
   void look(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      // A slot that begins anew, or one whose job is told of for the first time.
+      // The slot holds a job that has not started, so forget the previous one.
       if (view.started(slot) == 0 && !view.finished(slot)) followed_[slot] = {};
       if (view.attained_us(slot) > 0 || view.finished(slot)) look(view, slot);
     }
@@ -61,7 +61,7 @@ class Passings {
   const std::vector<Passing>& passings() const { return passings_; }
   const std::vector<Moved>& moved() const { return moved_; }
 
-  // The bin in which a job that has begun was seen last.
+  // Returns the bin that a started job had reached when it was last seen.
   int32_t bin(int32_t slot) const { return followed_[slot].bins; }
 
   template <class View>
@@ -73,7 +73,7 @@ class Passings {
 
  private:
   struct Followed {
-    int32_t begun, bins;  // bins that it has passed
+    int32_t begun, bins;  // bins passed so far
     int64_t next_us;      // attained time at which it passes the next one
     int64_t seen;         // in this decision
   };
@@ -96,7 +96,7 @@ class Passings {
       next_us = edge_us(++bins + 1);
     }
     const int64_t limit_us = told_limit_us(view, slot);
-    // Systems stop jobs some seconds after their limit.
+    // Cluster managers stop jobs some seconds after their limit.
     const bool by_limit = finished && limit_us > 0 && attained_us >= limit_us;
     if (finished) {
       const int64_t from_us = edge_us(bins), to_us = by_limit ? limit_us : attained_us;
@@ -107,7 +107,7 @@ class Passings {
     moved_.push_back({slot, bins, next_us, begins, finished && !by_limit});
   }
 
-  static constexpr float kWithin = 0.9999F;  // who passes a whole bin does not end in it
+  static constexpr float kWithin = 0.9999F;  // a job that passes a whole bin does not end in it
 
   Followed* followed_;  // (S)
   std::vector<Passing> passings_;

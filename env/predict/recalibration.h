@@ -1,8 +1,8 @@
-// Makes told distributions honest by how earlier ones came out: of jobs whose end has been seen, at
-// which share of those told to have ended by then did it come? Where a distribution is right these
-// shares lie evenly between 0 and 1. Where they do not, what is told is read at the share below
-// which as many of the earlier ones lay as are asked for (Kuleshov, Fenner, Ermon, "Accurate
-// Uncertainties for Deep Learning Using Calibrated Regression", ICML 2018, algorithm 1, online).
+// Recalibrates predicted distributions against past outcomes. For jobs that ended, it records which
+// predicted share had been expected to end by then; if predictions are calibrated, these shares are
+// uniform. Otherwise a level is mapped to the empirical quantile of the shares (Kuleshov, Fenner,
+// Ermon, "Accurate Uncertainties for Deep Learning Using Calibrated Regression", ICML 2018,
+// algorithm 1, online).
 #pragma once
 
 #include <cmath>
@@ -16,10 +16,10 @@ class Recalibration {
     double low, high;
   };
 
-  // A job has ended: what is learned next are looks at it.
+  // Begins a job that has ended: the next calls of learn() are its predictions.
   void begin_job() { jobs_ = jobs_ * kKeepJobs + 1; }
 
-  // Takes in that an end came between two shares. Requires: 0 <= least <= most <= 1.
+  // Records that the end fell between two predicted shares. Requires: 0 <= least <= most <= 1.
   void learn(double least, double most) {
     for (float& x : weight_) x *= kKeep;
     const double width = most - least;
@@ -35,7 +35,7 @@ class Recalibration {
     }
   }
 
-  // The told share to go by where the share `level` is meant.
+  // Returns the predicted share to use for the calibrated share `level`.
   double read(double level) const {
     constexpr double kPriorOfCell = kPrior / kCells;
     double all = kPrior;
@@ -49,8 +49,8 @@ class Recalibration {
     return 1;
   }
 
-  // Shares between which `nominal` of the ends lie. Wider by what so few jobs leave open: a
-  // standard error of the shares. Looks at one job tell nearly the same, so it is jobs that count.
+  // Returns shares that contain `nominal` of the ends, widened by a standard error for few jobs.
+  // Predictions of one job are nearly identical, so the error counts jobs.
   Interval interval(double nominal) const {
     const double out = (1 - nominal) / 2;
     const double error = std::sqrt(out * (1 - out) / (jobs_ + 1));
@@ -59,9 +59,9 @@ class Recalibration {
 
  private:
   static constexpr int32_t kCells = 64;
-  static constexpr double kPrior = 1024;  // looks that count as having come out evenly
+  static constexpr double kPrior = 1024;  // prior observations, spread uniformly
   static constexpr double kKeepJobs = 1 - 1.0 / 1024;
-  static constexpr float kKeep = 1 - 1.0F / 2048;  // what a look leaves of those before it
+  static constexpr float kKeep = 1 - 1.0F / 2048;  // decay per observation
 
   float weight_[kCells] = {};
   double jobs_ = 0;

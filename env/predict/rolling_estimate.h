@@ -1,9 +1,9 @@
-// The rolling estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep
-// Learning Workloads in Large-Scale GPU Datacenters", SC 2021): what jobs of the same user and name
-// took, the latest counting most; without any, what her jobs of that many GPUs took on the average;
-// without these, what all jobs of that many GPUs took. Names are alike here if they differ in
-// digits alone; the original asks for an edit distance, and adds the answer of boosted trees. Dims:
-// U users, A names, G size classes.
+// Run-time estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep Learning
+// Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of jobs with the same user
+// and name. Without any, it is the mean of the user's jobs of that size class, else of all jobs of
+// that class.
+// Simplified: names match if they differ in digits only, where the original uses an edit distance,
+// and there are no boosted trees. Dims: U users, A names, G size classes.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class RollingEstimate {
     return Carver::bytes<Mean>(rows(view));
   }
 
-  // Requires: the same place in the memory every time, zero at first.
+  // Requires: the same address at every decision, zeroed before the first.
   template <class View>
   RollingEstimate(const View& view, Carver& carver)
       : means_(carver.take<Mean>(rows(view))), num_users_(view.num_users()) {}
@@ -40,8 +40,8 @@ class RollingEstimate {
     }
   }
 
-  // Seconds that the job will have run when it ends; what has run longer already is expected to run
-  // as long again. Requires: the slot is live.
+  // Returns the predicted total run time in seconds. A job that has already exceeded its estimate
+  // is expected to run as long again. Requires: the slot is live.
   template <class View>
   float total_s(const View& view, int32_t slot) const {
     const Mean* mean = of_name(view, slot);
@@ -53,8 +53,8 @@ class RollingEstimate {
   }
 
  private:
-  static constexpr float kLatest = 0.2F;  // what the latest job of a name counts
-  static constexpr float kFirst = 3600;   // before anything has ended
+  static constexpr float kLatest = 0.2F;  // least weight of the latest job of a name
+  static constexpr float kFirst = 3600;   // seconds, before any job has ended
 
   struct Mean {
     float jobs, seconds;

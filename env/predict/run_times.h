@@ -1,5 +1,5 @@
-// What follows from how long a job has run, where run times are log-normal: tables that are made
-// once on the host and read on both sides. Times in log2 seconds.
+// Residual life of log-normal run times, given the attained time: tables computed once on the host,
+// for use on host and device. Times in log2 seconds.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// Functions of u = log2(attained / median). S(x) = Q(ln x / s) is the share of jobs that is longer
-// than x medians, Q = 1 - Phi; and, in closed form,
+// Functions of u = log2(attained / median). S(x) = Q(ln x / s) is the share of jobs longer than x
+// medians, where Q = 1 - Phi and s = sd. In closed form,
 //   I(a, b) = integral of S from a to b
 //           = b S(b) - a S(a) + exp(s^2/2) (Q((ln a - s^2)/s) - Q((ln b - s^2)/s)).
 struct ResidualLife {
@@ -19,13 +19,13 @@ struct ResidualLife {
   static constexpr float kFirst = -12, kStep = 0.25F;
   // log2 of the mean residual life over the median: I(a, inf) / S(a).
   float left[kPoints];
-  // log2 of the attained and that over the median.
+  // log2 of attained time plus mean residual life, over the median.
   float total[kPoints];
-  // The share of jobs that is no longer.
+  // Share of jobs that have ended by then.
   float finished[kPoints];
-  // log2 of one over the Gittins index, over the median: the least I(a, a + d) / (S(a) - S(a + d)),
-  // run time spent for a job finished, over all d. (Gittins, "Bandit Processes and Dynamic
-  // Allocation Indices", 1979; it minimises the mean time in a single queue with preemption.)
+  // log2 of the inverse Gittins index over the median: the least I(a, a + d) / (S(a) - S(a + d)),
+  // run time spent per job finished, over all d. (Gittins, "Bandit Processes and Dynamic Allocation
+  // Indices", 1979; it minimises the mean time in a single queue with preemption.)
   float rank[kPoints];
 
   // Requires: sd > 0, of the natural logarithm.
@@ -56,13 +56,13 @@ struct ResidualLife {
     }
   }
 
-  // A place in the tables; beyond their end the curves go on as straight lines.
+  // A position in the tables. Beyond their end the curves continue linearly.
   struct At {
     int i;
     float part, beyond;  // `beyond` in doublings
   };
 
-  // Without branches: nothing foretells where a job falls.
+  // Branch-free: the position is unpredictable for the processor.
   YARD_HD static At at(float log2_median, float log2_attained) {
     constexpr float kLast = kPoints - 1;
     const float x = (log2_attained - log2_median - kFirst) * (1 / kStep);
@@ -77,7 +77,7 @@ struct ResidualLife {
     return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
   }
 
-  // Returns log2 of the expected remaining seconds, and of one over the Gittins index in seconds.
+  // Returns log2 of the expected remaining seconds; log2_rank() of the inverse Gittins index [s].
   YARD_HD float log2_left(float log2_median, float log2_attained) const {
     const At a = at(log2_median, log2_attained);
     return log2_median + read(left, a) + a.beyond;
@@ -88,13 +88,13 @@ struct ResidualLife {
   }
 };
 
-// log(run time) = user + batch + job, independent normal parts: how wide a job's distribution is
-// depends on how much of the first two is known.
+// log(run time) = user + batch + job, independent normal parts. The less is known of the first two,
+// the wider is a job's distribution.
 struct RunTimes {
   static constexpr int kWidths = 8;
-  float job, batch, user;      // sd of the natural logarithm
-  float batch_share;           // of the variance that batch and user add to the job's own
-  ResidualLife life[kWidths];  // by rising variance, the first of the jobs of a batch alone
+  float job, batch, user;      // standard deviation of the natural logarithm
+  float batch_share;           // batch's share of the variance of batch and user
+  ResidualLife life[kWidths];  // by rising variance; the first has the job's part alone
 
   // Requires: job > 0, the others >= 0.
   RunTimes(float job_sd, float batch_sd, float user_sd)
@@ -105,7 +105,7 @@ struct RunTimes {
     batch_share = added > 0 ? static_cast<float>(variance(batch_sd) / added) : 0.0F;
   }
 
-  // Which of `life` fits a job, from how much of each part is unknown, 0 to 1.
+  // Returns the index into `life` for a job, given how much of each part is unknown, 0 to 1.
   YARD_HD int32_t width(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
     return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: never below 0

@@ -1,6 +1,5 @@
-// The jobs of one user, or of one size where nobody is named, that have begun: the last submitted
-// of them, by submission. Which they are, and what they add up to, does not depend on the order in
-// which they began.
+// The latest submitted jobs of one user that have started, in order of submission. Jobs without a
+// user are grouped by size. The contents do not depend on the order in which the jobs started.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ struct Siblings {
   struct Begun {
     int64_t submit_us;
     int32_t gpus;
-    int32_t slot;   // while it lives, -1 after that
-    int32_t bin;    // in which it was last, once it is over
-    int32_t ended;  // whether it ended in it, not by its limit
+    int32_t slot;   // while the job is in the system, -1 afterwards
+    int32_t bin;    // the bin it had reached, once it is over
+    int32_t ended;  // 1: it ended in that bin, and not by its limit
   };
   Begun begun[kMost];  // by rising submit_us
   int32_t count, unused;
 
-  // Takes in a job that begins. Where there is no room the one that was submitted first goes.
+  // Adds a job that starts. When full, drops the job that was submitted first.
   void enter(int64_t submit_us, int32_t gpus, int32_t slot) {
     int32_t at = count;
     if (count == kMost) {
@@ -36,14 +35,14 @@ struct Siblings {
     begun[at] = {submit_us, gpus, slot, 0, 0};
   }
 
-  // Its slot will be somebody else's.
+  // Marks the job as over, since its slot will be reused.
   void end(int32_t slot, int32_t bin, bool ended) {
     for (int32_t i = 0; i < count; ++i) {
       if (begun[i].slot == slot) begun[i].slot = -1, begun[i].bin = bin, begun[i].ended = ended;
     }
   }
 
-  // Calls does(job) for those that were submitted within `far_us` of a time.
+  // Calls does(job) for the jobs submitted within `far_us` of `submit_us`.
   template <class Does>
   void near(int64_t submit_us, int64_t far_us, const Does& does) const {
     int32_t low = 0;

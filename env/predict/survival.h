@@ -1,12 +1,11 @@
-// How long will a job still run? Learned online from what was observed alone: of everybody who
-// came as far as a bin of time, whether it ended there, at the moment at which that is seen. So
-// jobs that still run count up to where they are (Kaplan and Meier, "Nonparametric Estimation from
-// Incomplete Observations", JASA 1958), and in each bin the latest count most: habits drift.
-// Layers, each the prior of the next: all jobs, those of about its size, the last ones of these,
-// those of its limit, its user's of its size, those of its name, and its siblings, jobs of its user
-// and size that were submitted about when it was: in recorded traces those end alike (correlation
-// of log run times .8 to .96 within a minute). How much a layer counts is learned, too (worth.h).
-// Where the level of information tells a job's limit, it ends the job.
+// Survival model of run times, learned online from the bins that jobs pass and end in. Running jobs
+// count up to where they are (Kaplan and Meier, "Nonparametric Estimation from Incomplete
+// Observations", JASA 1958). Recent observations count more, since habits drift.
+// Each layer is the prior of the next: all jobs; the job's size class; the latest of these; its
+// limit; its user and size; its name; its siblings. Siblings are jobs of the same user and size
+// submitted about the same time: their log run times correlate 0.8 to 0.96 within a minute in
+// recorded traces. Prior strengths are learned (worth.h). If the level of information shows a job's
+// limit, the limit ends the job.
 // Dims: U users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
 
@@ -35,7 +34,7 @@ class Survival {
            Carver::bytes<int32_t>(1);
   }
 
-  // Requires: the same place in the memory every time, zero at first.
+  // Requires: the same address at every decision, zeroed before the first.
   template <class View>
   Survival(const View& view, Carver& carver)
       : num_users_(view.num_users()),
@@ -48,7 +47,7 @@ class Survival {
         passings_(view, carver),
         ready_(carver.take<int32_t>(1)) {}
 
-  // Learns from what happened since the last decision. To be called at every decision.
+  // Learns from what happened since the last decision. Must be called at every decision.
   template <class View>
   void follow(const View& view) {
     if (*ready_ == 0) {
@@ -63,15 +62,15 @@ class Survival {
     *ready_ = 1;
   }
 
-  // Who began, passed a bin or ended since the last decision: what is expected of those submitted
-  // about when it was, of its user and size, may have changed.
+  // A job started, passed a bin or ended since the last decision. Predictions may have changed for
+  // jobs of its user and size submitted about the same time.
   struct News {
     int64_t submit_us;
     int32_t user, gpus;
   };
   const std::vector<News>& news() const { return news_; }
 
-  // Does what happened to somebody matter to this job's siblings' part?
+  // Returns whether the event affects the siblings' layer of this job.
   template <class View>
   static bool near(const View& view, int32_t slot, const News& news) {
     const int64_t apart_us = view.submit_us(slot) - news.submit_us;
@@ -79,28 +78,28 @@ class Survival {
            -apart_us <= kFarUs;
   }
 
-  // The attained time at which its limit ends a job; kUnlimitedUs where none is told, or it is
-  // passed.
+  // Returns the attained time at which the job's limit ends it; kUnlimitedUs if it is hidden, unset
+  // or passed.
   template <class View>
   static int64_t until_us(const View& view, int32_t slot) {
     const int64_t limit_us = told_limit_us(view, slot);
     return limit_us > view.attained_us(slot) ? limit_us : kUnlimitedUs;
   }
 
-  // (B) chances to end in each bin, by the job's size alone.
+  // Returns (B) hazards by the job's size class alone.
   template <class View>
   const float* size_hazards(const View& view, int32_t slot) const {
     return by_size_ + job_size(view.gpus(slot)) * TimeBins::kBins;
   }
 
-  // Where in a bin jobs of its size end.
+  // Returns where within a bin jobs of its size class end.
   template <class View>
   const EndPlaces& places(const View& view, int32_t slot) const {
     return places_[job_size(view.gpus(slot))];
   }
 
-  // Writes the chance to end in each bin (B) from the one on in which the job is now, were there no
-  // limit; those before it are not written. Requires: the slot is live.
+  // Writes the job's hazards (B), ignoring its limit, from the bin that it has reached; earlier
+  // entries are left unwritten. Requires: the slot is live.
   template <class View>
   void hazards(const View& view, int32_t slot, float* out) const {
     const int32_t from = TimeBins::of_us(view.attained_us(slot));
@@ -111,7 +110,7 @@ class Survival {
     });
     float exposed[TimeBins::kBins + 1] = {}, ended[TimeBins::kBins] = {};
     for_siblings(view, slot, [&](float weight, int32_t bin, bool ends) {
-      if (bin < from) return;  // it says nothing of who has come further
+      if (bin < from) return;  // it ended earlier: not exposed to these bins
       exposed[from] += weight;
       if (ends) ended[bin] += weight;
       exposed[ends ? bin + 1 : bin] -= weight;
@@ -123,15 +122,15 @@ class Survival {
  private:
   enum Layer : int32_t { kAll, kSizes, kRecent, kLimits, kUsers, kNames, kSiblings, kLayers };
 
-  static constexpr float kFirstChance = 0.075F;  // of every bin, before anything was seen
-  // What an observation in a bin leaves of those before it, by layer.
+  static constexpr float kFirstChance = 0.075F;  // hazard of every bin before any observation
+  // Decay of earlier observations in a bin per observation, by layer.
   static constexpr float kKeep[kSiblings] = {1 - 1.0F / 8192, 1 - 1.0F / 2048, 1 - 1.0F / 32,
                                              1 - 1.0F / 512,  1 - 1.0F / 64,   1 - 1.0F / 32};
   static constexpr float kKeepPlaces = 1 - 1.0F / 64;
-  static constexpr float kEven = 2;  // jobs that count as having ended evenly over a bin
-  // What a layer is worth is learned by age: who has run for days has few like it.
+  static constexpr float kEven = 2;  // pseudo-observations of ends spread evenly over a bin
+  // Prior strengths are learned by age: few jobs resemble one that has run for days.
   static constexpr int32_t kAge = 3 * TimeBins::kPerOctave, kAges = TimeBins::kBins / kAge;
-  // At the distance kApartUs a sibling counts half; beyond kFarUs, less than 1/50, not at all.
+  // A sibling at distance kApartUs counts half; beyond kFarUs (less than 1/50) it is ignored.
   static constexpr int64_t kApartUs = 120'000'000, kFarUs = 7 * kApartUs;
 
   template <class View>
@@ -140,7 +139,7 @@ class Survival {
            view.num_names();
   }
 
-  // Calls does(layer, row) for the rows that tell of a job, from the widest to the narrowest.
+  // Calls does(layer, row) for the rows that apply to a job, from the widest to the narrowest.
   template <class View, class Does>
   void for_rows(const View& view, int32_t slot, const Does& does) const {
     const int32_t size = job_size(view.gpus(slot)), user = view.user(slot), name = view.name(slot);
@@ -164,8 +163,8 @@ class Survival {
     return siblings_[user >= 0 ? kJobSizes + user : job_size(view.gpus(slot))];
   }
 
-  // Calls does(weight, bin, ends) for the siblings of a job: the bin in which each is, or was last,
-  // and whether it ended in it.
+  // Calls does(weight, bin, ends) for the job's siblings: the bin which each has reached, and
+  // whether it ended there.
   template <class View, class Does>
   void for_siblings(const View& view, int32_t slot, const Does& does) const {
     const int64_t submit_us = view.submit_us(slot);
@@ -178,8 +177,8 @@ class Survival {
     });
   }
 
-  // Takes a layer into the hazards `out` (B) from a bin on. Its worth changes with the age alone:
-  // the loop within one is left to the compiler's vectors.
+  // Blends a layer into the hazards `out` (B) from a bin on. The prior strength is constant within
+  // an age, so that the inner loop vectorises.
   void blend(Layer layer, const float* exposed, const float* ended, int32_t from,
              float* out) const {
     for (int32_t age = from / kAge; age < kAges; ++age) {
@@ -192,7 +191,7 @@ class Survival {
 
   float worth(Layer layer, int32_t b) const { return worths_[layer * kAges + b / kAge].jobs; }
 
-  // What each worth of each layer would have foretold of what was seen.
+  // Updates the prior strengths: how well would each choice have predicted the events?
   template <class View>
   void judge(const View& view) {
     if (passings_.passings().empty()) return;
@@ -217,7 +216,7 @@ class Survival {
     for (int32_t i = 0; i < kLayers * kAges; ++i) news[i].learn(worths_[i]);
   }
 
-  // First all that was there counts for less, then what is new is added: in no order.
+  // Decays all affected rows before adding any event, so that the order of events does not matter.
   template <class View>
   void learn(const View& view) {
     for (const Passing& p : passings_.passings()) {
@@ -233,7 +232,7 @@ class Survival {
     }
   }
 
-  // Takes in siblings that began, and those that ended.
+  // Records siblings that started and those that ended.
   template <class View>
   void meet(const View& view) {
     for (const Passings::Moved& m : passings_.moved()) {
@@ -258,12 +257,12 @@ class Survival {
   }
 
   int32_t num_users_;
-  HazardRow* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, their last, limits, users' sizes, names
-  Worth* worths_;    // (L, E)
-  float* by_size_;   // (G, B)  hazards that a job's size lets expect
-  EndPlaces* ended_in_;  // (G)     how many ended where
-  EndPlaces* places_;    // (G)     the shares that follow
-  Siblings* siblings_;   // (G + U) by user, or by size where the trace names none
+  HazardRow* rows_;      // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
+  Worth* worths_;        // (L, E)
+  float* by_size_;       // (G, B)  hazards by size class
+  EndPlaces* ended_in_;  // (G)     numbers of ends by cell
+  EndPlaces* places_;    // (G)     shares computed from these
+  Siblings* siblings_;   // (G + U) by user, or by size class where the trace has no users
   Passings passings_;
   int32_t* ready_;          // (1)
   std::vector<News> news_;  // of this decision

@@ -1,9 +1,8 @@
-// How long a job will still run, by the predictor that knows sizes, users and siblings
-// (env/predict/survival.h), as a source of indices: between Gittins' index and the mean time left;
-// the mean alone where nobody is stopped, since Gittins' index counts on stopping those that turn
-// out to be long. (On one machine the shortest expected time first then is best: Rothkopf 1966.)
-// `kMost`: the level of information; `Base`: the settings that it adds to; `SeenView`: how the
-// times of a view are taken, made from one.
+// Index of the time a job will still run, predicted by env/predict/survival.h: a geometric mean of
+// the Gittins index and the mean time left.
+// Where jobs may not be preempted it is the mean alone: the Gittins index assumes that jobs which
+// prove long are stopped. On one machine, shortest expected time first is optimal (Rothkopf 1966).
+// `kMost`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for times.
 #pragma once
 
 #include "env/base/log2.h"
@@ -46,14 +45,14 @@ struct SurvivalIndex {
 
   struct Known {
     int64_t at_us, attained_us;
-    double seconds;  // 0: nothing is known
+    double seconds;  // 0: unknown
   };
-  static constexpr int64_t kMoved = 14;  // by one part in so many
+  static constexpr int64_t kMoved = 14;  // recompute if attained time grew by more than 1/kMoved
   static constexpr int32_t kNobody = -1;
 
   class Now {
    public:
-    // Takes in what has happened since the last decision.
+    // Updates the predictor with what has happened since the last decision.
     template <class View>
     Now(const SurvivalIndex& source, const View& view, Carver& carver)
         : Now(kAgain, source, view, carver) {
@@ -66,7 +65,7 @@ struct SurvivalIndex {
       }
     }
 
-    // Looks at it again, at a moment that was taken in.
+    // Attaches to a decision for which the predictor is already updated.
     struct Again {};
     static constexpr Again kAgain{};
     template <class View>

@@ -1,7 +1,6 @@
-// How long will this job still run, judged by what its user's finished jobs took? Online, from what
-// was observed alone. Log run times of a user are taken as normal around a mean that is shrunk
-// towards that of all users; the expected remaining time of a job that has run for a while is then
-// the mean residual life of a log-normal.
+// Remaining run time of a job, predicted online from its user's finished jobs. A user's log run
+// times are taken as normal, around a mean shrunk towards that of all users. The expected remaining
+// time is then the mean residual life of a log-normal (run_times.h).
 // Times in log2 seconds. Dims: U users.
 #pragma once
 
@@ -18,30 +17,30 @@ YARD_HD inline float log2_seconds(int64_t us) {
   return us <= 1'000'000 ? 0 : log2_coarse(static_cast<double>(us) * 1e-6);
 }
 
-// What is remembered of one user, and in row 0 of all of them.
+// Statistics of one user; row 0 is for all users.
 struct UserRecord {
-  float jobs;       // finished so far
-  float mean_log2;  // of their run times
-  // The batch that a job of hers finished last: jobs submitted within minutes of each other, which
-  // resemble one another more than her other jobs (in ITP's logs their log run times correlate .8).
+  float jobs;       // finished so far, at most kMostJobs
+  float mean_log2;  // mean of their run times
+  // The batch of the user's job that finished last. A batch is jobs submitted within minutes of
+  // each other; in ITP's logs their log run times correlate 0.8.
   float batch_jobs;
   float batch_mean_log2;
-  int64_t batch_submit_us;  // when its member that finished last was submitted
-  // The batch of hers that was submitted last of those that have run: jobs that have not finished
-  // yet say that the batch is at least so long. Made anew at every decision.
-  int32_t alive_weight;    // in 2^-12, so that sums are exact whatever order the jobs come in
-  int64_t alive_sum_log2;  // in 2^-12
+  int64_t batch_submit_us;  // of the member that finished last
+  // The user's latest submitted batch with unfinished jobs that have run: lower bounds of its run
+  // time. Recomputed at every decision.
+  int32_t alive_weight;    // in units of 2^-12, so that sums do not depend on the order of jobs
+  int64_t alive_sum_log2;  // in units of 2^-12
   int64_t alive_submit_us;
-  // The decision point that the lines above are of, and her median then, her siblings aside.
+  // The decision to which the fields above belong, and the user's median then, without siblings.
   int32_t asked_at;
   float median_log2;
-  float unknown;  // how much all users' jobs count in it, 0 to 1
+  float unknown;  // weight of all users' jobs in the median, 0 to 1
 };
 
-// Columns over a policy's memory, which must be zero at first.
+// View of a policy's memory, which must be zeroed at first.
 class UserHistory {
  public:
-  static constexpr int32_t kNobody = -1;  // where the trace names no user
+  static constexpr int32_t kNobody = -1;  // the trace gives no user
 
   YARD_HD static size_t bytes(int32_t num_users) {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
@@ -66,7 +65,7 @@ class UserHistory {
     }
   }
 
-  // A job of `user` finished after so long.
+  // Records that a job of `user` finished after a run time of `log2_run`.
   YARD_HD void observe(int32_t user, int64_t submit_us, float log2_run) {
     UserRecord& all = records_[0];
     add(all, log2_run);
@@ -80,13 +79,14 @@ class UserHistory {
     own.batch_submit_us = submit_us;
   }
 
-  // What follows is worked out anew at every decision point, for the users of the jobs that matter
-  // in it: first ask() for each of them, then take_in_alive(), then expect().
+  // The rest is recomputed at every decision, for the users of the relevant jobs: first ask() for
+  // each of them, then take_in_alive(), then expect().
 
-  // `point`: a number that no earlier decision point had, not 0. `shrink`: how many jobs of all
-  // users the prior is worth.
+  // `point`: a non-zero number that no earlier decision had. `shrink`: number of jobs that the
+  // prior from all users counts for.
   YARD_HD void ask(int32_t user, int32_t point, float shrink) {
-    UserRecord& own = records_[user + 1];  // row 0 stands for nobody: it has no siblings
+    UserRecord& own = records_[user + 1];  // row 0 serves jobs without a user, which have no
+                                           // siblings
     asked_ |= uint64_t{1} << (user & 63);
     own.asked_at = point;
     own.alive_weight = 0;
@@ -96,11 +96,11 @@ class UserHistory {
     own.median_log2 = log2_median(user, shrink);
   }
 
-  // Looks at the unfinished jobs that have run: each stands for an observation of its expected
-  // total run time, with the weight of the probability that it would have finished by now (0 for
-  // one that has hardly begun): a censored observation. `ran` calls its argument with the slot of
-  // every job that has run; jobs of users that nobody asked for are passed over. `scratch`: room
-  // for as many slots. `View`: env/sim/view.h.
+  // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
+  // total run time, weighted by the probability that it would have finished by now (0 for a job
+  // that has barely run).
+  // `ran` calls its argument with the slot of every job that has run; jobs of users without ask()
+  // are skipped. `scratch`: room for that number of slots. `View`: env/sim/view.h.
   template <class View, class Ran>
   YARD_HD void take_in_alive(const View& view, const ResidualLife& life, int32_t point,
                              int32_t* scratch, const Ran& ran) {
@@ -139,17 +139,17 @@ class UserHistory {
 
   struct Expectation {
     float log2_median;    // seconds
-    float siblings;       // how many observations they are
-    float batch_unknown;  // how much the user's other jobs count beside them, 0 to 1
-    float user_unknown;   // how much all users' jobs count beside hers, 0 to 1
+    float siblings;       // number of observations
+    float batch_unknown;  // weight of the user's other jobs, 0 to 1
+    float user_unknown;   // weight of all users' jobs in the user's median, 0 to 1
   };
 
-  // Returns what to expect of a job submitted then: its siblings count too, finished and alive
-  // ones, and what the user does otherwise is worth `sibling_prior` of them. Requires: ask() for
-  // the user at this decision point.
+  // Returns the prediction for a job submitted at `submit_us`, from its siblings, finished or not.
+  // The user's other jobs count for `sibling_prior` siblings. Requires: ask() for the user at this
+  // decision.
   YARD_HD Expectation expect(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
-    // Products instead of branches: whose siblings count is anyone's guess.
+    // Products instead of branches: whether siblings count is unpredictable.
     const float finished = own.batch_jobs * as_float(together(submit_us, own.batch_submit_us));
     const float beside = as_float(together(submit_us, own.alive_submit_us));
     const float sum =
@@ -160,7 +160,7 @@ class UserHistory {
     return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
   }
 
-  // Was a job submitted then submitted together with the batch of the record?
+  // Returns whether a job submitted at `submit_us` belongs to the record's batch.
   YARD_HD static bool in_batch(const UserRecord& own, int64_t submit_us) {
     return own.batch_jobs > 0 && together(submit_us, own.batch_submit_us);
   }
@@ -168,7 +168,7 @@ class UserHistory {
   // Requires: not kNobody.
   YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
-  // Returns the median of a job that has not run, in log2 seconds, her siblings aside.
+  // Returns the median in log2 seconds of a job that has not run, without siblings.
   YARD_HD float log2_median(int32_t user, float shrink) const {
     const float prior = log2_prior();
     if (user == kNobody) return prior;
@@ -180,7 +180,7 @@ class UserHistory {
  private:
   static constexpr float kWhole = 4096;
   static constexpr float kPrior = 11.8F;  // an hour, before anything has finished
-  // Old jobs fade: a user's habits drift, so a record weighs at most this many jobs.
+  // A user's habits drift, so a record counts for at most this number of jobs.
   static constexpr float kMostJobs = 32;
   static constexpr uint64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
 
@@ -201,7 +201,7 @@ class UserHistory {
   }
 
   UserRecord* records_;  // (1 + U)
-  // By user modulo 64: a 0 says that nobody asked for her, without a look at her record.
+  // Bit (user modulo 64) is 0: no such user was asked for, so the record need not be read.
   uint64_t asked_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// How much does what was seen of a few jobs count beside what is known of many? As many jobs as
-// would have foretold best what happened next: Bayes' rule over a few choices, whose losses fade so
-// that the answer may change. Whatever happens is foretold before it is learned from.
+// Prior strength of a layer of the survival model, learned online. Bayes' rule weighs a few choices
+// by how well each predicted past outcomes, before these were learned from. Losses decay, so the
+// answer can change.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace yard {
 
 struct Worth {
   static constexpr int32_t kChoices = 8;
-  static constexpr float kKeep = 1 - 1.0F / 4096;  // what an observation leaves of the losses
+  static constexpr float kKeep = 1 - 1.0F / 4096;  // decay of the losses per observation
 
   float loss[kChoices] = {};  // bits lost by each choice
-  float jobs = 32;            // the answer, as long as nothing is known the middle of all choices
+  float jobs = 32;            // the answer; initially the middle choice
 
-  // A quarter of a job, 1, 4, and so on up to 4096.
+  // Candidate strengths: 0.25, 1, 4, ... 4096 observations.
   static float choice(int32_t i) { return static_cast<float>(1 << (2 * i)) * 0.25F; }
 
-  // The geometric mean of the choices, each weighted by the chance that it gave to what was seen.
+  // Sets `jobs` to the geometric mean of the choices, weighted by their likelihoods.
   void settle() {
     float least = loss[0];
     for (const float x : loss) least = x < least ? x : least;
@@ -34,21 +34,21 @@ struct Worth {
   }
 };
 
-// The chance to end of whom `exposed` jobs of the layer were exposed to, of which `ended` did,
-// where the layer before it says `prior`, which counts for `worth` jobs.
+// Posterior hazard of a layer: `ended` of `exposed` jobs ended in this bin; `prior` is the parent
+// layer's hazard, weighted as `worth` pseudo-observations.
 inline float blended(float exposed, float ended, float worth, float prior) {
   return (ended + worth * prior) / (exposed + worth);
 }
 
-// What one decision adds to the losses, in whole parts of a bit: sums that do not depend on the
-// order of what is seen.
+// Losses added by one decision, in fixed point: integer sums do not depend on the order of
+// observations.
 struct WorthNews {
   int64_t loss[Worth::kChoices] = {};
   int64_t observations = 0;
 
-  // Takes in that a job ended or did not, which the layer foretold so.
+  // Scores every choice on one outcome: whether a job exposed to the bin ended in it.
   void add(float exposed, float ended, float prior, bool it_ended) {
-    if (exposed == 0) return;  // all choices say the same
+    if (exposed == 0) return;  // every choice predicts the prior
     ++observations;
     for (int32_t i = 0; i < Worth::kChoices; ++i) {
       const float chance = blended(exposed, ended, Worth::choice(i), prior);

@@ -1,10 +1,9 @@
-// The rules of AccaSim (Galleguillos et al., 2018) with its FIFO dispatcher and First-Fit, over
-// nodes of one core: events in whole seconds, strict head of line, no costs. Every GPU here is such
-// a node, however many a node of the cluster has: First-Fit fills them in order, and a job may lie
-// on any.
+// Rule set of AccaSim (Galleguillos et al., 2018) with its FIFO dispatcher and First-Fit: events in
+// whole seconds, a blocked head of the queue blocks all others, no costs. Each GPU counts as one
+// of AccaSim's nodes with one core. First-Fit fills them in order, across the cluster's nodes.
 //
-// Where this differs from the original: it knows no memory, and of cores and processors only that a
-// job asks for as many (in the original's nodes of several cores a job asks for whole nodes).
+// Differs from the original: memory is not modelled, and a job requests only a number of cores.
+// (With nodes of several cores, jobs of the original request whole nodes.)
 #include "env/sim/line.h"
 
 namespace yard {

@@ -8,9 +8,10 @@
 namespace yard {
 namespace {
 
-// In a state the points of a curve lie on whole microseconds of work.
+// States round the points of a curve to whole microseconds of work.
 constexpr double kRounding = 1e-9;
 
+// Returns the job's progress at its end: 0 at the curve's first value, 1 at `enough` or beyond.
 double way_behind(const Job& job, const JobOutcome& what) {
   const double first = job.curve.front().value;
   if (first == job.enough) return 1;

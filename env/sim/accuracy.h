@@ -1,5 +1,5 @@
-// Whether jobs reached the measure with which their users are content, and how near the others
-// came: what MLFS (Wang, Liu and Shen, CoNEXT 2020, eq. 1) counts beside times and deadlines.
+// Summarises how many jobs reached the training metric that their users require, and how close the
+// others came. Source: MLFS (Wang, Liu and Shen, CoNEXT 2020, eq. 1).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 namespace yard {
 
 struct AccuracySummary {
-  int64_t jobs = 0;         // scored, with a curve and `enough`, that ended
-  int64_t reached = 0;      // of these, those that ended with their `enough` reached
-  int64_t due = 0;          // of these, those with a deadline
-  int64_t due_reached = 0;  // of those, who ended by it with their `enough` reached
-  // Mean over `jobs` of the way from the first measure to `enough` that lay behind them at their
-  // end, as a share; more than all of it counts as all of it.
+  int64_t jobs = 0;         // scored jobs which ended and have a curve and `enough`
+  int64_t reached = 0;      // jobs with the metric at `enough` when they ended
+  int64_t due = 0;          // jobs with a deadline
+  int64_t due_reached = 0;  // jobs which reached `enough` and ended by their deadline
+  // Mean over `jobs` of the progress at their end: 0 at the curve's first value, 1 at `enough` or
+  // beyond.
   double mean = 0;
 };
 
-// Empty where there is no such job. Requires: settle_curves().
+// Returns the summary, or nothing where no job counts. Requires: settle_curves() was called.
 std::optional<AccuracySummary> accuracy_of(const Trace& trace, const Outcome& outcome);
 
 }  // namespace yard

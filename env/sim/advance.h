@@ -1,5 +1,5 @@
-// The rules of time: a world begins, the clock jumps to the next event. advance() alone
-// reads the truth.
+// Event loop of the simulation: reset() begins a world, advance() moves the clock to the next event
+// and applies all events due then. Only this file reads `Truth`.
 #pragma once
 
 #include "env/sim/agenda.h"
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Makes the state that waits for the first of the jobs [first, end). Requires: state_bytes() bytes
-// behind `s`, at least as many slots as jobs that can be live at once.
+// Initialises an empty state which waits for the first of jobs [first, end). Requires: `s` has
+// state_bytes() bytes, and at least as many slots as jobs which can be live at once.
 YARD_HD inline void reset(const Fixed& f, ClusterState& s, const StateSizes& z, Agenda& agenda,
                           int32_t first, int32_t end) {
   make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
@@ -20,8 +20,8 @@ YARD_HD inline void reset(const Fixed& f, ClusterState& s, const StateSizes& z, 
 
 namespace detail {
 
-// Puts the next event of every slot that start(), preempt() or a change of rate touched on the
-// agenda.
+// Reschedules the next event of each dirty slot. start(), preempt() and changes of rate mark slots
+// dirty.
 YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& agenda) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_dirty; ++i) {
@@ -33,7 +33,7 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
         const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
         auto whole = static_cast<int64_t>(wall);
         if (static_cast<double>(whole) < wall)
-          ++whole;  // an end never comes before its work is done
+          ++whole;  // round up: a job never ends before its work is done
         agenda.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
         break;
       }
@@ -48,7 +48,7 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
   h.num_dirty = 0;
 }
 
-// Requires: it has left its GPUs.
+// Marks a job as done and unblocks its dependents. Requires: the job holds no GPUs.
 YARD_HD inline void conclude(const Fixed& f, ClusterState& s, int32_t slot) {
   s.phase[slot] = Phase::kDone;
   --s.head->live;
@@ -62,7 +62,7 @@ YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
   conclude(f, s, slot);
 }
 
-// One slot's phase ends. A job that begins to run gets its own end on the agenda.
+// Ends the phase of one slot. Marks a job which begins to run as dirty, to schedule its end.
 YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
   switch (s.phase[slot]) {
     case Phase::kRunning:
@@ -74,7 +74,7 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
       begin_run(f, s, slot);
       mark_dirty(s, slot);
       break;
-    default:  // kStopping: ended by a policy; or saved, waits again
+    default:  // kStopping: either ended by a policy, or saved and requeued
       if (s.ended[slot]) {
         conclude(f, s, slot);
         break;
@@ -86,9 +86,9 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// The first job in order of submission, behind job `last`, that holds any of these GPUs or, where
-// they are all of a node's, anything of it; kNone where there is none. (The list of holders
-// remembers history, so its order must not decide anything.)
+// Returns the slot of the first job after `last`, in order of submission, which the fault hits;
+// kNone if none. A fault of a whole node hits every job with a part there, others only jobs on its
+// GPUs. The order of `held_list` depends on history, so it must not decide anything.
 YARD_HD inline int32_t holder_of(const Fixed& f, const ClusterState& s, const Fault& fault,
                                  int32_t last) {
   const bool whole = is_whole_node(f, fault.node, fault.mask);
@@ -118,12 +118,12 @@ YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) 
     } else if (s.phase[slot] != Phase::kRunning || f.save_us(job) <= fault.notice_us) {
       preempt(f, s, slot);
       mark_changed(s, slot);
-    }  // who cannot save in time works on until the GPUs are gone
+    }  // a job which cannot save in time runs until the GPUs are gone
     slot = holder_of(f, s, fault, job);
   }
 }
 
-// The first fault that this world sees: those before it began never happened to it.
+// Finds the first fault at or after the present time. Earlier faults are ignored.
 YARD_HD inline void find_faults(const Truth& truth, ClusterState& s) {
   int32_t low = 0, high = truth.num_faults;
   while (low < high) {
@@ -139,7 +139,7 @@ YARD_HD inline void find_faults(const Truth& truth, ClusterState& s) {
 
 }  // namespace detail
 
-// Forgets the last step's news; slots of jobs that finished in it are free from now on.
+// Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
 YARD_HD inline void clear_changed(ClusterState& s) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
@@ -150,7 +150,7 @@ YARD_HD inline void clear_changed(ClusterState& s) {
   h.num_changed = 0;
 }
 
-// Returns when the next event is due, kNever if nothing will ever happen by itself.
+// Returns the time of the next event; kNever if none will occur without a policy's action.
 YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, ClusterState& s,
                                      Agenda& agenda) {
   if (f.rated) refresh_rates(f, s);
@@ -162,17 +162,17 @@ YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, Cluster
   if (s.head->timer_us < at_us) at_us = s.head->timer_us;
   if (f.faults) {
     if (s.head->next_fault == kNone) detail::find_faults(truth, s);
-    // Once nobody is left, what still happens to GPUs concerns nobody.
+    // Faults after the last job's end are ignored.
     const bool over = s.head->live == 0 && s.head->arrived == s.head->end_job;
     if (!over && s.head->next_fault < truth.num_faults &&
         truth.faults[s.head->next_fault].at_us < at_us) {
       at_us = truth.faults[s.head->next_fault].at_us;
     }
   }
-  return at_us < s.head->now_us ? s.head->now_us : at_us;  // a wait that is over counts as now
+  return at_us < s.head->now_us ? s.head->now_us : at_us;  // an overdue event happens immediately
 }
 
-// Moves the clock to `to_us` and the integrals with it. Requires: no event lies before `to_us`.
+// Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
 YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
   Head& h = *s.head;
   const WideUs dt_us = to_us - h.now_us;
@@ -182,9 +182,8 @@ YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
   h.now_us = to_us;
 }
 
-// Jumps to the next event and lets all happen that is due then: ends first (in order of their
-// jobs), then what befalls GPUs, then arrivals. Returns false, changing nothing, when nothing will
-// ever happen again.
+// Moves the clock to the next event and applies all that is due then: ends of phases first (in
+// order of jobs), then faults, then arrivals. Returns false if no event is left; the clock stays.
 YARD_HD inline bool advance(const Fixed& f, const Truth& truth, ClusterState& s, Agenda& agenda) {
   clear_changed(s);
   const int64_t at_us = next_event_us(f, truth, s, agenda);

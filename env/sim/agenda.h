@@ -1,6 +1,5 @@
-// When each active job's next event comes: an indexed 4-ary heap over slots. Derived from state and
-// truth (a copied state gets a fresh one by marking its slots dirty), and never shown to a policy:
-// it knows the future.
+// Event queue: an indexed 4-ary heap of each active slot's next event. It is derived from state and
+// truth: marking all slots of a copied state dirty rebuilds it. Policies never see it.
 // Dims: S slots.
 #pragma once
 
@@ -12,28 +11,29 @@
 namespace yard {
 
 struct Agenda {
-  // Times beside the slots: the four children of an entry are compared within one cache line.
+  // Holds the time and the slot together, so that an entry's four children share a cache line.
   struct Entry {
     int64_t time_us;
-    int32_t job;  // equal times go by job, whatever the slots
+    int32_t job;  // breaks ties of time, so that slot numbers do not matter
     int32_t slot;
     YARD_HD bool before(const Entry& other) const {
       return time_us != other.time_us ? time_us < other.time_us : job < other.job;
     }
   };
 
-  // The first entry stands alone, so that four children share a line of an aligned block.
+  // Offset of the heap: the root comes last in its cache line, and each group of four children
+  // fills one line if the block is aligned to 64 bytes.
   static constexpr size_t kLine = 64, kHeap = kLine - sizeof(Entry);
 
   int32_t* size = nullptr;  // (1)
   Entry* heap = nullptr;    // (S)
-  int32_t* pos = nullptr;   // (S)  by slot, kNone when not in the heap
+  int32_t* pos = nullptr;   // (S)  position by slot, kNone if not in the heap
 
   YARD_HD static size_t bytes(int32_t slots) {
     return kHeap + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t));
   }
 
-  // Requires: `block` holds bytes(slots) bytes, aligned to 8.
+  // Returns an agenda stored in `block`. Requires: `block` has bytes(slots) bytes, aligned to 8.
   YARD_HD static Agenda at(std::byte* block, int32_t slots) {
     Agenda a;
     a.size = reinterpret_cast<int32_t*>(block);
@@ -48,13 +48,15 @@ struct Agenda {
   }
 
   YARD_HD int64_t next_us() const { return *size == 0 ? kNever : heap[0].time_us; }
-  YARD_HD int32_t top() const { return heap[0].slot; }
+  YARD_HD int32_t top() const { return heap[0].slot; }  // Requires: the heap is not empty.
 
+  // Sets the slot's next event, replacing an earlier one.
   YARD_HD void put(int32_t slot, int32_t job, int64_t at_us) {
     const int32_t i = pos[slot] == kNone ? (*size)++ : pos[slot];
     settle(i, {at_us, job, slot});
   }
 
+  // Removes the slot's event. Does nothing if it has none.
   YARD_HD void remove(int32_t slot) {
     const int32_t hole = pos[slot];
     if (hole == kNone) return;
@@ -69,7 +71,7 @@ struct Agenda {
     pos[entry.slot] = i;
   }
 
-  // Puts `entry` where it belongs, starting from the hole at `i`.
+  // Sifts `entry` up or down from the hole at `i` to its position.
   YARD_HD void settle(int32_t i, const Entry& entry) {
     while (i > 0 && entry.before(heap[(i - 1) / 4])) {
       place(heap[(i - 1) / 4], i);

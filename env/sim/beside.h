@@ -1,6 +1,6 @@
-// What jobs on one node take from one another though none shares a GPU, where the cluster says that
-// they do (`slowdowns` of its file). Both are forms, held to no measurement (docs/speed.md). Counts
-// and sums of whole numbers: they do not hang on the order of the list of holders.
+// Co-location slowdowns between jobs on one node which share no GPU, for clusters with `slowdowns`
+// in their file. Both forms are assumptions without measurements (docs/speed.md). Sums are
+// integers, so that they do not depend on the order of `held_list`.
 #pragma once
 
 #include "env/sim/exchange.h"
@@ -10,30 +10,30 @@
 
 namespace yard {
 
-// A job spread over more nodes than it needs sends its exchange over wires that every job spread
-// over several nodes uses. With k such jobs on the worst of its nodes, itself among them, its
-// exchange takes k times as long:
-//   time = T (1 + (1 / u - 1) k)     T together, T / u spread and alone
+// Returns the factor on the isolated throughput of a job which spans more nodes than it needs: its
+// exchange shares network links with all jobs that span several nodes. With k of these jobs on its
+// worst node, itself included, the exchange takes k times as long:
+//   time = T (1 + (1 / u - 1) k)     T: time consolidated, T / u: time spread and isolated
 YARD_HD inline double spread_factor(double together, double spread, int32_t k) {
   if (!(spread > 0) || spread >= together) return 1;
   const double longer = together / spread;
   return longer / (1 + (longer - 1) * k);
 }
 
-// GPUs of a node that another job holds slow a job down by what the two were measured to lose on
-// one GPU, p of the speed being left: time = T (1 + w sum (GPUs of the other / node's) (1 / p -
-// 1)). In billionths. A pair that did not fit on one GPU, or that nobody measured, tells nothing:
-// 0.
+// Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs)
+// (1 / p - 1)), in billionths. w: `weight`; p: `pair_rate`, the share of throughput left when the
+// two jobs share one GPU. Returns 0 for pairs which were not measured or did not fit on one GPU.
 YARD_HD inline int64_t burden(double weight, int32_t gpus, int32_t node_gpus, double pair_rate) {
   if (!(pair_rate > 0) || pair_rate >= 1) return 0;
   return static_cast<int64_t>(1e9 * weight * gpus / node_gpus * (1 / pair_rate - 1));
 }
 
+// Returns the factor on throughput for a sum of burden() terms.
 YARD_HD inline double burden_factor(int64_t burden) {
   return 1 / (1 + static_cast<double>(burden) * 1e-9);
 }
 
-// GPUs of a running job on a node; each share counts as one.
+// Returns the number of GPUs which a running job has on a node. Each GPU share counts as one.
 YARD_HD inline int32_t gpus_there(const ClusterState& s, int32_t slot, int32_t node) {
   int32_t n = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -42,7 +42,7 @@ YARD_HD inline int32_t gpus_there(const ClusterState& s, int32_t slot, int32_t n
   return n;
 }
 
-// How many other running jobs over several nodes have GPUs on this one.
+// Returns the number of other running jobs which span several nodes and have GPUs on this one.
 YARD_HD inline int32_t spread_jobs_there(const ClusterState& s, int32_t slot, int32_t node) {
   int32_t n = 0;
   for (int32_t i = 0; i < s.head->held; ++i) {
@@ -53,7 +53,7 @@ YARD_HD inline int32_t spread_jobs_there(const ClusterState& s, int32_t slot, in
   return n;
 }
 
-// What other running jobs on the node are to a job of that class.
+// Returns the sum of burden() over the other running jobs on the node, for a job of that class.
 YARD_HD inline int64_t burden_there(const Fixed& f, const ClusterState& s, int32_t slot,
                                     int32_t job_class, int32_t node) {
   int64_t sum = 0;
@@ -71,13 +71,13 @@ YARD_HD inline int64_t burden_there(const Fixed& f, const ClusterState& s, int32
   return sum;
 }
 
-// The least tier of GPUs of one node, if they lie in as few islands as can be.
+// Returns the narrowest tier which `gpus` GPUs of one node can span.
 YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t gpus) {
   return gpus <= spec.node_island_gpus[node] ? Tier::kIsland : Tier::kNode;
 }
 
-// Speed of a job of a modelled class on so many GPUs, on as few nodes like this one as hold them,
-// in one rack. Requires: 1 <= gpus <= max_gpus.
+// Returns the consolidated throughput of a job of a modelled class on `gpus` GPUs: on the fewest
+// nodes of this node's type, in one rack. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_together(const Fixed& f, int32_t job_class, int32_t node, int32_t gpus,
                                      Pattern by = Pattern::kNone) {
   const int32_t nodes = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
@@ -85,7 +85,8 @@ YARD_HD inline double speed_together(const Fixed& f, int32_t job_class, int32_t 
   return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes, 0, by);
 }
 
-// What both leave of a running job's speed. Requires: Fixed::rated, and its class is modelled.
+// Returns the factor on a running job's throughput which both slowdowns leave. Requires:
+// Fixed::rated, and the job's class is modelled.
 YARD_HD inline double left_beside(const Fixed& f, const ClusterState& s, int32_t slot,
                                   int32_t slowest_type, int32_t gpus) {
   const int32_t job_class = f.jobs.speed_class[s.job[slot]];

@@ -1,20 +1,20 @@
-// The rules of Blox's simulator (Agarwal et al., EuroSys 2024) with its Fifo: the world is looked
-// at once a round. Then running jobs gain a whole round and end if that was enough, jobs submitted
-// by now join the line, and its head starts as long as it finds GPUs. No costs.
+// Rule set of Blox's simulator (Agarwal et al., EuroSys 2024) with its Fifo. In each round, running
+// jobs gain a whole round of work and end if it suffices. Jobs submitted by then join the queue,
+// and its head starts as long as it gets a placement. No costs.
 //
-// Kept from the original, since results hang on it: a placement walks the nodes in order and takes
-// as much from each as the job asks for IN ALL, as far as it is there. If that adds up to the exact
-// number, the job starts; if it goes beyond, it waits, free GPUs or not. A job that no state of the
-// cluster hits exactly (12 GPUs on nodes of 8) holds up the line for ever; the original never
-// returns, here it is an error.
+// Kept from the original, since results depend on it: a placement visits the nodes in order and
+// takes from each the job's TOTAL demand, as far as it is free. If the sum equals the demand, the
+// job starts. If it is larger, the job waits, even with enough free GPUs. A job which never matches
+// exactly (12 GPUs on nodes of 8) blocks the queue for ever: here an error, there an endless loop.
 //
-// Where this differs from the original: there a job that waited for 1000 hours goes before others,
-// and running ones may be stopped for it; here nobody is ever stopped.
+// Differs from the original: there a job which waited for 1000 hours goes first, and running jobs
+// may be preempted for it. Here no job is preempted.
 #include "env/sim/line.h"
 
 namespace yard {
 namespace {
 
+// Succeeds only if the pieces add up exactly to the demand, as described above.
 class ExactPlacer final : public GangPlacer {
  public:
   explicit ExactPlacer(int32_t num_nodes) : num_nodes_(num_nodes) {}

@@ -1,5 +1,5 @@
-// Where a job's GPUs come from: placements as free functions that policies compose and tasks use.
-// Each writes the pieces and returns how many there are, 0 where it finds no place it accepts.
+// Placement algorithms as free functions, for policies and agents. Each writes the pieces of a
+// placement and returns their number, or 0 if it finds none.
 #pragma once
 
 #include "env/sim/free_map.h"
@@ -11,11 +11,10 @@ namespace yard {
 enum class Placement : uint8_t { kFirstFit, kBestFit, kConsolidate, kElastic };
 constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate", "elastic"};
 
-// Reads the free-count bitmaps behind a view; hands out nothing else of the state.
+// Searches the free GPUs of a view. It exposes no other part of the state.
 class Placer {
  public:
-  // `type`: the only GPU type that counts where a cluster says that a job's are all of one
-  // (one_type); kNone: any.
+  // `type` restricts the search to one GPU type, for clusters with `one_type`; kNone: any type.
   YARD_HD explicit Placer(const View& view, int32_t type = kNone)
       : spec(view.fixed_->spec),
         map_(view.fixed_->spec),
@@ -23,10 +22,10 @@ class Placer {
         s_(*view.state_),
         type_(type) {}
 
-  // Where the tasks of a job with a shape would go, group by group. first-fit: nodes in order.
-  // Otherwise: the tightest node that holds all of a group's tasks that are left, or else the one
-  // that takes most of them. Returns the number of pieces, 0 where some task finds no place; under
-  // `elastic` a group is content with as many as do, from its fewest.
+  // Places the tasks of a job with a shape, group by group. first-fit: nodes in order. Otherwise:
+  // the tightest node which holds all remaining tasks of the group, else the node which takes most
+  // of them. Returns the number of pieces, or 0 if a task cannot be placed. Under `elastic` a group
+  // may start with fewer tasks, down to its minimum.
   YARD_HD int32_t shaped(int32_t slot, Placement placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const bool first_fit = placement == Placement::kFirstFit;
@@ -49,7 +48,8 @@ class Placer {
     return n;
   }
 
-  // The first in the queue of those whose class is not `skipped` and has its GPUs free, kNone.
+  // Returns the first job in the queue whose size class is not `skipped` and needs no more GPUs
+  // than are free in total; kNone if there is none.
   template <class Skipped>
   YARD_HD int32_t first_waiting(const Skipped& skipped) const {
     int32_t first = kNone;
@@ -62,12 +62,12 @@ class Placer {
     return first;
   }
 
-  // The lowest node with at least `gpus` free; never spreads what one node can hold.
+  // Returns the lowest node with at least `gpus` free GPUs, or kNone.
   YARD_HD int32_t first_at_least(int32_t gpus) const {
     return map_.first_of(s_, gpus, spec.max_node_gpus);
   }
 
-  // Where `gpus` would come from on nodes of its type, as place_gpus() has it.
+  // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
   YARD_HD int32_t on_type(int32_t gpus, Placement placement, Piece* out) const {
     const bool first_fit = placement == Placement::kFirstFit;
     int32_t tightest = kNone, free = 0, most = 0;
@@ -84,8 +84,8 @@ class Placer {
     }
     if (free < gpus) return 0;
     int32_t n = 0, size = 0;
-    // first-fit: in node order; else the emptiest first, the last piece on the tightest that holds
-    // it.
+    // first-fit: in node order. Otherwise: the node with most free GPUs first, and the last piece
+    // on the tightest node which holds it.
     for (int32_t c = first_fit ? 0 : most; gpus > 0 && c >= 0; --c) {
       for (int32_t m = 0; gpus > 0 && m < spec.num_nodes; ++m) {
         if (spec.node_type[m] != type_ || s_.free_count[m] == 0) continue;
@@ -102,13 +102,13 @@ class Placer {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
     }
-    return (n - 1) * size >= asked ? 0 : n;  // one node fewer would do
+    return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
   }
 
-  // How many nodes have exactly so many free GPUs.
+  // Returns the number of nodes with exactly `free` free GPUs.
   YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
 
-  // Whether the one task of a job with a shape could go to this node now. Requires: it has one.
+  // Returns whether the node has room for a job with a shape. Requires: the job has one task.
   YARD_HD bool takes(int32_t slot, int32_t node) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const int32_t shape = s_.shape[slot];
@@ -117,7 +117,7 @@ class Placer {
     return ledger.suits(fixed_, shape, need) && take_tasks(fixed_, s_, ledger, need, 1) == 1;
   }
 
-  // On how few nodes could `gpus` go now? Requires: that many are free.
+  // Returns the fewest nodes whose free GPUs add up to `gpus`. Requires: that number is free.
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
     for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
@@ -129,7 +129,7 @@ class Placer {
     return n;
   }
 
-  // Free GPUs in node order, split as need be.
+  // Takes free GPUs in node order, split over any number of nodes.
   YARD_HD int32_t scatter(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     for (int32_t node = 0; gpus > 0 && node < spec.num_nodes; ++node) {
@@ -141,15 +141,14 @@ class Placer {
     return n;
   }
 
-  // Emptiest nodes first (the fewest nodes), the last piece on the tightest node that still fits,
-  // the lowest among equals.
+  // Uses the fewest nodes: those with most free GPUs first, the last piece on the tightest node
+  // which holds it. Among equal nodes it takes the lowest. Returns 0 if fewer than `gpus` are free.
   YARD_HD int32_t fewest_nodes(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     int32_t from = 0;
     for (int32_t c = spec.max_node_gpus; c > 0 && gpus > 0;) {
       if (c > gpus) {
-        // One more node suffices: the tightest that was not taken yet (all of those have <= c
-        // free).
+        // One more node suffices: the tightest unused one. Unused nodes have at most c free GPUs.
         for (int32_t t = gpus; t <= c; ++t) {
           const int32_t node = map_.first(s_, t, t == c ? from : 0);
           if (node != kNone) {
@@ -175,7 +174,7 @@ class Placer {
   const SpecColumns& spec;
 
  private:
-  // Whether a node with fewer free GPUs than `than`, not yet in out[0, n), holds the last `gpus`.
+  // Returns whether a node outside out[0, n) has at least `gpus` and fewer than `than` free GPUs.
   YARD_HD bool holds_rest(int32_t gpus, int32_t than, const Piece* out, int32_t n) const {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_ || s_.free_count[m] < gpus) continue;
@@ -186,8 +185,8 @@ class Placer {
     return false;
   }
 
-  // The next node for up to `left` tasks of group `g`. out[0, begun) are pieces of earlier groups,
-  // out[begun, n) of this one, whose nodes are full.
+  // Returns the next piece with up to `left` tasks of group `g`; no tasks if no node has room.
+  // out[0, begun) holds pieces of earlier groups, out[begun, n) those of this one on full nodes.
   YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
                            bool first_fit, const Piece* out, int32_t begun, int32_t n) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
@@ -208,7 +207,7 @@ class Placer {
       }
       const int32_t tasks = take_tasks(fixed_, s_, ledger, need, left);
       if (tasks == 0) continue;
-      // Tight: few whole GPUs left over; where they are as many, little of the shared ones.
+      // The tightest node has the fewest whole GPUs left over, then the least of the shared ones.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
         ledger.look(fixed_, s_, lowest_bit(rest));
@@ -229,8 +228,8 @@ class Placer {
   int32_t type_;
 };
 
-// The least number of nodes that hold `gpus` while the cluster is empty. Requires: it has that
-// many.
+// Returns the fewest nodes which hold `gpus` in an empty cluster. Requires: the cluster has that
+// number of GPUs.
 YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
   for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
@@ -242,12 +241,11 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
   return n;
 }
 
-// Writes where `gpus` GPUs would come from. Requires: room for spec().num_nodes pieces in `out`.
-//   first-fit    the first node that holds it whole, else free GPUs in node order: never blocked
-//                while enough GPUs are free anywhere
-//   best-fit     the tightest node that holds it whole, else the fewest nodes: never blocked either
-//   consolidate  as best-fit, but waits rather than span more nodes than an empty cluster would
-//   need
+// Writes a placement of `gpus` GPUs. Requires: `out` has room for spec().num_nodes pieces.
+//   first-fit    the first node that holds the job, else free GPUs in node order; succeeds whenever
+//                enough GPUs are free
+//   best-fit     the tightest node that holds the job, else the fewest nodes; succeeds likewise
+//   consolidate  as best-fit, but fails rather than span more nodes than in an empty cluster
 //   elastic      as best-fit; a job with a range of tasks starts with fewer rather than wait
 YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
@@ -268,7 +266,7 @@ YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t
   return n;
 }
 
-// Would place_gpus() find a place? Without writing it.
+// Returns whether place_gpus() would find a placement, without writing it.
 YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
   if (view.spec().one_type) {
@@ -280,9 +278,9 @@ YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_
   return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);
 }
 
-// Writes where a job would go: a plain one's GPUs as above, else its tasks (Placer::shaped), for
-// which `consolidate` is best-fit: what has to be together is one task. Requires: room for
-// spec().num_nodes pieces a role group in `out`.
+// Writes a placement of the job: by place_gpus() if it is plain, else of its tasks, where
+// `consolidate` equals best-fit, since a task never spans nodes. Requires: `out` has room for
+// spec().num_nodes pieces per role group.
 YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
   if (!view.within_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
@@ -294,6 +292,7 @@ YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot
   return 0;
 }
 
+// Returns whether place() would find a placement.
 YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {
   if (!view.within_limit(slot)) return false;
   if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));

@@ -1,11 +1,10 @@
-// The company that jobs keep on their nodes, as terms of a model of interference that knows who is
-// beside whom (interference.h), in the stead of the reward model of Harmony (Bao, Peng and Wu,
-// INFOCOM 2019): of a job of type a, beside others of types b,
+// Linear interference model of co-located jobs (interference.h), in place of the reward model of
+// Harmony (Bao, Peng and Wu, INFOCOM 2019). For a job of type a, co-located with jobs of types b:
 //   time per work = 1 + u_a L + sum_b v_b l_b + s_a d + p r + o c + q c L,   L = sum_b l_b
-// l_b: share of the node's GPUs that jobs of type b hold, on the worst of its nodes; d: 1 where it
-// lies on more nodes than it needs; r: 1 where some of its tasks without GPUs lie apart from those
-// with; c: by how much CPUs are promised beyond those that there are, on its worst node. u, v, s,
-// p, o, q are learned. A type is the model of the job, of many models several.
+// l_b: share of the GPUs of its worst node held by jobs of type b. d: 1 if it spans more nodes than
+// it needs. r: 1 if a task without GPUs is on a node without GPUs of the job. c: CPUs allocated
+// beyond those of its worst node, as a share of them. u, v, s, p, o, q are learned. A type is the
+// job's model, modulo kTypes.
 #pragma once
 
 #include <cstdint>
@@ -35,21 +34,22 @@ class Company {
   using Learned = Interference<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
-  // Twice as slow beside a full node, and where twice as many CPUs are promised as there are.
+  // Returns the initial weights: work takes twice as long if others hold a whole node's GPUs, and
+  // if twice the node's CPUs are allocated.
   static Terms start();
 
-  // Requires: all three outlive this; `foretell` is as the view is.
+  // Requires: all three outlive this, and `foretell` is refreshed for the view.
   Company(const View& view, const Foretell& foretell, const Learned& learned);
 
-  // Of a job that runs, where it lies.
+  // Returns the terms of a running job on its placement.
   Terms terms(int32_t slot) const { return terms(slot, pieces_of(slot), {}); }
-  // How much longer work takes a job that waits, once it lies on `pieces`.
+  // Returns the predicted time per work of a waiting job if placed on `pieces`; at least 1 / 16.
   double time(int32_t slot, std::span<const Piece> pieces) const;
-  // What others on those nodes would lose by it: GPUs times the share of their speed.
+  // Returns the interference cost of placing the job on `pieces`, in GPUs.
   double harm(int32_t slot, std::span<const Piece> pieces) const;
 
  private:
-  // A job that is about to start there; kNone: none is.
+  // A job to be started; kNone: no job.
   struct Newcomer {
     int32_t slot = kNone;
     std::span<const Piece> pieces = {};
@@ -65,7 +65,7 @@ class Company {
   const Foretell& foretell_;
   const Learned& learned_;
   TaskPlacer placer_;
-  std::vector<double> promised_;  // (M) CPUs, as shares of those that there are
+  std::vector<double> promised_;  // (M)  allocated CPUs as a share of the node's
 };
 
 }  // namespace yard

@@ -5,7 +5,7 @@
 namespace yard {
 namespace {
 
-// Of an end so long after the submission.
+// Returns the value of an end `jct_us` after the submission.
 double value_of(const Job& job, int64_t jct_us) {
   for (const Due& due : job.dues) {
     if (jct_us <= due.within_us) return due.value;

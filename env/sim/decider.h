@@ -1,4 +1,4 @@
-// What an engine asks for decisions: the seam between simulators and schedulers.
+// Interface between simulation engines and schedulers: an engine calls decide() for each decision.
 #pragma once
 
 #include "env/sim/plan.h"
@@ -6,12 +6,12 @@
 
 namespace yard {
 
-// Whoever decides: a policy with its memory, or a test.
+// A policy with its memory, or a test.
 class Decider {
  public:
   virtual ~Decider() = default;
-  virtual Level level() const = 0;
-  virtual void decide(const View& view, Draft& draft) = 0;
+  virtual Level level() const = 0;  // level of information of the views passed to decide()
+  virtual void decide(const View& view, Draft& draft) = 0;  // Adds its changes to `draft`.
 };
 
 }  // namespace yard

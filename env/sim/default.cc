@@ -1,4 +1,4 @@
-// The `default` pacing: the scheduler is asked after every event; costs as in `Costs`.
+// The `default` rule set: the policy decides after every event; stops cost as in `Costs`.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-// The run times that an oracle may be told, exact or with a log-normal error.
+// Returns the run times for the oracle levels: exact, or with a log-normal error (kNoisyOracle).
 std::vector<int64_t> told_work(const Replay& replay, Level level) {
   const Truth truth = replay.workload.truth();
   std::vector<int64_t> told(truth.work_us, truth.work_us + replay.workload.size());
@@ -25,7 +25,7 @@ std::vector<int64_t> told_work(const Replay& replay, Level level) {
   return told;
 }
 
-// Returns how many of the jobs that ended are scored.
+// Records the jobs which ended in the last step. Returns how many of them are scored.
 int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
   const int64_t* work_us = workload.truth().work_us;
   int32_t scored = 0;
@@ -45,7 +45,7 @@ int32_t record(const Workload& workload, const ClusterState& s, Outcome& out) {
   return scored;
 }
 
-// Counts what plans do to jobs that have run.
+// Counts, per job, preemptions soon after the previous one and migrations.
 class Disturbances {
  public:
   explicit Disturbances(int32_t jobs) : stopped_us_(static_cast<size_t>(jobs), kNever) {}
@@ -66,10 +66,10 @@ class Disturbances {
   }
 
  private:
-  std::vector<int64_t> stopped_us_;  // (N) when the job was stopped last
+  std::vector<int64_t> stopped_us_;  // (N)  last preemption, or kNever
 };
 
-// Work is counted in doubles, and up to here they hold every microsecond: 285 years.
+// Work is counted in doubles, which are exact to the microsecond up to this time: 285 years.
 constexpr int64_t kExactUs = int64_t{1} << 53;
 
 class Default final : public Pacing {
@@ -96,7 +96,7 @@ class Default final : public Pacing {
     out.tells_edits = true;
     int32_t open = 0;
     for (int32_t j = replay.first_job; j < replay.end_job; ++j) open += replay.workload.scored(j);
-    if (open == 0) open = INT32_MAX;  // nothing is scored: play to the end
+    if (open == 0) open = INT32_MAX;  // no job is scored: run to the end
     while (open > 0 && !all_done(s)) {
       if (!world.advance(truth)) {
         throw RunError(replay.policy + " leaves " + std::to_string(s.head->waiting) +

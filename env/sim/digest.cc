@@ -13,7 +13,7 @@ namespace {
 class Hash {
  public:
   void add(uint64_t word) {
-    // splitmix64's finaliser over a running sum: every bit of every word reaches the result.
+    // Finaliser of splitmix64 over a running sum: every bit of every word affects the result.
     h_ += word + 0x9E3779B97F4A7C15u;
     h_ = (h_ ^ (h_ >> 30)) * 0xBF58476D1CE4E5B9u;
     h_ = (h_ ^ (h_ >> 27)) * 0x94D049BB133111EBu;
@@ -117,7 +117,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
 
 namespace {
 
-// What is left of nodes' CPUs and memory, and of shared GPUs, against what live jobs hold.
+// Returns what is broken of free CPUs, memory, GPU shares and complete gangs, or "".
 std::string broken_share(const Fixed& fixed, const ClusterState& s) {
   const ShapeColumns& shapes = fixed.jobs.shapes;
   if (shapes.num_shapes == 0) return "";
@@ -177,7 +177,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
   return "";
 }
 
-// What running jobs send over the links that they span.
+// Returns which link's load differs from what running jobs send, or "".
 std::string broken_link(const Fixed& fixed, const ClusterState& s) {
   const SpecColumns& spec = fixed.spec;
   const auto num = static_cast<size_t>(num_links(spec));
@@ -245,7 +245,7 @@ std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
         return at("tasks of a plain job at slot ", slot);
       }
     }
-    const bool plain = s.shape[slot] == kNone;  // the others: broken_share()
+    const bool plain = s.shape[slot] == kNone;  // other jobs: see broken_share()
     if (plain && sum != (holds ? s.gpus[slot] : 0))
       return at("wrong number of GPUs at slot ", slot);
     if (holds && (s.held_pos[slot] >= h.held || s.held_list[s.held_pos[slot]] != slot)) {

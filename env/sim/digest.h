@@ -1,5 +1,5 @@
-// When are two states the same? When everything that can matter later is: not their bytes, since
-// heaps and free lists remember history.
+// Equality and consistency of states. Two states are equal if all that affects the future is equal;
+// their bytes may differ, since heaps and free lists depend on history.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace yard {
 
-// Returns a hash of jobs by their index in the table, the queue in its order, and every GPU.
+// Returns a hash of the live jobs in the order of the job table, the queue and every GPU.
 uint64_t digest(const Fixed& fixed, const ClusterState& state);
 
-// Returns what is wrong with a state, "" if nothing is: each GPU free or owned once, lists and
-// counters agree, every job owns what it asked for or nothing.
+// Returns a broken invariant of the state, or "": each GPU is free, down or owned once, lists and
+// counters agree, each job holds what it requested or nothing.
 std::string broken_invariant(const Fixed& fixed, const ClusterState& state);
 
 }  // namespace yard

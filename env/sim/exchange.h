@@ -1,6 +1,6 @@
-// How a job's all-reduce runs, where the scheduler may say it as it starts the job: by which
-// algorithm, and who goes first on a link that is full. Only where some job of the world has that
-// choice do states keep what this needs; elsewhere every job exchanges as it likes, all alike.
+// A job's all-reduce settings: its algorithm, and its priority on congested links. A scheduler may
+// choose them when it starts the job. States have the columns for it only if some job of the world
+// has the choice; otherwise each job uses its own algorithm, all at equal priority.
 #pragma once
 
 #include "env/sim/speed/contention.h"
@@ -10,19 +10,20 @@
 namespace yard {
 
 struct Exchange {
-  Pattern all_reduce = Pattern::kNone;  // ring, tree, two levels; kNone: the job's own
-  uint8_t priority = 0;                 // on links; higher goes first, below kLinkPriorities
+  Pattern all_reduce = Pattern::kNone;  // ring, tree, hierarchical; kNone: the job's own
+  uint8_t priority = 0;                 // on links, below kLinkPriorities; higher goes first
   friend bool operator==(const Exchange&, const Exchange&) = default;
 };
 
-// Whether any job of the world has the choice.
+// Returns whether the scheduler may choose the exchange of any job of the world.
 YARD_HD inline bool anybody_chooses(const Fixed& f) { return f.speed.kind_by != nullptr; }
 
-// Whether this one has: it exchanges by an all-reduce, of which the size is known.
+// Returns whether the scheduler may choose this job's exchange: an all-reduce of known size.
 YARD_HD inline bool may_choose(const Fixed& f, const ClusterState& s, int32_t slot) {
   return anybody_chooses(f) && has_choice(f.speed, f.jobs.speed_class[s.job[slot]]);
 }
 
+// Returns whether the job may run with `e`. The default is always legal.
 YARD_HD inline bool legal_exchange(const Fixed& f, const ClusterState& s, int32_t slot,
                                    const Exchange& e) {
   if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
@@ -30,7 +31,7 @@ YARD_HD inline bool legal_exchange(const Fixed& f, const ClusterState& s, int32_
          e.priority < kLinkPriorities;
 }
 
-// Of a job that holds GPUs; of others it means nothing.
+// Returns the exchange of a job which holds GPUs; undefined for others.
 YARD_HD inline Exchange exchange_of(const Fixed& f, const ClusterState& s, int32_t slot) {
   if (!anybody_chooses(f)) return {};
   return {s.all_reduce[slot], s.link_priority[slot]};
@@ -42,13 +43,13 @@ YARD_HD inline void set_exchange(const Fixed& f, ClusterState& s, int32_t slot, 
   s.link_priority[slot] = e.priority;
 }
 
-// Nodes' uplinks first, then racks', then pods'.
+// Returns the number of links. Order: uplinks of nodes, of racks, of pods.
 YARD_HD inline int32_t num_links(const SpecColumns& spec) {
   return spec.num_nodes + spec.num_racks + spec.num_pods;
 }
 
-// How many times as long an exchange at that priority takes over the link, of whose loads
-// load(priority) tells.
+// Returns the factor, at least 1, by which a link's load lengthens an exchange at that priority.
+// load(priority) returns the link's load at a priority in bytes/s.
 template <class Load>
 YARD_HD double crowding_among(int32_t priority, int64_t capacity_bytes_per_s, const Load& load) {
   int64_t higher = 0;
@@ -56,7 +57,7 @@ YARD_HD double crowding_among(int32_t priority, int64_t capacity_bytes_per_s, co
   return crowding(load(priority), left_by_higher(higher, capacity_bytes_per_s));
 }
 
-// The same of a running job's.
+// Returns crowding_among() for a running job on a link, by the state's loads.
 YARD_HD inline double crowding_of(const Fixed& f, const ClusterState& s, int32_t slot, int32_t link,
                                   int64_t capacity_bytes_per_s) {
   if (!anybody_chooses(f)) return crowding(s.link_load[link], capacity_bytes_per_s);

@@ -88,7 +88,7 @@ std::vector<int32_t> ExchangeTerms::on_links(int32_t slot, std::span<const Piece
 }
 
 ExchangeTerms::Terms ExchangeTerms::terms(const Stand& s) {
-  constexpr double kMost = 8;  // a link that is overbooked further is as full
+  constexpr double kMost = 8;  // cap on the variables of links
   Terms x{};
   x[kAlone] = s.time;
   x[kBeside] = s.time * s.beside;

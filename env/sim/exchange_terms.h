@@ -1,11 +1,10 @@
-// What place, neighbours and links do to a plain job that exchanges, as terms of a model that is
-// learned from running jobs (interference.h). With t, the time per work by the closed forms of its
-// all-reduce with nobody beside it,
+// Linear interference model (interference.h) of a plain job's exchange: effects of placement,
+// co-located jobs and links. With t, the isolated time per work by the formulas of its all-reduce:
 //   time per work = t (w0 + (w1 + w_m) g + w2 e c + w3 l + w4 h + w5 s + w6 s_tree + w7 s_two)
-// g: share of the GPUs that others hold on the fullest of its nodes; m: its model, of many models
-// several; e: share of t that a slower exchange adds to; c: by how many times the most crowded of
-// its nodes' uplinks is overbooked for its priority; l, h: what others send over that link, all of
-// them and those of higher priorities, over what it carries; s: 1 where it lies on several nodes.
+// g: largest share of one of its nodes' GPUs held by others. m: its model, modulo kModels.
+// e: exchange_share. s: 1 if it spans several nodes; s_tree, s_two: likewise by algorithm.
+// The rest are maxima over its nodes' uplinks. c: load over the capacity left to its priority,
+// minus 1. l, h: load of others over capacity, for all priorities (l) and for higher ones (h).
 #pragma once
 
 #include <algorithm>
@@ -38,34 +37,35 @@ class ExchangeTerms {
   using Learned = Interference<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
-  // Half as fast beside a full node, and links that are shared.
+  // Returns the initial weights: half as fast if others hold a whole node's GPUs, and an exchange
+  // slowed in proportion to its link's excess load.
   static Terms start() {
     Terms out{};
     out[kAlone] = out[kBeside] = out[kCrowd] = 1;
     return out;
   }
 
-  // How a job stands, or would stand.
+  // The variables of a job on a placement.
   struct Stand {
     Undisturbed alone;
-    double time = 1;    // per work, with nobody beside it
+    double time = 1;    // t
     double beside = 0;  // g
     double crowd = 0;   // c
     double link = 0;    // l
     double ahead = 0;   // h
-    double own = 0;     // what it sends itself, over what the link carries
+    double own = 0;     // load of the job itself over capacity
     bool spread = false;
     Exchange exchange;
     int model = 0;
   };
 
-  // Requires: both outlive this; `foretell` is as the view is.
+  // Requires: both outlive this, and `foretell` is refreshed for the view.
   ExchangeTerms(const View& view, const Foretell& foretell);
 
-  // Of a job that runs, where it lies; of one that waits, on `pieces`.
+  // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
   Stand stand(int32_t slot) const;
   Stand stand(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange) const;
-  // Others on several nodes that lie on some of these.
+  // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.
   std::vector<int32_t> on_links(int32_t slot, std::span<const Piece> pieces) const;
 
   static Terms terms(const Stand& stand);

@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// The time that jobs spent in the system, summed up to a moment.
+// Integral of the number of jobs in the system over time.
 class InSystem {
  public:
   InSystem(const Trace& trace, const Outcome& outcome) : begin_us_(outcome.begin_us) {
@@ -26,7 +26,7 @@ class InSystem {
     leave_sum_s_ = sums(leaves_);
   }
 
-  // [job s] from the beginning to `at_us`.
+  // Returns the integral from the beginning to `at_us`, in job-seconds.
   double until(int64_t at_us) const {
     return passed(comes_, come_sum_s_, at_us) - passed(leaves_, leave_sum_s_, at_us);
   }
@@ -40,7 +40,7 @@ class InSystem {
     return out;
   }
 
-  // Sum of (at - t) over all times t before `at`.
+  // Returns the sum of (at - t) over all times t up to `at`, in seconds.
   double passed(const std::vector<int64_t>& times_us, const std::vector<double>& sum_s,
                 int64_t at_us) const {
     const auto n = static_cast<size_t>(std::upper_bound(times_us.begin(), times_us.end(), at_us) -
@@ -50,15 +50,15 @@ class InSystem {
 
   int64_t begin_us_;
   std::vector<int64_t> comes_, leaves_;           // sorted
-  std::vector<double> come_sum_s_, leave_sum_s_;  // of the first so many
+  std::vector<double> come_sum_s_, leave_sum_s_;  // prefix sums
 };
 
-// What somebody's jobs got, beside what they asked for while they were there.
+// GPU-seconds received by a user's or tenant's jobs, and requested while they were in the system.
 struct Service {
   double got_gpu_s = 0, asked_gpu_s = 0;
 };
 
-// J = (sum x)^2 / (n sum x^2).
+// Jain's index: J = (sum x)^2 / (n sum x^2), where x is received divided by requested GPU-seconds.
 std::optional<double> jain(const std::unordered_map<std::string, Service>& who) {
   if (who.size() < 2) return std::nullopt;
   double sum = 0, squares = 0;
@@ -96,10 +96,10 @@ Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<i
     }
     if (jct_s <= 0 || run_s <= 0) continue;
     const double mean_jobs = (in_system.until(end_us) - in_system.until(job.submit_us)) / jct_s;
-    // With fewer GPUs than it asks for, it takes longer in proportion.
+    // With fewer GPUs than requested, a job takes proportionally longer.
     const double alone_s = run_s * std::max(1.0, job.gpus * mean_jobs / gpus);
     rhos.push_back(jct_s / alone_s);
-    // What rounding adds is no unfairness.
+    // Tolerates rounding errors.
     finish.unfair_share += rhos.back() > 1 + 1e-9 ? 1 : 0;
   }
   Fairness out;

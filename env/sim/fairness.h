@@ -1,5 +1,5 @@
-// Who was treated as they could expect: finish-time fairness of jobs, Jain's index over users and
-// tenants. docs/metrics.md has the definitions and their sources.
+// Fairness metrics: finish-time fairness of jobs, and Jain's index over users and over tenants.
+// Definitions and sources: docs/metrics.md.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace yard {
 
-// Themis' rho of scored jobs that ended: JCT over the JCT in a cluster of one's own with 1/N of the
-// GPUs, N the mean number of jobs in the system while the job was.
+// Rho (Themis, NSDI 2020) of the scored jobs which ended: JCT divided by the JCT in a private
+// cluster with 1/N of the GPUs. N is the mean number of jobs in the system during the job.
 struct FinishTimeFairness {
   int64_t jobs = 0;
   double mean = 0, p95 = 0, max = 0;
-  double unfair_share = 0;  // of the jobs: rho above 1
+  double unfair_share = 0;  // share of jobs with rho above 1
 };
 
 struct Fairness {
   std::optional<FinishTimeFairness> finish_time;  // empty where no job ended
-  std::optional<double> jain_users;               // empty where the trace names fewer than two
+  std::optional<double> jain_users;               // 1/n to 1; empty with fewer than two users
   std::optional<double> jain_tenants;
 };
 
-// Requires: `alone_us` (run_alone() of metrics.h) and `outcome` tell of trace.jobs, in their order.
+// Returns the fairness metrics of an outcome. Requires: `alone_us` (run_alone() of metrics.h) and
+// `outcome` have one entry for each of trace.jobs, in its order.
 Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
                      const Outcome& outcome);
 

@@ -19,10 +19,10 @@ namespace yard {
 namespace {
 
 constexpr double kUsPerHour = 3.6e9;
-constexpr int64_t kLongestUs = 100'000'000'000'000'000;  // 1e11 s, as long as a trace may say
+constexpr int64_t kLongestUs = 100'000'000'000'000'000;  // 1e11 s, the longest time in a trace
 constexpr std::array<std::string_view, 3> kKinds = {"fail", "reclaim", "drain"};  // as FaultKind
 
-// Calls does(at_us, until_us) for every outage of one thing. It cannot go down while it is.
+// Calls does(at_us, until_us) for each outage of one component. Its outages do not overlap.
 template <class Does>
 void for_outages(Rng rng, double mtbf_h, double repair_h, int64_t from_us, int64_t to_us,
                  Does does) {
@@ -44,9 +44,9 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   std::vector<Fault> faults;
   const Topology topology(spec);
   const TopologyColumns& net = topology.columns();
-  std::vector<std::vector<int32_t>> racks(static_cast<size_t>(net.num_racks));  // their nodes
+  std::vector<std::vector<int32_t>> racks(static_cast<size_t>(net.num_racks));  // nodes by rack
   std::vector<std::vector<int32_t>> pods(static_cast<size_t>(net.num_pods));
-  std::map<int32_t, std::vector<int32_t>> zones, spot_zones;  // those with a number above 0
+  std::map<int32_t, std::vector<int32_t>> zones, spot_zones;  // nodes by zone; no zone 0
   const bool all_spot = std::none_of(spec.nodes.begin(), spec.nodes.end(),
                                      [](const Node& node) { return node.spot; });
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
@@ -76,7 +76,7 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
     for_outages(of_node.split(1), model.reclaim_mtbf_h, model.reclaim_repair_h, from_us, to_us,
                 add(FaultKind::kReclaim, all));
   }
-  // All nodes behind a switch, or of a zone, go with it.
+  // All nodes of a rack, pod or zone fail together.
   const auto together = [&](FaultKind kind, const std::vector<int32_t>& nodes, const Rng& of_group,
                             double mtbf_h, double repair_h) {
     for_outages(of_group, mtbf_h, repair_h, from_us, to_us, [&](int64_t at_us, int64_t until_us) {

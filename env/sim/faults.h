@@ -1,4 +1,4 @@
-// What befalls GPUs during a run: read from a file, or drawn from mean times between failures.
+// Faults of GPUs during a run: read from a file, or drawn from mean times between failures.
 #pragma once
 
 #include <cmath>
@@ -13,24 +13,24 @@
 
 namespace yard {
 
-// Times to failure are exponential, each GPU, node, rack, pod and zone by itself; times to repair
-// too. Only spot nodes are reclaimed, all where the cluster marks none; those of a zone that has a
-// number above 0 together.
+// Random faults. Times to failure and to repair are exponential and independent for each GPU, node,
+// rack, pod and zone. Only spot nodes are reclaimed, or all nodes if the cluster marks none. Nodes
+// of a zone with a number above 0 are reclaimed together.
 struct FaultModel {
-  double gpu_mtbf_h = 0;  // mean time between failures of one GPU; 0: none fail
+  double gpu_mtbf_h = 0;  // [h] mean time between failures of one GPU; 0: none fail
   double node_mtbf_h = 0;
   double rack_mtbf_h = 0;
   double pod_mtbf_h = 0;
   double zone_mtbf_h = 0;
-  double reclaim_mtbf_h = 0;  // of one spot node or zone: how often its owner takes it back
-  double gpu_repair_h = 4;    // mean time until it is back
+  double reclaim_mtbf_h = 0;  // [h] mean time between reclaims of one spot node or zone
+  double gpu_repair_h = 4;    // [h] mean time to repair
   double node_repair_h = 4;
   double rack_repair_h = 1;
   double pod_repair_h = 1;
   double zone_repair_h = 1;
   double reclaim_repair_h = 2;
-  double reclaim_notice_s = 120;  // what Amazon EC2 gives spot instances; others give 30
-  double until_h = 0;             // after the first arrival; 0: for as long as jobs take
+  double reclaim_notice_s = 120;  // as for Amazon EC2 spot instances; other clouds: 30
+  double until_h = 0;             // [h] after the first arrival; 0: until the jobs end
 
   void fields(FieldList& f) {
     f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
@@ -57,15 +57,16 @@ struct FaultModel {
   int64_t reclaim_notice_us() const { return std::llround(1e6 * reclaim_notice_s); }
 };
 
-// Draws what happens in [from_us, to_us). The same `rng`, the same faults.
+// Draws the faults which begin in [from_us, to_us), unsorted. Equal `rng` give equal faults.
 std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
                                int64_t to_us, const Rng& rng);
 
-// Gives reclaims their notice.
+// Sets the notice time of all reclaims.
 void give_notice(std::vector<Fault>& faults, int64_t notice_us);
 
-// Reads a CSV: at_s, until_s ("" for never), kind (fail, reclaim, drain), node (name or index),
-// gpus ("all", or indices on the node joined by +). Throws InputError with file, line and column.
+// Reads a CSV file with the columns at_s, until_s (empty: never), kind (fail, reclaim, drain), node
+// (name or index), gpus ("all", or indices on the node joined by +). Throws InputError with file,
+// line and column.
 std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec);
 
 }  // namespace yard

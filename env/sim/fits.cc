@@ -20,9 +20,9 @@
 namespace yard {
 namespace {
 
-// What a job's tenant may use of a cluster.
+// GPUs of a cluster which a job's tenant may use.
 struct Allowed {
-  int64_t gpus = 0;  // of nodes that are its own or are lent
+  int64_t gpus = 0;  // of its own nodes and of lent nodes
   int64_t limit = INT64_MAX;
 };
 
@@ -39,7 +39,7 @@ Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
   return out;
 }
 
-// What is wrong with a request by itself, or on this cluster; an empty reason where nothing is.
+// Returns what makes a request unusable, in itself or on this cluster; an empty reason if nothing.
 Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Allowed& allowed) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
@@ -63,7 +63,7 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Al
             "a tenant with nodes, as no node is lent (" + join(names) + ")",
             job.tenant.empty() ? "none" : "'" + job.tenant + "'"};
   }
-  // Of jobs with a shape placeless() says so.
+  // placeless() checks jobs with a shape.
   const int64_t most = std::min(allowed.gpus, allowed.limit);
   if (job.groups.empty() && job.gpus > most) {
     return {"more than its tenant may hold",
@@ -75,7 +75,7 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Al
   return types_unfit(job, spec, type_bits(job, spec));
 }
 
-// Jobs that come, by way of others, after themselves, or after one that is not in the trace.
+// Marks jobs which depend, directly or indirectly, on themselves or on a job outside the trace.
 std::vector<char> never_ready(const std::vector<Job>& jobs) {
   std::vector<char> never(jobs.size(), 0);
   std::unordered_map<std::string_view, size_t> index;
@@ -88,7 +88,7 @@ std::vector<char> never_ready(const std::vector<Job>& jobs) {
   for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j].id, j);
   for (size_t j = 0; j < jobs.size(); ++j) {
     for (const std::string& id : jobs[j].after) {
-      ++before[j];  // for one that is not there it never falls
+      ++before[j];  // never decremented for a job outside the trace
       const auto found = index.find(id);
       if (found != index.end()) next[found->second].push_back(j);
     }
@@ -106,7 +106,7 @@ std::vector<char> never_ready(const std::vector<Job>& jobs) {
   return never;
 }
 
-// Which of the jobs find no place on the empty cluster.
+// Marks jobs which have no placement on the empty cluster.
 std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   if (jobs.empty()) return {};
   const SpecTable nodes(spec);
@@ -139,7 +139,7 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
 
 namespace {
 
-// One after the other, they would all have ended while the clock still holds the time.
+// Throws InputError if all jobs, run one after the other, could overflow the clock.
 void check_length(const Trace& trace) {
   constexpr double kMostS = 4e12;
   double sum_us = trace.jobs.empty() ? 0 : static_cast<double>(trace.jobs.back().submit_us);
@@ -157,7 +157,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   check_length(trace);
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_ready(trace.jobs);
-  // What is placed is stages.
+  // Jobs with stages are placed stage by stage.
   const Stages stages = any_staged(trace) ? take_apart(trace.jobs) : Stages{};
   const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
   const auto job_of = [&](size_t e) {
@@ -169,7 +169,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
     why[j] = {"waits for a job that never ends", "jobs before it that can end",
               "'" + join(trace.jobs[j].after) + "'"};
   }
-  std::vector<size_t> shaped;  // of jobs that only a placement can judge
+  std::vector<size_t> shaped;  // jobs of `requests`, which only a placement can check
   std::vector<Job> requests;
   std::unordered_map<std::string_view, Allowed> tenants;
   for (size_t e = 0; e < asked.size(); ++e) {
@@ -177,7 +177,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
     const auto [tenant, first] = tenants.try_emplace(asked[e].tenant);
     if (first) tenant->second = allowed_to(asked[e].tenant, spec);
     if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
-    // Where there are tenants, limits and nodes that are not lent bind plain jobs, too.
+    // With tenants, plain jobs are bound by limits and exclusive nodes, too.
     const bool plain = asked[e].groups.empty() && asked[e].gpu_types.empty() &&
                        spec.tenants.empty() && !spec.one_type;
     if (!what.reason.empty() || plain) continue;

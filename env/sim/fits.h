@@ -1,4 +1,4 @@
-// Whether jobs can run on a cluster at all: said before anything is simulated.
+// Checks, before a simulation, whether jobs can run on a cluster at all.
 #pragma once
 
 #include "env/cluster/spec.h"
@@ -6,11 +6,12 @@
 
 namespace yard {
 
-// Throws InputError about the first job that does not fit an empty cluster, or asks for nothing,
-// and how many do not; or takes them out, counted by reason in trace.skipped.
+// Checks that each job requests something and fits the empty cluster. Throws InputError with the
+// first unusable job and their number; with `skip_unusable` it removes them instead, counted by
+// reason in trace.skipped. Throws InputError if the run times are too long for the clock.
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable);
 
-// The same for jobs of CPUs alone, which rule sets of published simulators do not know.
+// Does the same for jobs without GPUs, which the published rule sets do not support.
 void check_gpus(Trace& trace, bool skip_unusable);
 
 }  // namespace yard

@@ -19,12 +19,12 @@ std::string counted(int64_t number, const std::string& what) {
 
 std::string amount(double number) { return shortest(std::round(number * 1000) / 1000); }
 
-// "h100 or a100"; empty where the job runs on any.
+// Returns " of type h100 or a100"; empty if the job runs on any type.
 std::string types_text(const Job& job) {
   return job.gpu_types.empty() ? "" : " of type " + join(job.gpu_types, " or ");
 }
 
-// "2 GPUs, 8 cores and 64 GiB"
+// Returns "2 GPUs, 8 cores, 64 GiB of memory".
 std::string needs_text(const Resources& need) {
   std::vector<std::string> parts;
   if (need.gpus > 0) parts.push_back(counted(need.gpus, "GPU"));
@@ -42,7 +42,7 @@ std::string needs_text(const Resources& need) {
 
 double cores_of(const Node& node) { return node.cpus * node.cpu_overload; }
 
-// How many tasks of that kind an empty node holds; what it does not say limits nothing.
+// Returns how many such tasks an empty node holds. Unspecified resources do not limit it.
 int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spec) {
   const GpuType& type = spec.types[static_cast<size_t>(node.type)];
   double most = std::numeric_limits<int32_t>::max();
@@ -63,7 +63,7 @@ int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spe
   return static_cast<int64_t>(most);
 }
 
-// The first resource that a task needs more of than any single node has.
+// Returns the first resource whose need exceeds what any node has; an empty reason if none.
 Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& spec,
                     const std::vector<const Node*>& nodes) {
   const auto most = [&](auto&& of) {

@@ -1,5 +1,4 @@
-// Why a request finds no place on an empty cluster: what it asks too much for, and how much there
-// is.
+// Explains why a request does not fit an empty cluster: which resource it exceeds, and its limit.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +9,14 @@
 
 namespace yard {
 
-// Whether a job of that tenant may use the node.
+// Returns whether jobs of that tenant may use the node.
 bool open_to(const Node& node, const std::string& tenant, const ClusterSpec& spec);
 
-// What is wrong with the types that a job asks for; an empty reason where nothing is. `types`:
-// those that it may run on, as bits.
+// Returns what is wrong with the GPU types of a request; an empty reason if nothing is.
+// `types`: bit set of the types which the job may run on.
 Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types);
 
-// Why a job got no place on the empty cluster. Requires: a placement was tried and found none.
+// Returns why a job has no placement on the empty cluster. Requires: a placement failed.
 Unusable why_no_place(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 }  // namespace yard

@@ -14,7 +14,7 @@ bool among(std::span<const int32_t> slots, int32_t slot) {
 Foretell::Foretell(const View& view)
     : view_(view), nodes_(static_cast<size_t>(view.spec().num_types)) {
   for (int32_t m = 0; m < view.spec().num_nodes; ++m) {
-    // Nodes that are their owner's alone are not for those who choose.
+    // Exclusive nodes of tenants are not candidates.
     if (view.spec().node_gpus[m] > 0 && view.spec().node_owner[m] == kNone)
       nodes_[static_cast<size_t>(node_type(m))].push_back(m);
   }
@@ -247,7 +247,7 @@ double Foretell::now(int32_t slot) const {
   return pieces.empty() ? 1 : there(slot, pieces, {}, view_.exchange(slot));
 }
 
-// As rate_alone() finds it, by what this policy may know of speeds.
+// Does what rate_alone() does, with the speeds which the policy may see.
 int32_t Foretell::slowest_type(int32_t slot, const Footing& at) const {
   const int32_t most = view_.speeds().max_gpus, gpus = std::min(at.gpus, most);
   int32_t out = kNone;
@@ -271,7 +271,7 @@ double Foretell::harm_on_links(int32_t slot, std::span<const Piece> pieces,
   const LinkLoads before = loads_without(slot, leaving);
   LinkLoads after = before;
   after.add(mine, 1);
-  std::vector<int32_t> others;  // in an order that does not hang on history
+  std::vector<int32_t> others;  // in order of submission: the order of held() depends on history
   for (int32_t i = 0; i < view_.num_held(); ++i) others.push_back(view_.held(i));
   std::ranges::sort(others, {}, [&](int32_t other) { return view_.serial(other); });
   double lost = 0;

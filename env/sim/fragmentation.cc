@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-// What two tasks have to share to be alike.
+// Tasks with equal keys count as one.
 using Key = std::tuple<uint64_t, int32_t, int32_t, int32_t, int32_t, int64_t, int64_t>;
 
 class Mix {
@@ -88,7 +88,7 @@ Fragmentation::Fragmentation(const Fixed& fixed)
   }
 }
 
-// Notes what the node is like; returns whether it was so before.
+// Stores the node's resources. Returns whether they differ from those of the last call.
 bool Fragmentation::changed(const ClusterState& s, int32_t node) {
   bool any = fresh_;
   const auto note = [&any](auto& seen, auto now) {

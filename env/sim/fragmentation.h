@@ -1,5 +1,5 @@
-// How much of what is free is of no use, by four published definitions, for the state of a moment.
-// docs/metrics.md has the definitions and their sources.
+// Fragmentation metrics of one state: free GPUs which waiting jobs cannot use, by four published
+// definitions. Definitions and sources: docs/metrics.md.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,25 @@
 
 namespace yard {
 
-// In GPUs; parts of shared ones count as what they are.
+// In GPUs. A shared GPU counts with its free fraction.
 struct Fragments {
   double free = 0;
-  double unusable = 0;  // expected over the tasks of the workload: of no use to the next of them
-  double partial = 0;   // on nodes of which some GPU is not free
-  double stranded = 0;  // on nodes where no task of the workload that needs a GPU fits
-  double largest_block = 0;  // free whole GPUs of the node that has most of them
-  double ideal_block = 0;    // the same if those that are free lay together
+  double unusable = 0;       // expected GPUs which a task drawn from the workload cannot use
+  double partial = 0;        // on nodes with at least one GPU not free
+  double stranded = 0;       // on nodes where no GPU task of the workload fits
+  double largest_block = 0;  // most free whole GPUs on one node
+  double ideal_block = 0;    // largest_block if all free GPUs were consolidated
 };
 
-// One task of the workload's jobs, and how often it is asked for. A plain job counts as one task a
-// node that it fills, since that is how it runs best.
+// A task of the workload and its frequency. A plain job counts as one task per node which it fills,
+// and one for the rest.
 struct TaskShare {
-  int32_t shape = kNone;  // of which it is a task; kNone: plain
+  int32_t shape = kNone;  // the task's shape; kNone: plain
   TaskNeed need{};
-  double share = 0;  // of all tasks; together 1
+  double share = 0;  // of all tasks; the shares sum to 1
 };
 
+// Returns the distinct tasks of the workload.
 std::vector<TaskShare> task_mix(const Fixed& fixed);
 
 class Fragmentation {
@@ -34,7 +35,7 @@ class Fragmentation {
   // Requires: `fixed` outlives this.
   explicit Fragmentation(const Fixed& fixed);
 
-  // Looks anew only at nodes that changed since the last call.
+  // Returns the metrics of a state. Recomputes only nodes which changed since the last call.
   const Fragments& of(const ClusterState& state);
 
  private:
@@ -48,8 +49,8 @@ class Fragmentation {
   const Fixed& fixed_;
   std::vector<TaskShare> mix_;
   std::vector<NodePart> parts_;  // (M)
-  bool fresh_ = true;            // nothing was seen yet
-  // What was seen of the nodes and, where parts of GPUs are held, of these.
+  bool fresh_ = true;            // of() was not called yet
+  // Values at the last call; the columns of GPUs only if GPUs can be shared.
   std::vector<uint64_t> free_mask_, shared_mask_;     // (M)
   std::vector<int64_t> cpu_milli_, mem_mib_;          // (M)
   std::vector<int32_t> share_milli_, share_mem_mib_;  // (G)

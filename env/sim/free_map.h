@@ -1,5 +1,5 @@
-// Which nodes have how many free GPUs: a bitmap of nodes for every free count, with a summary
-// bitmap over its words, so that the first or tightest node that fits is found without a walk.
+// Index of nodes by their number of free GPUs: one bitmap of nodes per count, with a summary bitmap
+// over its words. It finds the first or tightest node without a scan.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 namespace yard {
 
+// Returns the index of the lowest set bit. Requires: word != 0.
 YARD_HD inline int32_t lowest_bit(uint64_t word) {
 #ifdef __CUDA_ARCH__
   return __ffsll(static_cast<long long>(word)) - 1;
@@ -61,6 +62,7 @@ struct FreeMap {
     return kNone;
   }
 
+  // Returns the number of nodes with exactly `free` free GPUs.
   YARD_HD int32_t count(const ClusterState& s, int32_t free) const {
     int32_t n = 0;
     for (int32_t w = 0; w < words; ++w) n += count_bits(s.free_bits[free * words + w]);

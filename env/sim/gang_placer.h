@@ -1,4 +1,4 @@
-// Where the GPUs of a gang come from under a published rule set.
+// Interface of the placement algorithms of published rule sets. Dims: M nodes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace yard {
 class GangPlacer {
  public:
   virtual ~GangPlacer() = default;
-  // Returns the number of pieces, 0 where the job has to wait. `free` (M): free GPUs by node; `out`
-  // has room for a piece a node.
+  // Writes a placement of `gpus` GPUs. Returns the number of pieces, or 0 if the job has to wait.
+  // `free` (M): free GPUs by node. Requires: `out` has room for M pieces.
   virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
 };
 

@@ -1,20 +1,20 @@
-// First come, first served in Gavel's simulator (Narayanan et al., OSDI 2020): rounds of at most
-// 360 seconds, throughputs measured by kind of job, GPU type and number of GPUs. Nothing is charged
-// and the place within a type makes no difference.
+// Rule set of Gavel's simulator (Narayanan et al., OSDI 2020) with its FIFO policy: rounds of at
+// most 360 s, throughputs measured by kind of job, GPU type and number of GPUs. No costs; the
+// placement within a GPU type has no effect.
 //
-// Jobs get GPUs of one type (gavel_fifo.h), but not at once: who came or left is taken into account
-// 1920 seconds after the last time, or at a time of 0, to which the last time is also set where
-// nothing runs and nobody is to come. In a round everybody who was given GPUs runs, in order of
-// the share that its time has of the type's (least first), then of the time it is behind, as far as
-// GPUs go. A job does min(whole steps in 360 s, steps left) and rests until the last of the round
-// is through; its own end counts. Where nobody runs the clock goes to the next arrival.
+// Each job is allocated GPUs of one type (gavel_fifo.h). Arrivals and ends change the allocation no
+// sooner than 1920 s after the last one, or at once if the time of the last one is 0. That time is
+// reset to 0 when nothing runs and no arrival is left. In a round allocated jobs run as GPUs
+// permit: first those with the smallest share of the type's time, then those with the largest
+// deficit. A job does min(whole steps in 360 s, steps left) and idles until the round's last job is
+// done; its own finish time counts. When nothing runs, the clock moves to the next arrival.
 //
-// Kept from the original, since results hang on it:
-//  - time counts from the end of the round before, also where the cluster stood still in between;
-//  - a round's steps are dealt to a job's GPUs; where one gets none the round fails and nothing is
-//    done, and after five such rounds in a row the job is dropped, never to end. So a job whose
-//    last steps are fewer than its GPUs never ends.
-// Differs: what can never run any more is an error, where the original goes on for ever.
+// Kept from the original, since results depend on it:
+//  - A job's time counts from the end of the previous round, even if the cluster was idle since.
+//  - A round's steps are split over a job's GPUs. If a GPU gets none, the round fails without any
+//    progress. After five failed rounds in a row the job is dropped and never ends. So a job with
+//    fewer steps left than GPUs never ends.
+// Differs from the original: jobs which can never run are an error, not an endless loop.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr double kUsPerS = 1e6;
 constexpr int32_t kMostFailures = 5;
-constexpr const char* kUnnamedType = "gpu";  // of a cluster that names none
+constexpr const char* kUnnamedType = "gpu";  // in a cluster without names of types
 
 struct Config {
   std::string throughputs;
@@ -49,11 +49,11 @@ struct Config {
   }
 };
 
-// The types of a cluster's GPUs by name, and which nodes are of which.
+// The GPU types of a cluster. Dims: T types, M nodes.
 struct Workers {
-  std::vector<std::string> names;           // (T) rising
+  std::vector<std::string> names;           // (T)  sorted
   std::vector<int32_t> gpus;                // (T)
-  std::vector<std::vector<uint8_t>> is_of;  // (T, M)
+  std::vector<std::vector<uint8_t>> is_of;  // (T, M)  whether the node has GPUs of the type
 };
 
 Workers workers_of(const ClusterSpec& cluster, const Throughputs& table, const Config& config) {
@@ -84,16 +84,16 @@ Workers workers_of(const ClusterSpec& cluster, const Throughputs& table, const C
 struct GavelJob {
   std::vector<double> steps_per_s;  // by type
   int64_t steps_left = 0;
-  int64_t round_steps = 0;  // of the present round
-  double finish_s = 0;      // likewise
-  // Since the last allocation: time run, with half a round that everybody is given.
+  int64_t round_steps = 0;  // in the present round
+  double finish_s = 0;      // in the present round
+  // Time run since the last allocation, plus an initial half round.
   double time_s = 0;
-  double deficit_s = 0;  // how far it is behind, from all allocations before
+  double deficit_s = 0;  // time missed in all previous allocations
   double priority = 0;
   int32_t failures = 0;
-  bool left = false;
+  bool left = false;  // ended or dropped
   bool runs = false;  // in the present round
-  bool ran = false;   // in the one before
+  bool ran = false;   // in the previous round
 };
 
 class Rounds {
@@ -156,7 +156,7 @@ class Rounds {
                      "0 steps/s for " + Throughputs::text_of(kind));
   }
 
-  // To when the last job of the round is through, else to the next arrival.
+  // Moves the clock to the end of the round's last job; if nothing ran, to the next arrival.
   void turn_clock() {
     double last_s = 0;
     for (const int32_t j : running_) last_s = std::max(last_s, job(j).finish_s);
@@ -168,7 +168,7 @@ class Rounds {
     }
   }
 
-  // Jobs are credited from the last one through to the first: sums are taken in that order.
+  // Credits the round's steps to its jobs, from the last finisher to the first: the order of sums.
   void credit() {
     std::sort(running_.begin(), running_.end(), [&](int32_t a, int32_t b) {
       return job(a).finish_s != job(b).finish_s ? job(a).finish_s > job(b).finish_s : a < b;
@@ -213,7 +213,7 @@ class Rounds {
     }
   }
 
-  // What jobs should have had since the last time is settled, then they are given GPUs anew.
+  // Settles the deficits since the last allocation, then recomputes the allocation.
   void allocate() {
     const double passed_s = now_s_ - last_allocation_s_;
     for (const int32_t j : fifo_.allocated()) {
@@ -251,7 +251,7 @@ class Rounds {
     }
   }
 
-  // Who of a type's jobs runs in this round.
+  // Chooses the jobs of a type which run in this round.
   void choose(int32_t type) {
     candidates_.clear();
     const double total_s = time_s_[static_cast<size_t>(type)];
@@ -279,16 +279,16 @@ class Rounds {
   const Config& config_;
   RuleStage stage_;
   Workers workers_;
-  int32_t next_, end_job_;        // jobs [next_, end_job_) are still to come
+  int32_t next_, end_job_;        // jobs [next_, end_job_) have not arrived
   std::vector<GavelJob> jobs_;    // (N)
-  std::vector<int32_t> active_;   // by rising number
+  std::vector<int32_t> active_;   // in ascending order
   std::vector<int32_t> running_;  // in the present round
   std::vector<int32_t> candidates_, leaving_;
   GavelFifo fifo_;
-  std::vector<double> time_s_;  // by type: of all jobs since the last allocation
+  std::vector<double> time_s_;  // (T)  sum over all jobs since the last allocation
   double now_s_ = 0, last_allocation_s_ = 0;
-  double round_begin_s_ = 0, round_end_s_ = -1;  // of the last round in which somebody ran
-  bool news_ = true;  // somebody came, left or failed since the last allocation
+  double round_begin_s_ = 0, round_end_s_ = -1;  // of the last round in which a job ran
+  bool news_ = true;  // a job arrived, left or failed since the last allocation
 };
 
 class Gavel final : public Pacing {

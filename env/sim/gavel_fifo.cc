@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-// Fills the state of a Mersenne Twister from a key of one number, as its authors do for arrays.
+// Seeds a Mersenne Twister like init_by_array() of its authors, with a key of one number.
 class SeedByArray {
  public:
   using result_type = uint32_t;
@@ -85,11 +85,11 @@ void GavelFifo::allocate(const std::vector<int32_t>& active) {
       if (gpus_[next] <= free_[static_cast<size_t>(type)]) give(next, type);
     }
   }
-  std::vector<int32_t> open;  // types
+  std::vector<int32_t> open;  // types with free GPUs which are not closed
   for (size_t type = 0; type < workers_.size(); ++type) {
     if (free_[type] > 0) open.push_back(static_cast<int32_t>(type));
   }
-  std::vector<size_t> roomy;  // of `open`
+  std::vector<size_t> roomy;  // indices into `open` of types with room for the job
   for (; head < queue.size() && !open.empty(); ++head) {
     const int32_t j = queue[head];
     roomy.clear();

@@ -1,11 +1,10 @@
-// First come, first served as Gavel's simulator gives workers to jobs: a job gets one type and
-// keeps it until it ends. Kept from the original, since results hang on it:
-//  - an ended job's place goes to the head of the queue before the jobs that still run are counted,
-//    so that a type may be given away beyond its size; a head that does not even fit into what has
-//    not been counted yet loses its turn this time;
-//  - with several types, whoever comes next gets the last type by name that has anybody free,
-//    whether it fits there or not; and where a type is used up exactly, one type of those that
-//    would have had room, drawn by lot, is closed.
+// FIFO allocation of GPUs to jobs as in Gavel's simulator (OSDI 2020): a job gets one GPU type and
+// keeps it until it ends. Quirks of the original are kept, since results depend on them:
+//  - An ended job's place goes to the head of the queue before all running jobs are counted, so a
+//    type may be over-allocated. A head which exceeds what is not counted yet is skipped until the
+//    next allocation.
+//  - With several types, the next job gets the last type by name with a free GPU, even if it does
+//    not fit. When that type is used up exactly, a random one of the types with room is closed.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,12 @@
 
 namespace yard {
 
-// The random numbers of Python's `random.Random(seed)`, in which the lots are drawn.
+// Generates the random numbers of Python's `random.Random(seed)`.
 class PythonRandom {
  public:
   explicit PythonRandom(uint32_t seed);
 
-  // Returns one of 0 to n-1 as randrange(n) does. Requires: 1 <= n.
+  // Returns a number from 0 to n-1 as randrange(n) does. Requires: n >= 1.
   uint32_t below(uint32_t n);
 
  private:
@@ -30,17 +29,17 @@ class PythonRandom {
 
 class GavelFifo {
  public:
-  // `workers`: how many each type has, types by name. `gpus` (N): what each job asks for.
+  // `workers`: number of GPUs by type, sorted by the types' names. `gpus` (N): demand of each job.
   GavelFifo(std::vector<int32_t> workers, const int32_t* gpus, int32_t num_jobs, uint32_t seed)
       : workers_(std::move(workers)),
         gpus_(gpus),
         type_(static_cast<size_t>(num_jobs), kNone),
         random_(seed) {}
 
-  // Gives out anew. `active`: jobs that came and did not leave, by rising number.
+  // Recomputes the allocation. `active`: jobs in the system, in ascending order.
   void allocate(const std::vector<int32_t>& active);
 
-  // The jobs that have a type, by rising number; up to the next allocate() those that left, too.
+  // Returns the jobs with a type, in ascending order. Includes jobs which ended since allocate().
   const std::vector<int32_t>& allocated() const { return allocated_; }
   int32_t type_of(int32_t j) const { return type_[static_cast<size_t>(j)]; }
 
@@ -51,7 +50,7 @@ class GavelFifo {
   const int32_t* gpus_;
   std::vector<int32_t> type_;  // (N)
   std::vector<int32_t> allocated_;
-  std::vector<int32_t> free_;  // by type, of what was counted so far
+  std::vector<int32_t> free_;  // by type, not given to jobs counted so far; may be negative
   PythonRandom random_;
 };
 

@@ -1,6 +1,6 @@
-// What jobs hold of nodes, and what they still vacate. A preempted job gives all of it away at
-// once, but stays on it while it saves: who gets that room waits for it. What is being vacated on a
-// GPU or node counts until the last of those who leave it is gone.
+// Resources which jobs hold on nodes, and resources which stopping jobs still vacate. A preempted
+// job releases all at once but stays on it while it saves; the next holder waits for that.
+// Resources being vacated on a GPU or node count until the last stopping job there is gone.
 #pragma once
 
 #include "env/sim/columns.h"
@@ -11,12 +11,13 @@
 
 namespace yard {
 
-// Whether the job's tenant may hold so many GPUs more.
+// Returns whether the job's demand fits within its tenant's limit.
 YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t slot) {
   const int32_t t = s.tenant[slot];
   return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
 }
 
+// Sets the node's free GPUs and updates the index and counters.
 YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
   const FreeMap map(f.spec);
   const int32_t before = s.free_count[node];
@@ -29,7 +30,7 @@ YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint
   s.head->free_gpus += after - before;
 }
 
-// GPUs that nobody owns any more: free, unless they are down.
+// Makes released GPUs free, or idle if they are down.
 YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
   if (f.faults) {
     const uint64_t down = mask & s.down_mask[node];
@@ -40,7 +41,7 @@ YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uin
   set_free(f, s, node, s.free_mask[node] | mask);
 }
 
-// Returns the `count` lowest set bits of `mask`. Requires: it has that many.
+// Returns the `count` lowest set bits of `mask`. Requires: `mask` has at least `count` bits.
 YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
   uint64_t rest = mask;
   for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
@@ -48,7 +49,7 @@ YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
 }
 
 // Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
-// Requires: it has that many.
+// Requires: `mask` has at least `count` bits.
 YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int32_t node,
                                      uint64_t mask, int32_t count) {
   const int64_t now_us = s.head->now_us;
@@ -69,8 +70,8 @@ YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int3
   return taken;
 }
 
-// Takes a part of a node: `mask` out of its free GPUs or, where the tasks need a share of one, out
-// of what is left of the GPU. Returns the part, chained before `next`. Requires: it is there.
+// Takes a part of a node: the GPUs `mask`, or a share of that GPU if the tasks need one, and the
+// tasks' CPUs and memory. Returns the part, chained before `next`. Requires: all of it is free.
 YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t node,
                                  uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
   if (s.shape[slot] == kNone) {
@@ -94,7 +95,7 @@ YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, 
   return take_part(s, node, mask, next, group, tasks);
 }
 
-// Gives back what hold_part() took, but for the part itself.
+// Returns the resources which hold_part() took. Does not free the part record.
 YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part) {
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
@@ -107,7 +108,7 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
     const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
     s.share_milli[gpu] += milli_on(f, node, need);
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
-    if (s.share_milli[gpu] == kWholeGpu) {  // its last share
+    if (s.share_milli[gpu] == kWholeGpu) {  // this was the last share
       s.shared_mask[node] &= ~mask;
       give_back(f, s, node, mask);
     }
@@ -120,9 +121,9 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
 
 // --- vacating ----------------------------------------------------------------------------------
 
-// Returns when what is asked for is really there: now where it fits beside those who still leave,
-// else once they have left. What others wait for counts as taken. Requires: the part is free, and
-// not held yet.
+// Returns when the requested resources are vacated: now if they fit next to the stopping jobs, else
+// when these have left. Resources which other starting jobs wait for count as taken. Requires: the
+// part is free and not held yet.
 YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int32_t slot,
                                      int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
   int64_t ready_us = s.head->now_us;
@@ -156,7 +157,7 @@ YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int3
   return ready_us;
 }
 
-// What is being vacated on a part's node and, where it is a share, on its GPU.
+// Resources being vacated on a part's node and, if the part is a share, on its GPU.
 struct Leaving {
   int64_t gpu_ready_us, gpu_milli, gpu_mem_mib;
   int64_t node_ready_us, cpu_milli, ram_mib;
@@ -181,7 +182,8 @@ YARD_HD inline Leaving leaving_from(const Fixed& f, const ClusterState& s, int32
   return out;
 }
 
-// Whole GPUs that a job runs on nobody else leaves: of those nothing has to be remembered.
+// Sets the resources being vacated on the part's node and GPU. Whole GPUs of a running job are
+// vacated by no other job, so their ready time is cleared.
 YARD_HD inline void set_leaving(const Fixed& f, ClusterState& s, int32_t slot, int32_t part,
                                 const Leaving& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
@@ -202,9 +204,9 @@ YARD_HD inline void set_leaving(const Fixed& f, ClusterState& s, int32_t slot, i
   s.leaving_ram_mib[node] = leaving.ram_mib;
 }
 
-// A job that is stopped leaves this part at `ready_us`. One that leaves at once still counts where
-// others are leaving: so a start of the same plan waits for the same whether it was drafted before
-// this stop or after it. Requires: it holds the part.
+// Records that a stopped job vacates the part at `ready_us`. A job which leaves at once still
+// counts where others are leaving: a start in the same plan then waits equally long, whether it is
+// drafted before or after this stop. Requires: the job holds the part.
 YARD_HD inline void vacate_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part,
                                 int64_t ready_us) {
   const int64_t now_us = s.head->now_us;
@@ -218,11 +220,11 @@ YARD_HD inline void vacate_part(const Fixed& f, ClusterState& s, int32_t slot, i
     if (f.jobs.shapes.max_loose_tasks == 0) continue;
     s.leaving_milli[g] = kWholeGpu;
     s.leaving_mem_mib[g] = 0;
-    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // its new tenants wait for all of it
+    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // later holders wait for all of it
   }
   if (s.shape[slot] == kNone) return;
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
-  // Adds to two sums that hold until `last_us`.
+  // Adds to two sums which are valid until `last_us`.
   const auto leave = [&](int64_t& last_us, int64_t& a, int64_t& b, int64_t more_a, int64_t more_b) {
     if (last_us <= now_us) a = b = 0;
     if (ready_us > last_us) last_us = ready_us;

@@ -1,4 +1,4 @@
-// A job that starts in the place of others, whatever it asks for: cores and tasks as well as GPUs.
+// Preemption which makes room for a job, whatever it requests: GPUs, cores and tasks.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace yard {
 
-// Where the job would go by best-fit (choose.h) now; empty: nowhere.
+// Returns the job's best-fit placement (choose.h); empty if it has none.
 std::vector<Piece> best_fit(const View& view, int32_t slot);
-// How many pieces a place may have.
+// Returns the largest number of pieces of a placement.
 size_t pieces_of_a_place(const View& view);
 
-// Stops the first of `stops` until best-fit finds a place, lets those go on that hold nothing of
-// its nodes, and starts the job. Returns false, drafting nothing, where there is no place for it
-// even so.
+// Preempts jobs of `stops`, in their order, until best-fit finds a placement, and starts the job.
+// Jobs without a part on the placement's nodes are not preempted. Returns false if preempting all
+// of `stops` does not make room; then the draft is unchanged.
 bool start_in_place_of(const View& view, int32_t slot, std::span<const int32_t> stops,
                        Draft& draft);
 

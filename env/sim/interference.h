@@ -1,11 +1,11 @@
-// Watches running jobs and learns how much longer their work takes by how they stand: a linear
-// model of time per work, whose terms are its user's.
+// Learns from running jobs how their surroundings slow them down: a linear model of time per unit
+// of work. The caller chooses its terms.
 //
-//   const Interference<Fit> learned(view, carver);   // the same place in a memory every time
+//   const Interference<Fit> learned(view, carver);   // the same place in the memory every time
 //   learned.begin(start);
-//   learned.follow(view);                            // first thing of a decision
+//   learned.follow(view);                            // at the start of a decision
 //   ... learned.time(terms) ...
-//   learned.look(view, [&](int32_t slot) { return terms_of(slot); });   // last thing of it
+//   learned.look(view, [&](int32_t slot) { return terms_of(slot); });   // at its end
 #pragma once
 
 #include <algorithm>
@@ -25,17 +25,17 @@ class Interference {
     return Carver::bytes<Fit>(1) + Carver::bytes<Stand>(view.capacity());
   }
 
-  // Requires: the memory is zeros at first.
+  // Requires: the memory is zero at first.
   Interference(const View& view, Carver& carver)
       : fit_(carver.take<Fit>(1)), stand_(carver.take<Stand>(view.capacity())) {}
 
-  // The start is worth one observation.
+  // Starts with the weights `start`, which count as one observation. No effect later.
   void begin(const Terms& start) const { fit_->begin(start, 1); }
 
   double time(const Terms& terms) const { return fit_->foretold(terms); }
   double doubt(const Terms& terms) const { return fit_->doubt(terms); }
 
-  // Nothing changed between two decisions: what a job did in that time is what its place let it.
+  // Learns from the progress of jobs since the last decision. Nothing changed in this time.
   void follow(const View& view) const {
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
@@ -49,7 +49,7 @@ class Interference {
     }
   }
 
-  // Notes how running jobs stand, once the decision is made.
+  // Notes the terms of all running jobs. Call it once the decision is made.
   template <class TermsOf>
   void look(const View& view, const TermsOf& terms_of) const {
     for (int32_t slot = 0; slot < view.high_water(); ++slot) stand_[slot].runs = false;
@@ -62,10 +62,10 @@ class Interference {
   }
 
  private:
-  static constexpr int64_t kLeastUs = 1000;  // of running, to count: less is rounding
-  static constexpr double kMostTime = 20;    // a crawling job tells no more than this
+  static constexpr int64_t kLeastUs = 1000;  // shorter runs are rounding errors
+  static constexpr double kMostTime = 20;    // cap on the time per work that is learned
 
-  // How a running job stood after the last decision.
+  // A running job after the last decision.
   struct Stand {
     Terms terms;
     int64_t attained_us, worked_us;

@@ -73,7 +73,7 @@ void Joint::open(const std::function<double(int32_t)>& seconds) {
   line_up_waiting();
 }
 
-// --- who is asked, in which order
+// --- visiting order
 
 int32_t Joint::asked(const View& view, const std::byte* memory) {
   return columns(view, const_cast<std::byte*>(memory)).now->asked;
@@ -118,8 +118,8 @@ void Joint::line_up_running() {
             [](const Place& a, const Place& b) { return a.rank() < b.rank(); });
 }
 
-// Jobs that were stopped for one that came before them may find another place at once: then they
-// have moved.
+// Queues jobs again that were preempted for the current job. They may find another placement in
+// this round; then they have moved.
 void Joint::stand_again(const std::vector<int32_t>& stopped) {
   for (const int32_t slot : stopped) {
     const Rank rank = waiting_rank(slot);
@@ -144,12 +144,12 @@ Joint::Rank Joint::waiting_rank(int32_t slot) const {
   return {key(slot, standing(slot).left_s) + by_wait, view_.serial(slot)};
 }
 
-// Having waited lets nobody stop another: whom it stopped would wait in turn and come back by it.
+// For preemption, the wait does not count: a victim would gain by its wait and preempt in turn.
 Joint::Rank Joint::stopping_rank(int32_t slot) const {
   return {key(slot, standing(slot).left_s), view_.serial(slot)};
 }
 
-// For how long a preemption keeps its GPUs from working, now and when it goes on.
+// Seconds of GPU work that a preemption costs the job, for its save and its restore.
 double Joint::cost_s(int32_t slot) const {
   const Costs& costs = view_.costs();
   return static_cast<double>(costs.save_us + costs.restore(view_.gpus(slot))) * 1e-6;
@@ -167,7 +167,7 @@ bool Joint::comes_after(int32_t a, int32_t b) const {
   return asked_rank_ < held_rank(a) && (view_.preempted(a) == 0 || settled(a));
 }
 
-// --- what jobs are beside the others
+// --- jobs compared with each other
 
 double Joint::size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
 
@@ -193,7 +193,7 @@ void Joint::compare(const std::vector<int32_t>& live) {
   }
 }
 
-// What each type is to jobs: the mean of its rate over their best, GPUs as weights.
+// Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
 void Joint::weigh_types(const std::vector<int32_t>& live) {
   const int32_t types = foretell_.num_types();
   std::fill_n(at_.type_log2, types, 0.0);
@@ -213,7 +213,7 @@ void Joint::weigh_types(const std::vector<int32_t>& live) {
   }
 }
 
-// --- what each may do, and what it is worth
+// --- options and their worth
 
 void Joint::look() {
   const int32_t slot = now_.asked;
@@ -228,7 +228,7 @@ void Joint::look() {
     judge();
     return;
   }
-  // Another job's move may have stopped it, or it may not be able to gain.
+  // Another job's move may have stopped it, or it may have nothing to gain.
   if (view_.phase(slot) != Phase::kRunning) return;
   const double rate = std::max(foretell_.now(slot), kCrawl);
   const int32_t type = foretell_.node_type(view_.part_node(view_.first_part(slot)));
@@ -254,7 +254,7 @@ bool Joint::may_stay() const {
   return config_.hold && typed && view_.num_live() > view_.num_waiting() + view_.num_blocked();
 }
 
-// Works out what the options are worth, and which is to be taken.
+// Computes the worth of all options and suggests one.
 void Joint::judge() {
   worths_.clear();
   suggested_ = kStay;
@@ -273,8 +273,8 @@ void Joint::judge() {
   }
 }
 
-// Whether there is any place that is worth more to the job that is asked, or somebody to spare: a
-// job that has what it would choose in an empty cluster has nothing to wait for.
+// Whether waiting could bring a better placement or spare a victim. A job that gets what it would
+// choose in an empty cluster has nothing to wait for.
 bool Joint::could_gain(const Option& o) const {
   constexpr double kAlike = 0.05;  // doublings
   if (!o.stops.empty() || !o.moves.empty()) return true;
@@ -305,7 +305,7 @@ double Joint::worth_of(int32_t slot, const Option& o) const {
   return worth;
 }
 
-// Of the place that it would choose in an empty cluster.
+// The worth of the placement that the job would choose in an empty cluster.
 double Joint::ideal(int32_t slot) const {
   double most = -1e9;
   for (int32_t t = 0; t < foretell_.num_types(); ++t) {
@@ -315,7 +315,7 @@ double Joint::ideal(int32_t slot) const {
   return most;
 }
 
-// Below which a waiting job waits on.
+// The worth below which a waiting job keeps waiting.
 double Joint::least_worth(int32_t slot) const {
   const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
   return ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
@@ -323,7 +323,7 @@ double Joint::least_worth(int32_t slot) const {
          config_.hold_by_queue * now_.queue;
 }
 
-// --- doing it
+// --- applying options
 
 void Joint::take(int32_t pick) {
   const int32_t slot = now_.asked;

@@ -1,22 +1,21 @@
-// One decision about order, type, place, preemption and moves together. Jobs that wait are asked in
-// the order of an index, each of them what is best of its options (env/sim/options.h) or whether it
-// waits on for something better; then those that run and would run better elsewhere.
+// Decides order, GPU type, placement, preemption and migration together. Waiting jobs are visited
+// in the order of an index; each takes its best option (options.h) or waits for a better one. Then
+// running jobs are visited, which may move to a better placement.
 //
-//   worth of an option = log2(rate / best rate)                    how fast it is there
-//                      - price log2(what the type is to jobs)      who needs a fast type gets it
-//                      - harm, fragments, stops, moves, each times its weight
-//   it waits on while the best worth < that of its ideal place + log2(rate_floor) - waited/patience
-//   and there is a better place for it, or the best would stop or move others
+//   worth of an option = log2(rate / best rate)           speed
+//                      - price log2(type's mean rate)     fast types go to jobs that need them
+//                      - weighted interference cost, fragmentation, preemptions and moves
+//   a job waits on while best worth < worth of its ideal placement + log2(rate_floor)
+//                                     - waited / patience
+//   if a better placement exists, or if the best option preempts or moves other jobs
 //
-// Whoever decides, a rule or a network, picks from the same options:
+// A heuristic or a network picks from the same options:
 //
 //   Joint::follow(view, memory);
 //   Joint joint(config, view, memory, &draft);
 //   joint.open(seconds_left);
 //   while (joint.next() != kNone) joint.take(joint.suggested());
 //   joint.close();
-//
-// What is in the making lies in the memory, so that it can be taken up again from there.
 #pragma once
 
 #include <functional>
@@ -34,92 +33,90 @@ namespace yard {
 
 class Joint {
  public:
-  static constexpr int32_t kStay = -1;  // a pick: it waits on, or stays where it is
+  static constexpr int32_t kStay = -1;  // pick: keep waiting, or stay in place
 
   static size_t bytes(const View& view);
 
-  // Takes in what has happened since the last decision, whether or not there is one to make now.
+  // Records events since the last decision. Call it at every decision, with or without a round.
   static void follow(const View& view, std::byte* memory);
 
-  // Requires: all outlive this; `draft` may be null where nothing is taken.
+  // Requires: all outlive this. `draft` may be null if nothing is taken.
   Joint(const JointConfig& config, const View& view, std::byte* memory, Draft* draft);
   Joint(const Joint&) = delete;
   Joint& operator=(const Joint&) = delete;
 
-  // Who is asked in the decision that lies in the memory, as asked() says.
+  // Returns the current job of the round in `memory`, as asked() does.
   static int32_t asked(const View& view, const std::byte* memory);
 
-  // Begins a decision. `seconds`: how long a job, by its slot, would still run on its reference
-  // type. Requires: follow() at this moment. What comes below requires open() at this moment, with
-  // this memory.
+  // Begins a round. `seconds(slot)`: remaining run time on the job's reference type. Requires:
+  // follow() at this moment. The functions below require open() at this moment with this memory;
+  // the memory holds the round's progress, so another Joint can resume it.
   void open(const std::function<double(int32_t)>& seconds);
 
-  // Goes on to the next job that has options, and returns it; kNone: that were all.
+  // Moves to the next job that has options and returns it. Returns kNone when no job is left.
   int32_t next();
-  // The job that is asked: next()'s, or the one that was asked when the memory was left; kNone
-  // before the first and after the last.
+  // The current job: that of next(), or that of the resumed round. kNone before the first and after
+  // the last.
   int32_t asked() const { return now_.asked; }
-  // Lists the options of the job that was asked when the memory was left.
+  // Lists the options of the current job of a resumed round.
   void look();
   const std::vector<Option>& options() const { return choices_; }
   double worth(size_t option) const { return worths_[option]; }
-  // What an option has to be worth to be better than to stay.
+  // Options with a higher worth are better than to wait or stay.
   double worth_of_staying() const { return staying_; }
   int32_t suggested() const { return suggested_; }
-  // Whether it may wait on, or stay. Not where nobody runs: nothing would ever happen; nor where
-  // there are no places to compare.
+  // Whether the current job may wait or stay. It must start if no job runs, since nothing would
+  // ever happen, or if placements do not differ.
   bool may_stay() const;
 
-  // Carries the pick out. One that cannot be carried out is taken out of the options, and the next
-  // best is; there may be none.
+  // Applies the pick. An option that turns out to be impossible is removed and the next best is
+  // tried, if any.
   void take(int32_t pick);
 
-  // Ends the decision: jobs that stop do so before others start; says when to look again.
+  // Ends the round: puts preemptions before starts, and sets the time of the next decision.
   void close();
   int64_t look_again_us() const;
 
-  // What a job that waits or holds GPUs is beside the others.
+  // A waiting or running job compared with all others.
   struct Standing {
-    double best;      // rate, of the best type
-    double left_s;    // at that
-    double length;    // log8 of that over the mean
-    double gain;      // log2 of the best rate over that of a mean type, beside the others'
-    double held_key;  // of those who held GPUs when the decision began
-    bool held;        // whether it did
+    double best;      // rate on its best type
+    double left_s;    // time left on it
+    double length;    // log8 of left_s over the geometric mean
+    double gain;      // log2 of best over the types' mean rate, less the jobs' mean of it
+    double held_key;  // index when the round began, if it held GPUs
+    bool held;        // it held GPUs when the round began
   };
   const Standing& standing(int32_t slot) const { return at_.standing[slot]; }
   double type_log2(int32_t type) const { return at_.type_log2[type]; }  // mean rate over the best
-  double queue() const { return now_.queue; }  // GPUs waited for over all that there are, at most 1
+  double queue() const { return now_.queue; }  // GPUs waited for over all GPUs, at most 1
   double size(int32_t slot) const;             // log8 of its GPUs
   bool moves_asked() const { return now_.running; }
-  int32_t number_asked() const {
-    return now_.line;
-  }  // of the question, among those to whom it is put
+  int32_t number_asked() const { return now_.line; }  // 1-based position of the job in this pass
 
  private:
-  using Rank = std::pair<double, int32_t>;  // lower goes first; equal keys by submission
+  using Rank = std::pair<double, int32_t>;  // index, then submission; the lower goes first
 
   struct Place {
     double key;
     int32_t serial, slot;
     Rank rank() const { return {key, serial}; }
   };
-  // How far the decision is.
+  // Progress of the round.
   struct Now {
     double queue;
-    int64_t settles_us;  // when the first that may gain by a move has settled
-    int32_t line, of;    // in the line: who is asked next, and how many stand there
+    int64_t settles_us;  // when the first job that may gain by a move may be moved
+    int32_t line, of;    // next entry of the visiting list, and its length
     int32_t asked;
-    bool running;     // those that run are asked
-    bool holds_back;  // somebody waits for better than there is
-    bool differs;     // types or places do
+    bool running;     // running jobs are being visited
+    bool holds_back;  // a job waits although it has options
+    bool differs;     // rates differ by type or placement
   };
   struct Columns {
     Now* now;            // (1)
-    int64_t* since_us;   // (S) running jobs: since when
+    int64_t* since_us;   // (S)  running jobs: see follow()
     Standing* standing;  // (S)
     double* type_log2;   // (types)
-    Place* line;         // (S)
+    Place* line;         // (S)  jobs to visit, in order
   };
   static Columns columns(const View& view, std::byte* memory);
 
@@ -154,10 +151,10 @@ class Joint {
   Draft* draft_;
   Foretell foretell_;
   Options generator_;
-  std::set<int32_t> hopeless_;  // classes of equal requests that find no option
+  std::set<int32_t> hopeless_;  // classes of identical requests without an option
   std::vector<Option> choices_;
   std::vector<double> worths_;
-  Rank asked_rank_;  // of the job that is asked, where it waits
+  Rank asked_rank_;  // of the current job, if it waits
   double staying_ = 0;
   int32_t suggested_ = kStay;
 };

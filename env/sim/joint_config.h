@@ -1,4 +1,4 @@
-// What a joint decision goes by (joint.h): the numbers that a search learns.
+// Settings of joint decisions (joint.h), which a search tunes.
 #pragma once
 
 #include "env/base/settings.h"
@@ -11,7 +11,7 @@ struct JointConfig {
   double rate_floor = 0.5, patience_s = 7200;
   double type_price = 0.3, harm = 1, left_over = 0.1, stop = 0.1, clear = 0.1, spread = 0;
   double move_gain_log2 = 0.5, move_cost = 2, settle_s = 600;
-  // What these depend on: how long a job is beside others, how large, how many wait.
+  // Adjustments by a job's remaining time compared with others, by its size, and by queue length.
   double rate_by_length = 0, rate_by_size = 0, rate_by_queue = 0;
   double price_by_length = 0, price_by_size = 0, price_by_queue = 0;
   double hold_by_length = 0, hold_by_size = 0, hold_by_queue = 0;

@@ -1,6 +1,6 @@
-// Who may not lie beside whom: of some pairs of jobs it was measured that they do not fit on one
-// GPU. Shared GPUs remember the kinds of jobs on them; NodeLedger (shape.h) does not offer the rest
-// of such a GPU to a kind that is barred there.
+// Pairs of jobs that were measured not to fit on one GPU. Shared GPUs record the kinds of the jobs
+// on them. NodeLedger (shape.h) does not offer the rest of a GPU to a kind that conflicts with one
+// of these.
 #pragma once
 
 #include "env/sim/free_map.h"
@@ -9,8 +9,8 @@
 
 namespace yard {
 
-// Writes down beside whom the job now lies, where somebody may not lie beside somebody. Requires:
-// it has its GPUs.
+// Records the job's kind on its shared GPUs, if kinds conflict at all. Requires: the job holds its
+// GPUs.
 YARD_HD inline void enter_kind(const Fixed& f, ClusterState& s, int32_t slot) {
   const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
@@ -20,7 +20,7 @@ YARD_HD inline void enter_kind(const Fixed& f, ClusterState& s, int32_t slot) {
   }
 }
 
-// The same when it is about to leave: those who stay are looked for.
+// Recomputes the kinds on the job's shared GPUs from the jobs that stay. Call it before it leaves.
 YARD_HD inline void leave_kind(const Fixed& f, ClusterState& s, int32_t slot) {
   if (kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {

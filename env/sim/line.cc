@@ -35,13 +35,13 @@ class Line {
   }
 
  private:
-  // By run time, then by arrival; the slot is that of the entry.
+  // Run time, then arrival; the slot is that of the entry.
   using Shortest = Agenda::Entry;
   struct Later {
     bool operator()(const Shortest& a, const Shortest& b) const { return b.before(a); }
   };
 
-  // The tick at or after a time. (Most rules tick every second: that is worth no division.)
+  // The first tick at or after a time, without a division if rules tick every second.
   int64_t next_tick(int64_t time_s) const {
     if (rules_.tick_s == 1 || time_s == kNever) return time_s;
     return (time_s + rules_.tick_s - 1) / rules_.tick_s * rules_.tick_s;
@@ -69,7 +69,7 @@ class Line {
     while (!sorted_.empty() && start(sorted_.top().slot)) sorted_.pop();
   }
 
-  // In order of arrival. While GPUs only get fewer, a size that found no place finds none.
+  // In order of arrival. While GPUs only get fewer, a class that found no place finds none.
   void place_what_fits() {
     blocked_.assign(static_cast<size_t>(jobs_.num_classes), 0);
     while (s_.head->free_gpus > 0) {

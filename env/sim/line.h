@@ -1,5 +1,5 @@
-// Waiting jobs as one line: who stands first starts, or everybody waits behind. Nobody is
-// preempted. What published rule sets call FIFO, and its relatives.
+// FIFO engine of published rule sets: waiting jobs start in order, and the first that does not fit
+// blocks the others or is skipped. No job is preempted.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace yard {
 
 struct LineRules {
-  const GangPlacer* placer = nullptr;  // null: GPUs come from wherever they are free
-  bool skips = false;                  // who does not fit is passed over
-  bool shortest_first = false;         // the line is sorted by run time, then by arrival
-  // Things happen at multiples of `tick_s`; a run lasts whole ticks, and so many at least.
+  const GangPlacer* placer = nullptr;  // null: free GPUs in node order
+  bool skips = false;                  // jobs that do not fit are skipped
+  bool shortest_first = false;         // the queue is sorted by run time, then by arrival
+  // Events happen at multiples of `tick_s`. A run takes whole ticks, at least `least_ticks`.
   int64_t tick_s = 1;
   int64_t least_ticks = 0;
 };
 
-// An end and an arrival at one time are one event: ends, then arrivals, then starts. A run of no
-// tick ends in an event of its own right after its start.
-// Requires: not both `skips` and `shortest_first`.
+// Ends and arrivals at one time are one event: ends, then arrivals, then starts. A run of no tick
+// ends in its own event right after. Throws RunError if jobs wait for ever. Requires: not both
+// `skips` and `shortest_first`.
 Outcome replay_line(Stage& stage, const LineRules& rules, const Replay& replay);
 
 }  // namespace yard

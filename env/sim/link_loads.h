@@ -1,8 +1,8 @@
-// Loads of links as they would be if some job sent, or did not: for foretelling what full links
-// leave of speeds, where somebody may choose how jobs exchange.
+// Hypothetical loads of links, with some jobs' traffic added or removed. They predict contention
+// where the scheduler may choose how jobs exchange gradients.
 //
 //   LinkLoads loads(fixed, state);
-//   loads.add(sending_of(fixed, state, who_leaves), -1);
+//   loads.add(sending_of(fixed, state, leaving), -1);
 //   loads.add(mine, 1);
 //   const double longer = loads.crowding(mine);
 #pragma once
@@ -15,26 +15,26 @@
 
 namespace yard {
 
-// What a job puts on links, and on which.
+// A job's traffic and the links that carry it.
 struct Sending {
   int64_t bytes_per_s = 0;
   int32_t priority = 0;
-  std::vector<int32_t> links = {};  // each once
+  std::vector<int32_t> links = {};  // without duplicates
 };
 
-// The links that a job spans which has GPUs on these nodes.
+// Returns the links, sorted, of a job that spans `tier` with GPUs on `nodes`.
 std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> nodes, Tier tier);
 
-// Of a job as it runs now; one that does not sends nothing.
+// The traffic of a job in this state; none if it does not run.
 Sending sending_of(const Fixed& fixed, const ClusterState& state, int32_t slot);
 
 class LinkLoads {
  public:
-  // Those of the running jobs. Requires: anybody_chooses(fixed), and `fixed` outlives this.
+  // Starts with the running jobs. Requires: anybody_chooses(fixed), and `fixed` outlives this.
   LinkLoads(const Fixed& fixed, const ClusterState& state);
 
   void add(const Sending& sending, int64_t sign);
-  // How many times as long the exchange of who sends that takes. Requires: it is among the loads.
+  // Returns the factor by which full links lengthen this exchange. Requires: it is among the loads.
   double crowding(const Sending& sending) const;
 
  private:
@@ -42,7 +42,7 @@ class LinkLoads {
 
   const SpecColumns* spec_;
   int32_t links_;
-  std::vector<int64_t> loads_;  // (kLinkPriorities, links)
+  std::vector<int64_t> loads_;  // (kLinkPriorities, links)  bytes per second
 };
 
 }  // namespace yard

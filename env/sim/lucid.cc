@@ -1,19 +1,19 @@
-// The rules of Lucid's simulator (Hu et al., ASPLOS 2023; before it Helios', SC 2021): a clock that
-// ticks every second. Tick 0 is the trace's zero; fractions of seconds are cut off submissions and
-// run times. A tick releases the jobs that end, takes in those that arrive, then starts and stops.
+// Rules of Lucid's simulator (Hu et al., ASPLOS 2023; before it Helios', SC 2021): a clock with
+// ticks of one second. Tick 0 is the trace's zero; submissions and run times are cut to whole
+// seconds. In a tick, jobs end, then jobs arrive, then jobs start and stop.
 //
-//   fifo, sjf       the line in order of submission or run time; its head starts or all wait
+//   fifo, sjf       queue in order of submission or run time; its head starts or all wait
 //   srtf, tiresias  preemptive, see lucid_preemptive.cc
 //
 //   consolidate     see Consolidate; nodes have 8 GPUs
 //   random          GPUs from the first nodes that have any (the original's name for it)
 //
-// The original plays every virtual cluster by itself, on nodes of its own. Neither a cluster here
-// nor a trace says which nodes belong to whom: all tenants share the whole cluster as one virtual
-// cluster; to play one alone give its jobs and its nodes.
+// The original plays each virtual cluster separately, on nodes of its own. Clusters and traces do
+// not assign nodes to tenants here: all tenants share one virtual cluster. To play one separately,
+// run its jobs on its nodes.
 //
-// Where this differs from the original: under fifo and sjf a job of less than a second takes one
-// second, where the original never ends it.
+// Difference from the original: under fifo and sjf, a job of less than a second takes one second;
+// the original never ends it.
 #include "env/sim/lucid.h"
 
 #include <memory>
@@ -27,9 +27,8 @@ namespace {
 
 constexpr int32_t kNodeGpus = 8;
 
-// Up to 8 GPUs: the node with the fewest free ones that suffice. More: idle nodes, the first in
-// node order; for what remains the next of all nodes sorted by free GPUs, most first, if it has
-// enough.
+// Up to 8 GPUs: the node with the fewest free GPUs that suffice. More: idle nodes in node order.
+// The remainder goes to the node with most free GPUs among the others, if it has enough.
 class Consolidate final : public GangPlacer {
  public:
   explicit Consolidate(const SpecColumns& spec) : num_nodes_(spec.num_nodes) {
@@ -48,7 +47,7 @@ class Consolidate final : public GangPlacer {
       return 1;
     }
     const int32_t whole = gpus / kNodeGpus, rest = gpus % kNodeGpus;
-    int32_t n = 0, next = kNone;  // next: after the whole ones by free GPUs
+    int32_t n = 0, next = kNone;  // next: most free GPUs after the whole nodes
     for (int32_t m = 0; m < num_nodes_; ++m) {
       if (free[m] == kNodeGpus && n < whole) {
         out[n++] = {m, kNodeGpus};

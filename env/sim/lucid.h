@@ -1,4 +1,4 @@
-// The parts of the rule set `lucid`: its two preemptive schedulers.
+// The two preemptive schedulers of the rule set `lucid`.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LucidConfig {
 
 enum class LucidOrder { kLeft, kTwoLevels };  // srtf, tiresias
 
-// `placer` null: GPUs come from wherever they are free.
+// `placer` null: free GPUs in node order. Throws RunError if jobs wait for ever.
 Outcome replay_preemptive(Stage& stage, LucidOrder order, const LucidConfig& config,
                           const GangPlacer* placer);
 

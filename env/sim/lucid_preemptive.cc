@@ -1,22 +1,20 @@
-// srtf and tiresias of Lucid's simulator. Every tick (tiresias: every tick of a whole minute):
+// srtf and tiresias of Lucid's simulator. Every tick (tiresias: every whole minute):
 //
-//  1. a running job with nothing left ends, else it has a second less left: it runs one second
+//  1. a running job with nothing left ends, others have a second less left: a job runs one second
 //     longer than it needs;
-//  2. jobs arrive, at the end of the list of those that wait;
-//  3. everybody is sorted, and GPUs are given out by counting, skipping who does not fit. `srtf`
-//     sorts by what is left, ties in the order of the waiting list, then of the running list;
-//     `tiresias` takes jobs of little service before others, each by submission, ties in the order
+//  2. jobs arrive, at the end of the waiting list;
+//  3. all jobs are sorted, and GPUs are given out by number; jobs that do not fit are skipped.
+//     `srtf` sorts by time left, ties in the order of the waiting list, then of the running list.
+//     `tiresias` puts jobs with little service first, each group by submission, ties in the order
 //     of the running list, then of the waiting list;
-//  4. who runs and gets nothing is preempted: more is left then, and it waits at the list's end;
-//  5. who waits and got GPUs is placed, in order. Where fragmentation prevents it, the job goes on
-//     waiting, and the GPUs that were counted for it stay unused.
+//  4. running jobs that get nothing are preempted: they have more left, and wait at the list's end;
+//  5. waiting jobs that got GPUs are placed, in order. If fragmentation prevents it, a job goes on
+//     waiting, and the GPUs counted for it stay unused.
 //
-// Only ticks are played at which somebody arrives or ends, or (tiresias) a running job has got
-// beyond the limit of service. Steps 3 to 5 change nothing at others: between them, running jobs
-// only move ahead of waiting ones in the order. As every running job was given GPUs, this gives
-// nobody more or less than before (who was given GPUs behind a waiting job also fits before it, and
-// leaves it as many as it had), and placing what could not be placed fails again, because the same
-// GPUs are free or fewer.
+// Only ticks are played at which a job arrives or ends, or (tiresias) a running job exceeds the
+// limit of service. At others, steps 3 to 5 change nothing, for running jobs only move ahead of
+// waiting ones. A running job that got GPUs behind a waiting job also fits before it, and leaves it
+// as many. Failed placements fail again, as the same GPUs are free or fewer.
 
 #include <algorithm>
 #include <tuple>
@@ -27,7 +25,7 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kLargeGpus = 8;  // a job of more costs more to preempt
+constexpr int32_t kLargeGpus = 8;  // larger jobs cost more to preempt
 
 class Preemptive {
  public:
@@ -55,7 +53,7 @@ class Preemptive {
   }
 
  private:
-  // Smaller goes first. `turn`: when the job came to the list it is in.
+  // The smaller goes first. `turn`: when the job entered its list.
   struct Key {
     int64_t left_s;    // srtf
     int64_t submit_s;  // tiresias
@@ -72,7 +70,7 @@ class Preemptive {
     int64_t left_s;      // of a waiting job
     int64_t end_s;       // of a running job
     int64_t since_s;     // when it started
-    int64_t base_gpu_s;  // service up to then
+    int64_t base_gpu_s;  // service until then
     int64_t turn;
     int32_t slot;
     int32_t gpus;
@@ -148,7 +146,7 @@ class Preemptive {
     stage_.preempt(entry.slot);
   }
 
-  // `undecided`: the next round has to see what happened now.
+  // Finds the next ticks to play. `undecided`: the next round has to handle the present events.
   void look_ahead(bool undecided) {
     end_s_ = kNever;
     int64_t due_s = undecided ? now_s_ : kNever;
@@ -162,7 +160,7 @@ class Preemptive {
                                : (due_s + config_.round_s - 1) / config_.round_s * config_.round_s;
   }
 
-  // The tick at which a running job gets beyond the limit, kNever where it is already.
+  // The tick at which a running job exceeds the limit; kNever if it has exceeded it already.
   int64_t beyond_limit_s(const Entry& entry) const {
     const int64_t more_gpu_s = config_.limit_gpu_s - entry.base_gpu_s;
     if (more_gpu_s < 0) return kNever;

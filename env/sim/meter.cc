@@ -60,7 +60,7 @@ Meter::Meter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster)
   types_now_.resize(cluster.types.size());
 }
 
-// Charges the time since the last look to what was seen then.
+// Charges the time since the last sample to what was seen then.
 void Meter::pass(int64_t to_us) {
   if (to_us == at_us_) return;
   const double dt_s = seconds(to_us - at_us_);
@@ -86,7 +86,7 @@ void Meter::pass(int64_t to_us) {
   for (size_t t = 0; t < tenant_gpus_now_.size(); ++t) {
     used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
   }
-  // Counted as idle or down above; nothing need happen at the moment when a save ends.
+  // Counted as idle or down above; the end of a save need not be an event.
   for (const Vacated& gpu : vacated_) {
     const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
     time.saving += saved_s;

@@ -1,6 +1,5 @@
-// Where the GPUs' time went, and how fragmented what was free: integrals over a replay, collected
-// by looking at the state after every decision. Costs a walk over nodes and holders each time, so
-// it hangs on Replay::watch only where somebody asked.
+// Integrals over a replay: how GPUs were used, and how fragmented free GPUs were. A sample after
+// every decision walks over nodes and jobs, so it is attached to Replay::watch on request only.
 //
 //   Meter meter(cluster, trace);
 //   replay.watch = [&](const ClusterState& s) { meter.watch(fixed, s); };
@@ -18,26 +17,26 @@
 
 namespace yard {
 
-// [GPU s] Adds up to all GPUs times the time watched: running + starting + saving + unshared + down
-// + idle. A share counts as what it is.
+// [GPU s] Sums to all GPUs times the observed time: running + starting + saving + unshared + down +
+// idle. A share counts as its fraction of a GPU.
 struct GpuTime {
-  double running = 0;   // by jobs that make progress, also work that a failure took back
-  double starting = 0;  // restoring, or waiting for GPUs that somebody still vacates
-  double saving = 0;    // held by nobody but a job that saves
-  double unshared = 0;  // parts of shared GPUs that nobody has
+  double running = 0;   // jobs make progress, even if a failure undoes it later
+  double starting = 0;  // jobs restore, or wait for GPUs that are being vacated
+  double saving = 0;    // held only by a preempted job that saves
+  double unshared = 0;  // unused parts of shared GPUs
   double down = 0;
   double idle = 0;
-  double lost = 0;  // of `running`: work that failures lost
+  double lost = 0;  // part of `running`: work that failures undid
   double total() const { return running + starting + saving + unshared + down + idle; }
 };
 
-// Integrals [GPU s] of what Fragments says of a moment; ratios of them are means over free GPUs.
+// [GPU s] Integrals of the fields of Fragments; their ratios are means over free GPUs.
 struct FragmentTime {
   double free = 0, unusable = 0, partial = 0, stranded = 0, largest_block = 0, ideal_block = 0;
 };
 
 struct TypeTime {
-  double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held, or still being vacated
+  double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
 };
 
 struct Metered {
@@ -45,14 +44,15 @@ struct Metered {
   FragmentTime fragments;
   std::vector<TypeTime> types;       // as in ClusterSpec::types
   std::vector<std::string> tenants;  // of the trace, sorted
-  std::vector<double> tenant_gpu_s;  // starting and running jobs held so much
+  std::vector<double> tenant_gpu_s;  // held by starting and running jobs
   double span_s = 0;
 };
 
-// [kWh] of all GPUs that are not down; empty where the spec does not say a type's power.
+// [kWh] of all GPUs that are not down. Empty if the spec lacks the power of a type in use.
 std::optional<double> energy_kwh(const ClusterSpec& cluster, const Metered& used);
 
-// What held GPUs cost, and what all of them did; empty where the spec does not say a type's price.
+// Cost of held GPUs and of all GPUs, in the spec's currency. Empty if the spec lacks a type's
+// price.
 struct Cost {
   double held = 0, all = 0;
 };
@@ -63,14 +63,14 @@ class Meter {
   // Requires: both outlive this.
   Meter(const ClusterSpec& cluster, const Trace& trace);
 
-  // Requires: the same `fixed` each time, alive until end().
+  // Samples a state. Requires: the same `fixed` each time, alive until end().
   void watch(const Fixed& fixed, const ClusterState& state);
 
-  // Returns what there was until the replay's end; empty where no state was shown.
+  // Returns the totals until the replay's end; empty if no state was sampled.
   std::optional<Metered> end(int64_t end_us);
 
  private:
-  // [GPUs] as they have been since the last look.
+  // [GPUs] at the last sample.
   struct Now {
     double running = 0, starting = 0, unshared = 0, down = 0, idle = 0;
   };
@@ -91,7 +91,7 @@ class Meter {
   Now now_;
   Fragments fragments_;
   std::vector<TypeTime> types_now_;  // [GPUs]
-  std::vector<Vacated> vacated_;     // GPUs that nobody has but somebody still saves on
+  std::vector<Vacated> vacated_;     // GPUs without an owner, on which a preempted job still saves
   std::vector<double> tenant_gpus_now_;
 };
 

@@ -35,7 +35,7 @@ std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
   return out;
 }
 
-// How fast job `j` runs on as many GPUs of one type as it asks for, on the fewest nodes.
+// The speed of job `j` on GPUs of one type, on as few nodes as can hold it.
 double speed_on(const Fixed& fixed, int32_t j, int32_t type, const TypeGpus& of) {
   const int32_t job_class = fixed.jobs.speed_class == nullptr ? 0 : fixed.jobs.speed_class[j];
   if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) {
@@ -137,7 +137,7 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int6
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
   YARD_CHECK(alone_us.size() == trace.jobs.size(), "run times of another trace");
   JctGroup all;
-  std::map<int32_t, JctGroup> classes;  // by what their jobs ask for
+  std::map<int32_t, JctGroup> classes;  // by demand
   all.jct_us.reserve(trace.jobs.size());
   Summary out;
   double sum_slowdown = 0;

@@ -1,5 +1,5 @@
-// What became of a replay, in numbers that can be compared: each with its unit and its definition.
-// docs/metrics.md says the same to users. Only scored jobs count, and none of them is left out.
+// Metrics of a replay, each with its unit and definition. docs/metrics.md explains them to users.
+// Exactly the scored jobs count.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +12,40 @@
 
 namespace yard {
 
-// One group of jobs. Times are over its finished jobs; 0 where there are none.
+// One group of jobs. Times are over its finished jobs; 0 if there are none.
 struct JctSummary {
   int64_t jobs = 0;        // scored
-  int64_t finished = 0;    // of these, those that ended
+  int64_t finished = 0;    // scored jobs that ended
   WideUs sum_jct_us = 0;   // [us] exact; JCT = end - submission
   double mean_jct_s = 0;   // [s]
-  double p50_jct_s = 0;    // [s] the least JCT that at least half of the jobs do not exceed
+  double p50_jct_s = 0;    // [s] the smallest JCT that at least half of the jobs do not exceed
   double p95_jct_s = 0;    // [s]
   double p99_jct_s = 0;    // [s]
-  double mean_wait_s = 0;  // [s] wait = JCT beyond the run time alone on the job's fastest type
+  double mean_wait_s = 0;  // [s] wait = JCT minus run time alone on the job's fastest type
   double max_wait_s = 0;   // [s]
   double mean_run_s = 0;   // [s] run time alone on the job's fastest type
 };
 
-// The same while it is collected.
+// Accumulator of a JctSummary.
 struct JctGroup {
   int64_t jobs = 0, max_wait_us = 0;
   WideUs sum_wait_us = 0, sum_run_us = 0;
-  std::vector<int64_t> jct_us;  // of those that ended
+  std::vector<int64_t> jct_us;  // of jobs that ended
 
   void add(int64_t jct, int64_t wait, int64_t run);
   JctSummary summary();
 };
 
-// Jobs that their policy ended before their time, apart from those whose work was done.
+// Jobs that the policy ended early, and jobs that completed their work.
 struct EarlySummary {
   int64_t jobs = 0;
-  double mean_jct_s = 0;         // [s] of those ended early
-  double others_mean_jct_s = 0;  // [s] of the other jobs that ended; 0 where there are none
-  double undone_share = 0;       // of the GPU time that all that ended asked for; 0 to 1
+  double mean_jct_s = 0;         // [s] of jobs ended early
+  double others_mean_jct_s = 0;  // [s] of other jobs that ended; 0 if there are none
+  double undone_share = 0;       // part of the GPU time that ended jobs asked for; 0 to 1
 };
 
 struct ClassSummary {
-  int32_t gpus = 0;  // what each job of the class asks for
+  int32_t gpus = 0;  // demand of each job of the class
   JctSummary all;
 };
 
@@ -55,27 +55,25 @@ struct Summary {
   double mean_slowdown = 0;
   double makespan_s = 0;  // [s] from the first submission to the last end
   // GPU time held by restoring and running jobs over all GPUs' time, from the first arrival of the
-  // replay (its warm-up too) to its end; 0 to 1.
+  // replay (with its warm-up) to its end; 0 to 1.
   double utilisation = 0;
   int64_t preemptions = 0;  // of scored jobs
   int64_t restarts = 0;     // starts after a job's first
-  // Of the preemptions; none where the rules do not tell: see JobOutcome.
+  // Kinds of preemptions; empty if the rules do not count them (see JobOutcome).
   std::optional<int64_t> moves, soon_again;
-  std::optional<EarlySummary> early;  // where any was ended early
+  std::optional<EarlySummary> early;  // if any job was ended early
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
 
-// (N) [us] how long each job runs alone, consolidated, on those GPUs of the types that it runs on
-// which are fastest for it and of which the cluster has enough: a gang moves at the speed of its
-// slowest member. Requires: `fixed.jobs` tells of trace.jobs, in their order, each of them at most
-// as large as the cluster.
+// (N) [us] Run time of each job alone and consolidated, on the fastest GPUs for it of which the
+// cluster has enough. A gang runs at the speed of its slowest member. Requires: `fixed.jobs`
+// describes trace.jobs in the same order, and each job fits into the cluster.
 std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed);
 
-// JCT beyond the run time alone, at least 0: queueing, saving, restoring, GPUs slower than the
-// best.
+// JCT minus the run time alone, at least 0. Includes queueing, saving, restoring and slower GPUs.
 int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us);
 
-// Requires: `alone_us` and `outcome` tell of trace.jobs, in their order.
+// Requires: `alone_us` and `outcome` describe trace.jobs in the same order.
 Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
                   const Outcome& outcome);
 

@@ -61,7 +61,7 @@ MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
     job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
   }
   job.left_h = total_s(slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
-  // All that it has waited, also before it ran: or else who is stopped would come last.
+  // Its whole wait, also before it ran; otherwise a preempted job would come last.
   job.waited_h = static_cast<double>(view.now_us() - view.submit_us(slot) - ran_us) / kUsPerHour;
   return job;
 }
@@ -111,7 +111,7 @@ std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
     const int32_t slot = view.held(i);
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
     const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
-    if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // nothing would come of it
+    if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing
     out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
   }
   std::ranges::sort(

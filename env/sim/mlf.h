@@ -1,10 +1,10 @@
-// What MLFS (Wang, Liu and Shen, CoNEXT 2020) makes of jobs and servers, for the policy MLF-H and
-// the agent that learns from it: a job as its equations see it (mlf_priority.h), and how near a
-// server is to an ideal one (section 3.3).
+// Jobs and servers in the terms of MLFS (Wang, Liu and Shen, CoNEXT 2020), for the policy MLF-H and
+// the agent that learns from it: the priority of a job (mlf_priority.h), and the distance of a
+// server from an ideal one (section 3.3).
 //
-// Ours, where the paper leaves it open: an iteration is a minute of work; a job without urgency has
-// 1; role groups that have GPUs are the partitions of its model, all of one size; where nobody
-// measures a loss, it is taken to fall alike in every iteration.
+// Where the paper leaves it open: an iteration is one minute of work; a job without urgency has 1;
+// role groups with GPUs are the partitions of the model, all of one size. A loss that is not
+// measured falls by the same amount in each iteration.
 #pragma once
 
 #include <cstdint>
@@ -17,59 +17,59 @@
 
 namespace yard {
 
-// Seconds that a job, by its slot, will have run when it ends.
+// Estimates the total run time of the job in a slot, in seconds.
 using RunEstimate = std::function<double(int32_t)>;
 
 MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot);
 int32_t mlf_partitions(const View& view, int32_t slot);
-// Eq. 6 of its first task.
+// Eq. 6 of the job's first task.
 double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
                     int32_t slot);
 
-// Share of the way from the first measure to what is enough for the user that a job's training has
-// come, at most 1: what stands for its accuracy here. Requires: may_end().
+// Progress of the job's measure from its first value to what is enough for the user, 0 to 1. Used
+// as the job's accuracy. Requires: may_end().
 double mlf_accuracy(const View& view, int32_t slot);
 
-// MLF-H's own numbers.
+// Settings of MLF-H.
 struct MlfRule {
   MlfWeights weights;
   double overloaded = 0.9;     // h_r: share in use above which a server is overloaded
-  double stopped_share = 0.1;  // p_s: of those that run, that may be stopped at a time
-  double quantum_s = 0;        // who was started runs at least so long; not the paper's
-  double round_s = 60;         // nobody is stopped so soon after anybody who waits was
+  double stopped_share = 0.1;  // p_s: share of running jobs that may be preempted at a time
+  double quantum_s = 0;        // minimum run time after a start; not in the paper
+  double round_s = 60;         // no preemption this soon after that of a job which still waits
 
   int64_t round_us() const { return static_cast<int64_t>(round_s * 1e6); }
 };
 
-// Of the rule; shared by whoever is set by it.
+// Adds the fields of the rule, for all configurations that contain it.
 void add_mlf_fields(FieldList& f, MlfRule& rule);
 
-// Running jobs that may be stopped, the lowest priority first.
+// Running jobs that may be preempted, the lowest priority first.
 struct MlfHolder {
   int32_t slot;
   double priority;
 };
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule);
-// How many it may stop now: none within a round of the last stop of a job that still waits; so a
-// server that remembers nothing keeps to it, too. Who went on within the round is not seen.
+// The number of jobs that may be preempted: 0 within a round after the last preemption of a job
+// that still waits. A server without memory can follow this, too; restarted jobs are not seen.
 int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule);
 
-// What MLF-H does next: the job of the highest priority that has room starts, on servers nearest to
-// the ideal; where none has, that of the highest priority for which `may_stop` of the lowest would
-// make GPUs enough, all lower than it, starts in the place of the first of them that it takes
-// (in_place_of.h). given_up (S): who found no place even so.
+// The next step of MLF-H. If waiting jobs have room, the one of highest priority starts on the
+// servers nearest to the ideal one. Otherwise, it is the first by priority for which up to
+// `may_stop` jobs of lower priority hold enough GPUs; it preempts the first of `stops` that make
+// room (in_place_of.h). given_up (S): not 0 for jobs to skip, as preemption made no room.
 struct MlfStep {
-  int32_t slot = kNone;  // nobody
+  int32_t slot = kNone;  // kNone: no step
   std::vector<int32_t> stops = {};
 };
 MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
                  int32_t may_stop, const uint8_t* given_up);
 
-// Where the job would go, each task to the server that is nearest to the ideal one, which is as
-// little used as the least used and has the job's other tasks on it; servers that a task would
-// overload, with more than that share of their CPUs or memory in use, come last. GPUs are held
-// whole and overload nobody. Empty: it has no room.
+// Where the job would go: each task to the server nearest to the ideal one, which is as free as the
+// freest and has the job's other tasks. Servers that a task would overload, by their share of CPUs
+// or memory in use, come last. GPUs are held whole and overload no server. Empty if there is no
+// room.
 std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// How MLF-H is set: the policy, and what the agent that learns from it does without learning.
+// Settings of MLF-H: the policy, and the agent that learns from it before training.
 #pragma once
 
 #include "env/sim/mlf.h"

@@ -66,9 +66,9 @@ std::optional<double> mlf_limit(const View& view, int32_t slot) {
   const double first = view.measured_first(slot), halfway = view.measured_after(slot, half_us);
   const double now = view.measured_after(slot, 2 * half_us);
   const double before = halfway - first, after = now - halfway;
-  // It goes one way, and ever more slowly.
+  // The measure must be monotonic and level off.
   if (before * after <= 0 || std::abs(after) >= std::abs(before)) return std::nullopt;
-  // 1 / (y - limit) rises evenly with work: 2 / (y1 - limit) = 1 / (y0 - limit) + 1 / (y2 - limit).
+  // 1 / (y - limit) is linear in work: 2 / (y1 - limit) = 1 / (y0 - limit) + 1 / (y2 - limit).
   return (halfway * (first + now) - 2 * first * now) / (before - after);
 }
 

@@ -1,14 +1,13 @@
-// Load control after MLFS (Wang, Liu and Shen, CoNEXT 2020, MLF-C): jobs whose users let them be
-// ended (Job::enough) end once their training is about as good as it will get ("OptStop") and,
-// while the cluster is overloaded, once their users are content. It is overloaded while somebody
-// waits, or where its servers are used beyond a share on the average.
+// Load control after MLFS (Wang, Liu and Shen, CoNEXT 2020, MLF-C). Jobs that their users allow to
+// end early (Job::enough) end once training is near its limit ("OptStop"). While the cluster is
+// overloaded, they end once `enough` is reached. It is overloaded if jobs wait or if the mean use
+// of servers is above a share.
 //
-// Ours, where the paper leaves it open: all who name `enough` allow both, all others neither; a
-// server's use is the root of the mean square of the shares in use of its GPUs, CPUs and memory, of
-// those that it tells, so that 1 is all of it (bandwidth is promised to nobody, and left out); what
-// training will reach is the limit of 1 / (b0 x + b1) + b2 (curves.h) through what was measured at
-// first, halfway and now, in the stead of a fitted family of curves with a confidence; about as
-// good is a share of the way there.
+// Where the paper leaves it open: a job with `enough` allows both, others neither. The use of a
+// server is the root mean square of the shares in use of its GPUs, CPUs and memory, as far as they
+// are given; 1 is all. (Bandwidth is not reserved.) The limit is that of 1 / (b0 x + b1) + b2
+// (curves.h) through the first, the halfway and the present measurement, not that of a fitted
+// family of curves with a confidence. Near means a share of the way there.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +23,28 @@ namespace yard {
 struct MlfLoadRule {
   bool on = false;
   double overloaded = 0.9;  // h_s
-  double about = 0.95;      // of the way from the first measure to the limit
+  double about = 0.95;      // share of the way from the first measurement to the limit
 };
 
-// Of the rule; shared by whoever is set by it.
+// Adds the fields of the rule, for all configurations that contain it.
 void add_load_fields(FieldList& f, MlfLoadRule& rule);
 
-// The mean over servers of their use, 0 to 1.
+// Mean use of servers, 0 to 1.
 double mlf_utilisation(const View& view);
 bool mlf_overloaded(const View& view, const MlfLoadRule& rule);
 
-// What the job's measure nears; none before ten minutes of work, or where it does not level off.
-// Requires: measures().
+// The limit of the job's measure. Empty in the first ten minutes of work, or if it does not level
+// off. Requires: measures().
 std::optional<double> mlf_limit(const View& view, int32_t slot);
 
-// Whether its measure has reached its `enough`, from whichever side it began. Requires: may_end().
+// Whether the measure has reached `enough`, from above or below. Requires: may_end().
 bool mlf_content(const View& view, int32_t slot);
 
-// The jobs that are to be ended now, in the order of their submission.
+// The jobs to end, in order of submission.
 std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule);
 
-// Ends them, and asks to be woken in the next round while anybody holds GPUs that may be ended:
-// nothing happens by itself when training gets so far.
+// Ends them. Wakes again in the next round while jobs that may be ended hold GPUs: the progress of
+// training causes no event.
 void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft);
 
 }  // namespace yard

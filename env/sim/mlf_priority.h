@@ -1,12 +1,11 @@
-// Priorities of tasks after MLFS (Wang, Liu and Shen, "Job Scheduling for Large-Scale Machine
-// Learning Clusters", CoNEXT 2020), equations 2 to 6. A job's partitions of its model hang on each
-// other in a chain, as its tasks do that run together here.
+// Task priorities of MLFS (Wang, Liu and Shen, "Job Scheduling for Large-Scale Machine Learning
+// Clusters", CoNEXT 2020), equations 2 to 6. The partitions of a model depend on each other in a
+// chain, as do the tasks of a job, which run together here.
 //
-// What the paper leaves open, and how it is closed: in the first iteration no loss has fallen, and
-// the share of the last fall counts as 1; a deadline that is past counts for nothing, since nothing
-// can be won; what is nearer than a minute counts as a minute; times are counted in days. In hours,
-// who has waited longest comes first whatever else is true of him: on Philly's jobs, congestion 3,
-// mean JCT is then worse than that of a random order.
+// Where the paper leaves it open: in the first iteration, the share of the last loss reduction is
+// 1. A past deadline has no weight, as it cannot be met. Less than a minute counts as a minute.
+// Times are in days: in hours, the longest wait outweighs all else. On Philly's jobs at congestion
+// 3, mean JCT is then worse than with a random order.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +15,25 @@
 namespace yard {
 
 struct MlfWeights {
-  double alpha = 0.3;  // what training counts against time, eq. 6
-  double gamma = 0.8;  // what a task counts for the one that it hangs on, eq. 3 and 5
+  double alpha = 0.3;  // weight of training against time, eq. 6
+  double gamma = 0.8;  // discount of tasks along the chain, eq. 3 and 5
   double deadline = 0.3, left = 0.3, waited = 0.35;  // eq. 4
-  double unit_h = 24;                                // its unit of time
+  double unit_h = 24;                                // unit of time of eq. 4
 };
 
-// Of one job, alike for all its tasks.
+// One job; the same for all its tasks.
 struct MlfJob {
   static constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
   double urgency = 1;    // L_J
   double iteration = 1;  // I, from 1
   double last_fall =
-      1;  // dl_{I-1} / sum of dl_j: share of the last iteration of all that loss fell
+      1;  // dl_{I-1} / sum of dl_j: the last iteration's share of the loss reduction so far
   double to_deadline_h = kNoDeadline;  // d - t
   double left_h = 0;                   // r
   double waited_h = 0;                 // w
 };
 
-// Eq. 2; share: of the model's parameters, that the task's partition has.
+// Eq. 2. `share`: of the model's parameters in the task's partition.
 inline double mlf_learning(const MlfJob& job, double share) {
   return job.urgency / job.iteration * job.last_fall * share;
 }
@@ -47,9 +46,9 @@ inline double mlf_time(const MlfWeights& weights, const MlfJob& job) {
   return soon * weights.unit_h + weights.waited * job.waited_h / weights.unit_h;
 }
 
-// Eq. 6 of the first of a chain of partitions, on which all others hang (eq. 3 and 5): the highest
-// priority of a task of the job. Parameter servers, which the paper puts before everything, are no
-// partitions: they start with the others here, and would say nothing. Requires: a partition.
+// Eq. 6 of the first in a chain of partitions, on which all others depend (eq. 3 and 5): the
+// highest priority of a task of the job. Parameter servers, which the paper puts first, are no
+// partitions: they start with the other tasks here. Requires: at least one partition.
 inline double mlf_priority(const MlfWeights& weights, const MlfJob& job,
                            std::span<const double> shares) {
   double learning = 0, time = 0;

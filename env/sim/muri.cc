@@ -1,21 +1,21 @@
-// The rules of Muri's simulator (Zhao et al., SIGCOMM 2022), a fork of Tiresias' in floating
-// seconds: at every event jobs are sorted by the time they still need (`shortest`), or by that time
-// times their GPUs (`shortest-gpu`), and GPUs are given out anew by counting.
+// Rules of Muri's simulator (Zhao et al., SIGCOMM 2022), a fork of Tiresias' with seconds in
+// floating point: at every event jobs are sorted by the time they still need (`shortest`), or by
+// that time times GPUs (`shortest-gpu`), and GPUs are given out again by number.
 //
 //   a job's work    its iterations, of `iteration_ms` x 1.015 each
-//   an event        when a job is submitted, or when the next end is predicted: the time of the
-//                   last event plus what was left then, without any overhead
-//   one moment      what lies within a billionth of its own time: jobs submitted so, or predicted
-//                   to end so, share the time of the first that was listed
-//   overhead        a running job loses the start-up time of its model and GPUs at EVERY event that
-//                   it lives through, not only where it starts; a job ends as was last predicted
+//   an event        a submission, or the next predicted end: the time of the last event plus what
+//                   was left then, without any overhead
+//   one moment      times that differ by less than a billionth of themselves: jobs submitted so, or
+//                   predicted to end so, share the time of the first in the list
+//   overhead        a running job loses the start-up time of its model and GPUs at EVERY event
+//                   during its run, not only at its start; it ends as last predicted
 //
-// The arithmetic is done in the original's order, so times are its doubles, rounded to microseconds
-// where they are reported.
+// Arithmetic is in the original's order, so times are its doubles, rounded to microseconds where
+// they are reported.
 //
-// Where this differs from the original: models and numbers of GPUs that its table does not name
-// cost 10 s (to numbers of GPUs it has no answer). A trace without iterations counts as iterations
-// of a second.
+// Differences from the original: models and numbers of GPUs that its table lacks cost 10 s (the
+// original has no value for such numbers). A trace without iterations counts as iterations of a
+// second.
 
 #include <algorithm>
 #include <array>
@@ -174,8 +174,8 @@ class Muri {
     predict();
   }
 
-  // Who ends next, and when. Of ends in one moment the one listed first says when; only those near
-  // the earliest can share a moment with it, or with one that does.
+  // Predicts the next end and its jobs. Ends in one moment take the time of the first in the list.
+  // Only ends near the earliest can share its moment, directly or through others.
   void predict() {
     end_s_ = kForever;
     for (const Predicted& one : running_) end_s_ = std::min(end_s_, one.end_s);

@@ -1,9 +1,9 @@
-// What slows a job down, as terms of a model of interference (interference.h) that knows how much
-// of a node others use, not what they run:
+// Terms of an interference model (interference.h) which sees how much of a node other jobs use, not
+// what they run:
 //   linear      time per work = w . (1, g, c, s)
 //   quadratic   the same with squares and products
-// g, c: shares of the node's GPUs and CPUs that others use; s: 1 where the job is spread. Linear
-// and quadratic models of interference are those of Chiang and Huang (TRACON, SC 2011).
+// g, c: shares of the node's GPUs and CPUs that others use; s: 1 if the job is spread. Both are
+// models of Chiang and Huang (TRACON, SC 2011).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct NodeLoad {
   using Fit = LeastSquares<kQuadratic ? 10 : 4>;
   using Terms = typename Fit::Terms;
 
-  // Twice as slow beside a full node.
+  // Twice as slow if others use all GPUs of the node.
   static constexpr Terms kStart = {1, 1};
 
   static Terms terms(double gpus, double cpus, bool apart) {
@@ -31,7 +31,7 @@ struct NodeLoad {
     }
   }
 
-  // On the node that others use most.
+  // The highest use by others, over the nodes of the job.
   static Terms of(const View& view, const TaskPlacer& placer, int32_t slot) {
     double gpus = 0, cpus = 0;
     int32_t first = kNone;

@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Whether whole GPUs of the right type are all that the job asks for.
+// Whether the job asks only for whole GPUs of the right type.
 bool Options::plain(int32_t slot) const { return !view_.shaped(slot) || view_.only_types(slot); }
 
 std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
@@ -53,7 +53,7 @@ void Options::add_anywhere() {
   options_.push_back(std::move(option));
 }
 
-// Fills in what follows from where the job would lie.
+// Fills in what follows from the placement.
 void Options::finish(Option& option) {
   std::vector<int32_t> leaving = option.stops;
   for (const Move& move : option.moves) leaving.push_back(move.slot);
@@ -145,7 +145,7 @@ bool Options::stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) 
     there += one.gpus;
   }
   if (there < gpus) return false;
-  // The last one may have made room enough alone.
+  // The last ones may make enough room without the earlier ones.
   for (size_t i = 0; i < taken.size();) {
     if (there - taken[i].gpus >= gpus) {
       there -= taken[i].gpus;
@@ -158,14 +158,14 @@ bool Options::stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) 
   return true;
 }
 
-// On the nodes whose first in order to be stopped is the last.
+// Takes nodes where the victim that is first in order comes as late as possible.
 void Options::add_stop(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   struct Room {
     int32_t node;
     std::vector<int32_t> stops;
   };
-  // Whether one room is to be had by stopping those who come later; nobody at all is best.
+  // Whether one node's victims come after the other's in order; nodes without victims are best.
   const auto cheaper = [&](const Room& a, const Room& b) {
     if (a.stops.empty() || b.stops.empty()) {
       return a.stops.empty() != b.stops.empty() ? a.stops.empty()
@@ -204,12 +204,12 @@ void Options::add_stop(int32_t type) {
     if (some.empty()) return;
     take(*std::min_element(some.begin(), some.end(), cheaper), left);
   }
-  if (option.stops.empty()) return;  // then there was room without
+  if (option.stops.empty()) return;  // there was room without preemption
   finish(option);
   options_.push_back(std::move(option));
 }
 
-// Stops the last in order, wherever on the type they are.
+// Preempts the last jobs in order, on any nodes of the type.
 void Options::add_stop_anywhere(int32_t type) {
   std::vector<int32_t> may;
   std::map<int32_t, int32_t> room;  // by node
@@ -263,8 +263,8 @@ void Options::add_stop_anywhere(int32_t type) {
   options_.push_back(std::move(option));
 }
 
-// Moves small jobs that lie on this node alone to nodes of the type that have room, the smallest
-// first. Returns whether that frees enough.
+// Moves small jobs that are on this node only to nodes of the type with room, the smallest first.
+// Returns whether that frees enough GPUs.
 bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const {
   const int32_t type = foretell_.node_type(node);
   std::vector<Tenancy> may;
@@ -275,7 +275,7 @@ bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) co
   }
   std::stable_sort(may.begin(), may.end(),
                    [](const Tenancy& a, const Tenancy& b) { return a.gpus < b.gpus; });
-  std::vector<std::pair<int32_t, int32_t>> room;  // free GPUs of other nodes of the type, and which
+  std::vector<std::pair<int32_t, int32_t>> room;  // free GPUs of other nodes of the type, node
   for (const int32_t m : foretell_.nodes_of(type)) {
     if (m != node && free_on(m) > 0) room.emplace_back(free_on(m), m);
   }

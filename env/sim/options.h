@@ -1,12 +1,12 @@
-// What can be done with one job now: a list that heuristics, searches and networks all pick from.
-// Per GPU type it holds each kind of place that differs in what it costs others:
-//   together   on as few nodes as hold it: for every count of GPUs left over the node where it is
-//              fastest and does least harm
-//   spread     over more nodes than it needs, the emptiest first, and the fullest first
-//   stop       together, where jobs that come after it make room; and wherever the last of these
-//   are clear      together, where small jobs move to other nodes of the type
-// What waits may also wait on. A job with needs beyond whole GPUs, or one that no type holds alone,
-// has the place of best-fit (choose.h) as its only option.
+// The options for one job, from which heuristics, searches and networks pick. For each GPU type,
+// they are the kinds of placements that differ in their cost to other jobs:
+//   together   consolidated: for every number of GPUs left free on the node, the best by rate
+//              less interference cost
+//   spread     on more nodes than needed, the emptiest first, and the fullest first
+//   stop       consolidated, by preemption of jobs after it in order; and on any nodes
+//   clear      consolidated, by migration of small jobs to other nodes of the type
+// A waiting job may also keep waiting. A job that needs more than whole GPUs, or that no single
+// type can hold, has one option: best-fit (choose.h).
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ constexpr int kWays = 4;
 
 struct Move {
   int32_t slot;
-  int32_t node;  // where all its GPUs go
+  int32_t node;  // destination of all its GPUs
 };
 
 struct Option {
   Way way = Way::kTogether;
   int32_t type = kNone;  // kNone: several
   std::vector<Piece> pieces = {};
-  std::vector<int32_t> stops = {};  // slots that make room
+  std::vector<int32_t> stops = {};  // slots to preempt
   std::vector<Move> moves = {};
-  double rate = 0;         // that is foretold
-  double harm = 0;         // to those beside it: GPUs times the share of their speed
-  int32_t left_over = 0;   // free GPUs that stay on the nodes it shares with others' or nobody
-  int32_t gpus_moved = 0;  // of the jobs that stop or move
+  double rate = 0;         // predicted
+  double harm = 0;         // interference cost: GPUs times the share of throughput that others lose
+  int32_t left_over = 0;   // free GPUs that remain on its nodes
+  int32_t gpus_moved = 0;  // of the jobs that are preempted or moved
 };
 
 struct OptionLimits {
@@ -47,8 +47,8 @@ struct OptionLimits {
 
 class Options {
  public:
-  // `comes_after(a, b)`: whether running job `a` may be stopped for `b`; `later(a, b)`: whether `a`
-  // goes first of two that may. `movable(a)`: whether a running job may be moved.
+  // `comes_after(a, b)`: running job `a` may be preempted for `b`. `later(a, b)`: `a` is preempted
+  // before `b`. `movable(a)`: running job `a` may be moved.
   struct Who {
     std::function<bool(int32_t, int32_t)> comes_after;
     std::function<bool(int32_t, int32_t)> later;
@@ -59,7 +59,7 @@ class Options {
   Options(const View& view, const Foretell& foretell, Who who)
       : view_(view), foretell_(foretell), who_(std::move(who)) {}
 
-  // Returns the options of a job that waits, or of one that runs and could move.
+  // Returns the options, if any, of a waiting job or of a running job that could move.
   std::vector<Option> of(int32_t slot, const OptionLimits& limits);
 
  private:
@@ -72,8 +72,8 @@ class Options {
   void add_anywhere();
   void finish(Option& option);
   bool plain(int32_t slot) const;
-  // The holders to stop on a node so that it has `gpus` free, the last in order first; empty where
-  // that cannot be.
+  // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
+  // false if that is impossible.
   bool stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) const;
   bool moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const;
 
@@ -81,7 +81,7 @@ class Options {
   const Foretell& foretell_;
   Who who_;
   int32_t slot_ = kNone, gpus_ = 0;
-  std::vector<Option> options_;  // those found so far
+  std::vector<Option> options_;  // found so far
 };
 
 }  // namespace yard

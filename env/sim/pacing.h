@@ -1,5 +1,5 @@
-// How time passes and what is charged: `default`, or the rules of one published simulator a file.
-// A pacing replays a workload under a scheduler and tells what became of every job.
+// Rule sets: how time passes and what is charged, in `default` and in each published simulator (one
+// file each). A rule set replays a workload under a scheduler and returns the outcome of every job.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,34 @@
 
 namespace yard {
 
-constexpr int64_t kSoonUs = 600'000'000;  // between two preemptions of a job
+constexpr int64_t kSoonUs = 600'000'000;  // [us] limit of JobOutcome::soon_again
 
 struct JobOutcome {
   int64_t start_us = kNone;  // the first start
   int64_t end_us = kNone;
   int32_t preemptions = 0;
   int32_t restarts = 0;  // starts after the first
-  // Of the preemptions, where Outcome::tells_edits: those that began a move, the job being started
-  // elsewhere by the same plan; and those less than kSoonUs after the one before of the same job.
+  // Kinds of preemptions, if Outcome::tells_edits. moves: the same plan starts the job elsewhere;
+  // soon_again: less than kSoonUs after its previous preemption.
   int32_t moves = 0;
   int32_t soon_again = 0;
-  // Whether the policy ended it before its time, and the work that was left then.
+  // Whether the policy ended it early, and the work that was left then.
   bool ended_early = false;
   double undone_us = 0;
 };
 
 struct Outcome {
-  std::vector<JobOutcome> jobs;  // (N) as in the workload
+  std::vector<JobOutcome> jobs;  // (N)  as in the workload
   int64_t begin_us = 0, end_us = 0;
-  WideUs held_time_us = 0;   // GPUs held by starting and running jobs, summed over time
-  int64_t events = 0;        // moments at which something happened
-  int64_t decisions = 0;     // times the scheduler was asked
-  WideUs lost_time_us = 0;   // GPU time of work that failures lost
+  WideUs held_time_us = 0;   // GPU time held by starting and running jobs
+  int64_t events = 0;        // times at which something happened
+  int64_t decisions = 0;     // calls of the scheduler
+  WideUs lost_time_us = 0;   // GPU time of work that failures undid
   int64_t failures = 0;      // times that a failure stopped a job
   double moved_bytes = 0;    // between nodes
-  bool tells_edits = false;  // whether jobs' moves and soon_again were counted
+  bool tells_edits = false;  // whether moves and soon_again were counted
 
-  // Takes over what a state has summed up by the end.
+  // Copies the totals of the final state.
   void close(const Head& head) {
     end_us = head.now_us;
     held_time_us = head.held_time_us;
@@ -52,8 +52,8 @@ struct Outcome {
   }
 };
 
-// What policies may know of how fast jobs run: the tables themselves; the tables with a log-normal
-// error; or a prior and what running jobs have shown.
+// What policies see of job speeds: the tables; the tables with a log-normal error; or a prior,
+// corrected by the progress of running jobs.
 enum class SpeedLevel : uint8_t { kTold, kNoisy, kLearned };
 
 struct Replay {
@@ -61,19 +61,19 @@ struct Replay {
   const Workload& workload;
   int32_t first_job = 0;
   int32_t end_job = 0;
-  std::string policy;  // rule sets with schedulers of their own go by these three
+  std::string policy;  // this and the next two: for rule sets with their own schedulers
   std::string placement;
   Settings settings;
   Decider* decider = nullptr;  // the scheduler under `default`
-  double oracle_noise = 0.25;  // sd of the log error of Level::kNoisyOracle
+  double oracle_noise = 0.25;  // standard deviation of the log error at Level::kNoisyOracle
   SpeedLevel speeds = SpeedLevel::kTold;
-  double speed_noise = 0.25;  // sd of the log error of SpeedLevel::kNoisy
+  double speed_noise = 0.25;  // standard deviation of the log error at SpeedLevel::kNoisy
   uint64_t seed = 1;
-  // The workload's jobs in full, for rule sets that go by more than GPUs and run times.
+  // All fields of the jobs, for rule sets that use more than GPUs and run times.
   const Trace* trace = nullptr;
-  const ClusterSpec* cluster = nullptr;        // for those that go by the names of GPU types
+  const ClusterSpec* cluster = nullptr;        // for rule sets that use the names of GPU types
   const std::vector<Fault>* faults = nullptr;  // in_course(), in place of the workload's
-  // Called after every decision, and where jobs end between decisions; for time series, timelines
+  // Called after every decision, and when jobs end between decisions; for time series, timelines
   // and tests.
   std::function<void(const ClusterState&)> watch;
 
@@ -96,31 +96,31 @@ class Pacing {
     std::string fidelity;
     std::vector<std::string> policies = {};    // empty: every registered policy
     std::vector<std::string> placements = {};  // empty: those of `choose`; the first is the default
-    std::vector<std::string> oracles = {};     // those of `policies` that know run times
-    // Why a job that is alone may not start when submitted, or run longer than its run time. Empty:
-    // it does neither.
+    std::vector<std::string> oracles = {};     // the `policies` that see run times
+    // Why a job may start after its submission or run longer than its run time, even alone. Empty
+    // if neither happens.
     std::string waiver = {};
-    // What can be set, with defaults: `describe<Config>` of the rule set's own struct.
+    // Settings with their defaults: `describe<Config>` of the rule set's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
-    std::vector<std::string> needs = {};  // settings that must be given: files of measurements
-    double round_s = 0;  // it decides at intervals of up to so long; 0: whenever something happens
-    double start_s = 0;  // what every start costs
-    bool by_types = false;  // GPU types differ; to others all GPUs are alike
+    std::vector<std::string> needs = {};  // settings without a default: files of measurements
+    double round_s = 0;     // longest interval between decisions; 0: it decides at every event
+    double start_s = 0;     // cost of every start
+    bool by_types = false;  // speeds differ by GPU type; else all GPUs are equal
   };
 
   virtual ~Pacing() = default;
 
-  // Returns when all scored jobs of the replay are done, or all jobs where none is scored; what is
-  // not done then has no end. Throws RunError when the scheduler leaves jobs waiting for ever,
-  // InputError for a policy, placement or cluster that the rules do not know.
+  // Returns when all scored jobs are done, or all jobs if none is scored; unfinished jobs have no
+  // end. Throws RunError if the scheduler leaves jobs waiting for ever, and InputError for a
+  // policy, placement or cluster that the rules do not support.
   virtual Outcome replay(const Replay& replay) const = 0;
 };
 
 using PacingRegistry = Registry<Pacing>;
 
-// For rules with schedulers of their own: throws InputError unless they list `policy` and
-// `placement`. Returns the placement, the first listed where none is named. A listed name like
-// "dlas-gpu-N" stands for any N.
+// For rule sets with their own schedulers. Returns the placement, by default the first listed.
+// Throws InputError unless `policy` and `placement` are listed. A listed name such as "dlas-gpu-N"
+// matches any N.
 std::string check_play(const std::string& rules, const std::string& policy,
                        const std::string& placement);
 

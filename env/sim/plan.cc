@@ -35,7 +35,7 @@ std::string about(const Edit& edit) {
 
 namespace {
 
-// Why a job cannot be started on `pieces` as things lie.
+// Returns why a job cannot be started on `pieces` in this state.
 std::string why_not_there(const Fixed& fixed, const ClusterState& s, int32_t slot,
                           std::span<const Piece> pieces) {
   std::set<std::pair<int32_t, int32_t>> named;
@@ -176,8 +176,8 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const E
   return true;
 }
 
-// Writes what the job got to the plan, GPU by GPU: so it means the same carried out in two phases,
-// whatever the order of the draft's edits.
+// Writes what the job got to the plan, GPU by GPU, so that the plan has the same effect when it is
+// executed in two phases, whatever the order of the draft's edits.
 void Draft::record_pieces(int32_t slot) {
   const ClusterState& s = *state_;
   const auto first = static_cast<std::ptrdiff_t>(plan_.pieces.size());
@@ -292,8 +292,8 @@ void Draft::undo_to(size_t mark) {
   }
 }
 
-// Links the job into the queue where it stood: it still knows its former neighbours, and edits are
-// taken back in reverse, so that they are neighbours again.
+// Links the job into the queue at its former position. Its slot still has its neighbours' links,
+// and edits are undone in reverse order, so that they are neighbours again.
 void Draft::undo_start(const Undo& u) {
   ClusterState& s = *state_;
   begun_[static_cast<size_t>(u.slot)] = 0;
@@ -310,7 +310,7 @@ void Draft::undo_take_off(Verb verb, const Undo& u) {
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
-    if (fixed_->faults) {  // those that are down went to nobody when it left them
+    if (fixed_->faults) {  // GPUs that are down were not freed when the job left
       const uint64_t idle = part.mask & s.idle_down_mask[part.node];
       s.idle_down_mask[part.node] &= ~idle;
       s.head->down_gpus -= count_bits(idle);

@@ -1,5 +1,5 @@
-// A plan is a wish: edits to what runs now. A draft is a plan in the making: its edits act on the
-// state at once, so that a policy sees what it has done so far, and a journal takes them back.
+// A plan is a list of edits to the present allocation. A draft is a plan under construction: its
+// edits act on the state at once, so that a policy sees their effect, and a journal can undo them.
 #pragma once
 
 #include <string>
@@ -26,19 +26,19 @@ struct Edit {
 struct Plan {
   std::vector<Edit> edits;
   std::vector<Piece> pieces;
-  int64_t wake_us = kNever;  // ask again then, if nothing happens before
+  int64_t wake_us = kNever;  // latest time of the next decision
 
   void clear();
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Returns why the plan cannot be carried out, "" if it can: every job live and in the right phase,
-// at most one preemption and one start each, or one end, and the final allocation within every
-// node's GPUs.
+// Returns why the plan cannot be executed, or "" if it can. Every job must be live and in the right
+// phase, with one end or at most one preemption and one start. The final allocation must fit every
+// node.
 std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan);
 
-// Carries a plan out in two phases: everything that leaves is released, then everything that comes
-// is acquired, so that two jobs may swap nodes. Requires: why_illegal() is "".
+// Executes a plan in two phases, first preemptions and ends, then starts, so that two jobs may swap
+// nodes. Requires: why_illegal() is "".
 void execute(const Fixed& fixed, ClusterState& state, const Plan& plan);
 
 class Draft {
@@ -47,27 +47,26 @@ class Draft {
   Draft(const Fixed& fixed, ClusterState& state)
       : fixed_(&fixed), state_(&state), begun_(static_cast<size_t>(state.head->slots), 0) {}
 
-  // Makes the draft ready for another decision, keeping its memory.
+  // Clears the draft for another decision and keeps its memory.
   void reset();
 
-  // Returns false, changing nothing, where the rules forbid it, or for a preemption or an end of a
-  // job that this draft starts: a plan has no such thing, undo_to() takes the start back.
+  // Return false and change nothing if the rules forbid the edit. A preemption or end of a job that
+  // this draft starts is forbidden, too: undo_to() reverts the start.
   bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
   bool preempt(int32_t slot);
-  bool end(int32_t slot);  // before its work is done; View::may_end() tells whose user lets it
+  bool end(int32_t slot);  // before its work is done, if View::may_end()
   void wake_at(int64_t at_us);
 
-  // Carries the edits out anew, all preemptions and ends before all starts, as execute() does: a
-  // start then waits for all who leave its node, also for those that were stopped after it was
-  // drafted.
+  // Applies the edits again with preemptions and ends before starts, as execute() does. A start
+  // then waits for all jobs that leave its node, even if they were preempted after it was drafted.
   void put_stops_first();
 
-  // A mark is a point to go back to.
+  // A position in the journal for undo_to().
   size_t mark() const { return journal_.size(); }
   void undo_to(size_t mark);
 
   const Plan& plan() const { return plan_; }
-  // Room for one placement: spec.num_nodes pieces a role group.
+  // Room for one placement: spec.num_nodes pieces for each role group.
   Piece* scratch();
 
  private:
@@ -87,15 +86,15 @@ class Draft {
     int64_t ready_horizon_us;
     double done_us, rate, kept_us, moved_bytes;
     int64_t stint_us;
-    size_t first_part, num_parts;  // into parts_: what a job held that was taken off
-    size_t num_pieces;             // length of plan_.pieces before
+    size_t first_part, num_parts;  // into parts_: what a stopped job held
+    size_t num_pieces;             // length of plan_.pieces before the edit
     Exchange exchange;
   };
   struct HeldPart {
     int32_t node;
     uint64_t mask;
     int32_t group, tasks;
-    Leaving leaving;  // as it was before
+    Leaving leaving;  // before the edit
   };
 
   const Fixed* fixed_;
@@ -104,7 +103,7 @@ class Draft {
   std::vector<Undo> journal_;
   std::vector<HeldPart> parts_;
   std::vector<Piece> scratch_;
-  std::vector<char> begun_;  // (S) slots that this draft starts
+  std::vector<char> begun_;  // (S)  slots that this draft starts
 };
 
 }  // namespace yard

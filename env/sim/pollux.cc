@@ -1,15 +1,15 @@
-// The Tiresias policy in the simulator that came with Pollux (Qiao et al., OSDI 2021): rounds of 60
-// seconds, goodputs measured by placement and epoch, 30 seconds of rescaling at every start.
+// The Tiresias policy in the simulator of Pollux (Qiao et al., OSDI 2021): rounds of 60 seconds,
+// goodputs measured by placement and epoch, 30 seconds of rescaling at every start.
 //
-// A round: every job with GPUs goes on until the round's end; it may complete inside, its GPUs are
-// free at the end. Then two queues, first come first served, the second for jobs that have had
-// 16 GPU hours: from the first queue down jobs run as far as their GPUs can be counted out, others
-// stop. Who ran keeps its GPUs. Who starts takes them from the node with the most free ones (the
+// In a round, every job with GPUs runs until the round's end. It may complete earlier, but its GPUs
+// are free at the end. Then two queues are served, first come, first served, the second for jobs
+// that had 16 GPU hours: jobs run from the top as far as GPUs suffice by number, others stop. A
+// running job keeps its GPUs. A starting job takes them from the node with most free GPUs (the
 // first among equals), as many as it has, then from the next. Progress survives. An epoch that ends
 // inside a round ends at a whole second, so that a little progress is lost or won.
 //
-// Left out: the original's other two policies, both elastic, and its interference between jobs,
-// which is off in its published results.
+// Left out: the original's two elastic policies, and its interference between jobs, which is off in
+// its published results.
 
 #include <cmath>
 
@@ -38,11 +38,11 @@ struct Config {
 
 struct PolluxJob {
   const JobRates* rates = nullptr;
-  const JobRates::Goodput* goodput = nullptr;  // where it is; null: the file does not have it
+  const JobRates::Goodput* goodput = nullptr;  // on its placement; null: not in the file
   std::string placement;
   size_t epoch = 0;
   double progress = 0;
-  int64_t rescale_s = 0;  // still to wait
+  int64_t rescale_s = 0;  // remaining
   int64_t executed_s = 0;
   int64_t completion_s = kNone;
   bool sunk = false;
@@ -80,7 +80,7 @@ class Rounds {
       if (news) take_out_completed();
       news = take_in_arrived() || news;
       news = sink() || news;
-      // Where nothing is new everybody gets what they have.
+      // If nothing changed, all jobs keep what they have.
       if (news) allocate();
       stage_.end_event();
       if (running_ == 0 && !live_.empty() && next_ == end_job_) stage_.stuck();
@@ -91,7 +91,7 @@ class Rounds {
  private:
   PolluxJob& job(int32_t j) { return jobs_[static_cast<size_t>(j)]; }
 
-  // Rounds end at multiples of their length; the first is over before anybody is seen.
+  // Rounds end at multiples of their length; the first ends before any job is seen.
   int64_t round_that_sees(int32_t j) const {
     const int64_t round_us = config_.round_s * kUsPerS;
     const int64_t rounds = (stage_.submit_us(j) + round_us - 1) / round_us;
@@ -108,7 +108,7 @@ class Rounds {
                      "none");
   }
 
-  // What a job with GPUs does in the round that ends at the clock.
+  // Runs a job with GPUs through the round that ends at the clock.
   void go_on(int32_t j) {
     PolluxJob& one = job(j);
     const int64_t rescale_s = std::min(one.rescale_s, config_.round_s);
@@ -122,7 +122,7 @@ class Rounds {
         one.progress = reached;
         return;
       }
-      // Halves go to the even neighbour.
+      // Halves are rounded to even.
       left_s -= static_cast<int64_t>(std::nearbyint((next - one.progress) / rate));
       one.progress = next;
       if (++one.epoch == one.rates->num_epochs()) one.completion_s = clock_s_ - left_s;
@@ -150,7 +150,7 @@ class Rounds {
     return next_ > before;
   }
 
-  // Adds the round to what running jobs have had. Those who sink do so in order of submission.
+  // Adds the round to the service of running jobs. They are demoted in order of submission.
   bool sink() {
     bool any = false;
     for (const int32_t j : live_) {

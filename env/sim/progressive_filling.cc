@@ -24,7 +24,7 @@ std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const Tenant& 
   return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
 }
 
-// Takes the job's owners out of the orders, changes them, and puts them where they belong.
+// Removes the job's owners from the orders, changes them, and inserts them at their new positions.
 template <class Change>
 void ProgressiveFilling::change(int32_t slot, Change does) {
   const int32_t t = owning_tenant(view_, owners_, slot), u = owning_user(view_, owners_, slot);

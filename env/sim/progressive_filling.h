@@ -1,7 +1,7 @@
-// Which job is next by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the
-// tenant with the least dominant share per weight comes first, in it the user with the least
-// dominant share, and then this user's first job in the queue. A dominant share is the largest of
-// the shares of GPUs, CPUs and memory that an owner holds.
+// The next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): of the tenant
+// with the least dominant share per weight, within it of the user with the least dominant share,
+// the first in the queue. A dominant share is the largest of an owner's shares of GPUs, CPUs and
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class ProgressiveFilling {
   // Requires: the view outlives this.
   ProgressiveFilling(const View& view, Owners owners) : view_(view), owners_(owners) {}
 
-  // Counts what a job has, or is to have, against its owners.
+  // Charges what a job holds, or is to hold, to its owners.
   void count(int32_t slot, const TaskPlacer::Shares& shares);
-  // Puts a job at the end of its user's queue.
+  // Appends a job to its user's queue.
   void add(int32_t slot);
-  // Takes the next job out of its queue; kNone where none is left.
+  // Removes the next job from its queue and returns it; kNone if none is left.
   int32_t next();
 
  private:
@@ -38,7 +38,7 @@ class ProgressiveFilling {
   struct User : Owner {
     std::deque<int32_t> queue;
   };
-  // Share, serial of the first job in the queue, key: equal shares in the order of submission.
+  // Share, serial of the first job in the queue, key: equal shares go by submission.
   using Order = std::set<std::tuple<double, int32_t, int32_t>>;
   struct Tenant : Owner {
     std::map<int32_t, User> users;

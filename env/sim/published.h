@@ -1,5 +1,5 @@
-// What rule sets of published simulators have in common, whichever stage they play on: they charge
-// nothing of ours, and know of a job how many GPUs it takes.
+// What rule sets of published simulators share: none of our costs apply, and the number of GPUs is
+// all that a job asks for.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace yard {
 
 Fixed without_costs(Fixed fixed);
 
-// Throws InputError for what the registered `rules` do not know: jobs without GPUs, by whose number
-// they divide or wait for ever, and, unless they go by types, GPUs of unlike speeds.
+// Throws InputError for what the rule set does not support: jobs without GPUs, which would divide
+// by zero or wait for ever, and, unless Info::by_types, GPUs with a speed other than 1.
 void check_published(const Replay& replay, const std::string& rules);
 
-// A running or waiting job goes away for good.
+// Removes a running or waiting job for good.
 void leave_for_good(const Fixed& fixed, ClusterState& state, int32_t slot);
 
 }  // namespace yard

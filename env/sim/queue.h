@@ -1,5 +1,5 @@
-// The lists of a state: slots, the queue (in order of entering it, whole and by size class), the
-// jobs that hold GPUs, and the two lists that advance() reads. All in O(1).
+// The lists of a state: slots, the queue (in order of entry, as a whole and by size class), jobs
+// that hold GPUs, and the two lists that advance() reads. All operations are O(1).
 #pragma once
 
 #include "env/sim/state.h"
@@ -18,7 +18,7 @@ YARD_HD inline void mark_changed(ClusterState& s, int32_t slot) {
   s.changed[s.head->num_changed++] = slot;
 }
 
-// Links `slot` into both lists between the neighbours that its prev and next columns name.
+// Links `slot` into both lists, between the neighbours in its prev and next columns.
 YARD_HD inline void queue_link(ClusterState& s, int32_t slot) {
   const int32_t k = s.size_class[slot];
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
@@ -32,7 +32,7 @@ YARD_HD inline void queue_link(ClusterState& s, int32_t slot) {
   s.head->waiting_gpus += s.gpus[slot];
 }
 
-// Leaves the slot's own links as they were, so that an undo in reverse order can link it again.
+// Keeps the slot's own links, so that an undo in reverse order can link it again.
 YARD_HD inline void queue_remove(ClusterState& s, int32_t slot) {
   const int32_t k = s.size_class[slot];
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
@@ -67,7 +67,7 @@ YARD_HD inline void held_remove(ClusterState& s, int32_t slot) {
   s.held_pos[last] = hole;
 }
 
-// Returns a slot that nobody uses. Requires: there is one.
+// Returns an unused slot. Requires: there is one.
 YARD_HD inline int32_t take_slot(const Fixed& f, ClusterState& s) {
   int32_t slot = s.head->free_slot;
   if (slot != kNone) {

@@ -1,7 +1,7 @@
-// How fast a running job runs: what its GPUs give it alone, less what neighbours take. A start or
-// an end marks those whose neighbours changed as stale; refresh_rates() settles them before time
-// goes on, so that one change of rate moves one end. All of this rests on tables (speed/speed.h)
-// and is skipped where Fixed::rated is false: then a gang moves at the speed of its slowest GPU.
+// The rate of a running job: what its GPUs give it alone, less the slowdown by its neighbours. A
+// start or an end marks jobs whose neighbours changed as stale; refresh_rates() updates them before
+// time passes, so that a job's end moves once. All of this rests on tables (speed/speed.h). It is
+// skipped if Fixed::rated is false: then a gang runs at the speed of its slowest GPU.
 #pragma once
 
 #include "env/sim/beside.h"
@@ -14,13 +14,13 @@
 
 namespace yard {
 
-// Where a job lies.
+// The placement of a job as far as its speed depends on it.
 struct Footing {
   int32_t gpus = 0;  // each share counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
   int32_t servers = 0;          // tasks on CPUs alone
-  Pattern by = Pattern::kNone;  // how it exchanges, where it was told
+  Pattern by = Pattern::kNone;  // the all-reduce, if the scheduler chose it
 };
 
 // Whether an earlier part of the job has GPUs on the same node.
@@ -62,8 +62,8 @@ YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t
   return at;
 }
 
-// The GPU type on which the job is slowest, among those it holds, the first among equals, and its
-// speed there with nobody beside it.
+// The isolated rate of the job on the slowest of the GPU types it holds, and that type, the lowest
+// among equals.
 struct AloneRate {
   double rate = 1;
   int32_t type = 0;
@@ -88,7 +88,7 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
   }
   // Without a model of its scaling, half the workers do half the work.
   if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_asked(f.jobs.shapes, s, slot);
-  // Where a model does not fit, nobody should have put it; it would crawl, not stop for ever.
+  // No scheduler should place a job where its model does not fit. It runs slowly, so that it ends.
   if (!(out.rate > kCrawl)) out.rate = kCrawl;
   return out;
 }
@@ -99,7 +99,7 @@ YARD_HD inline void mark_stale(ClusterState& s, int32_t slot) {
   s.stale[s.head->num_stale++] = slot;
 }
 
-// Adds what the job sends to the links that it spans, or takes it away: `sign` 1 or -1.
+// Adds the job's traffic to the links that it spans, or removes it: `sign` 1 or -1.
 YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, int64_t sign) {
   const int64_t bytes = sign * s.traffic[slot];
   const SpecColumns& spec = f.spec;
@@ -127,7 +127,7 @@ YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, in
   }
 }
 
-// Marks running jobs that share a node with `slot` in a way that matters to them, or a link.
+// Marks running jobs that share a link with `slot`, or a node in a way that affects their rate.
 YARD_HD inline void mark_neighbours(const Fixed& f, ClusterState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
   const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
@@ -167,7 +167,7 @@ YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_neighbours(f, s, slot);
 }
 
-// Requires: the job still has its GPUs, and ran.
+// Requires: the job ran and still has its GPUs.
 YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
   if (!f.rated) return;
   mark_neighbours(f, s, slot);
@@ -175,7 +175,7 @@ YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
   s.traffic[slot] = 0;
 }
 
-// How many parts of `other` lie on the GPU of this part of another job's.
+// Returns how many parts of `other` share the GPU of this part of another job.
 YARD_HD inline int32_t meets(const ClusterState& s, int32_t other, int32_t part) {
   int32_t n = 0;
   for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
@@ -184,8 +184,8 @@ YARD_HD inline int32_t meets(const ClusterState& s, int32_t other, int32_t part)
   return n;
 }
 
-// What the others on its GPU leave of the speed of one part. They are taken in the order of
-// submission: the list of holders remembers history, and a product of doubles hangs on its order.
+// The factor by which other jobs on its GPU slow one part down. They are multiplied in order of
+// submission: the order of held_list depends on history, and a product of doubles on its order.
 YARD_HD inline double left_by_neighbours(const Fixed& f, const ClusterState& s, int32_t slot,
                                          int32_t part) {
   double left = 1;
@@ -206,7 +206,7 @@ YARD_HD inline double left_by_neighbours(const Fixed& f, const ClusterState& s, 
   }
 }
 
-// The rate of a running job as its neighbours now leave it.
+// The rate of a running job with its present neighbours.
 YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t slot) {
   double rate = s.alone_rate[slot];
   if (s.traffic[slot] > 0) {
@@ -234,7 +234,7 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
     }
   }
   if (f.jobs.shapes.max_loose_tasks > 0 && f.speed.num_classes > 0) {
-    double least = 1;  // a gang moves at the pace of its most disturbed member
+    double least = 1;  // a gang runs at the pace of its most disturbed member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if ((s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
       const double left = left_by_neighbours(f, s, slot, p);
@@ -249,7 +249,7 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
       rate *= left_beside(f, s, slot, rate_alone(f, s, slot, at).type, at.gpus);
     }
   }
-  if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else nobody asks for CPUs
+  if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else no job asks for CPUs
     double least = 1;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const int32_t node = s.part_node[p];

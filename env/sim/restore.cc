@@ -23,7 +23,7 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   s.attained_us[slot] = live.attained_us;
   if (live.phase == Phase::kRunning) s.attained_us[slot] -= h.now_us - live.since_us;
   YARD_CHECK(s.attained_us[slot] >= 0, "a job that ran for longer than it did");
-  // What matters later is whether there is anything to restore: any time run left some work done.
+  // Only whether there is work to restore matters later: any run time counts as work done.
   s.done_us[slot] = static_cast<double>(s.attained_us[slot]);
   if (live.phase == Phase::kWaiting) return slot;
 

@@ -1,9 +1,8 @@
-// A state that was told instead of simulated: what a live cluster says of itself, put in job by
-// job.
+// A state that is reported, not simulated: jobs of a live cluster, entered one by one.
 //
 //   LiveState live(fixed, slots, now_us);
-//   live.restore({.job = 0, .phase = Phase::kRunning, .parts = parts, ...});
-//   live.vacate(node, mask, until_us);
+//   restore_job(fixed, live.state(), {.job = 0, .phase = Phase::kRunning, .parts = parts, ...});
+//   restore_vacating(fixed, live.state(), {node, mask}, until_us);
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@
 
 namespace yard {
 
-// GPUs of one node, as bits of its word.
+// GPUs of one node, as bits of its mask.
 struct LivePart {
   int32_t node = kNone;
   uint64_t mask = 0;
@@ -27,27 +26,26 @@ struct LiveJob {
   int32_t job = kNone;  // index into the job table
   Phase phase = Phase::kWaiting;
   int64_t since_us = 0;     // when the phase began; done: when the job ended
-  int64_t until_us = 0;     // starting, stopping: when it ends
+  int64_t until_us = 0;     // starting, stopping: when the phase ends
   int64_t saved_us = 0;     // starting, stopping: when its last save is complete
-  int64_t attained_us = 0;  // time run so far, now included
+  int64_t attained_us = 0;  // run time so far, with the present run
   int32_t preempted = 0;
   int32_t started = 0;
   bool pinned = false;
   std::vector<LivePart> parts;  // starting, running
 };
 
-// Puts a job into a state. All jobs count as changed; waiting ones queue in the order of the calls.
-// A job that is done can be read until the state is thrown away: so policies learn of it.
-// Requires: a free slot, each job once, since_us <= now; GPUs that are free, as many as the job
-// asks for, where it holds any; attained_us at least the time since since_us where it runs. Returns
-// its slot.
+// Enters a job and returns its slot. All jobs count as changed; waiting ones queue in the order of
+// the calls. A finished job can be read while the state exists, so that policies see its end.
+// Requires: a free slot; each job once; since_us <= now. If it holds GPUs: they are free, and as
+// many as it asks for. If it runs: attained_us is at least the time since since_us.
 int32_t restore_job(const Fixed& fixed, ClusterState& state, const LiveJob& job);
 
-// Says that GPUs, owned or not, are still being left by somebody until then.
+// Marks GPUs, owned or not, as being vacated by a stopping job until then.
 void restore_vacating(const Fixed& fixed, ClusterState& state, const LivePart& part,
                       int64_t until_us);
 
-// Owns the block behind such a state.
+// Owns the memory of a reported state.
 class LiveState {
  public:
   // Requires: what `fixed` points to outlives this.

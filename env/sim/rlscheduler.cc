@@ -1,19 +1,19 @@
-// The schedulers by rule in RLScheduler's simulator (Zhang et al., SC 2020), on one resource: GPUs
-// are counted. A window of jobs, 1024 by default, meets an empty cluster.
+// Heuristic schedulers of RLScheduler's simulator (Zhang et al., SC 2020), on one resource: GPUs
+// are counted. A window of jobs, 1024 by default, arrives at an empty cluster.
 //
 //   fcfs      first come, first served     sjf  shortest requested time first, then first come
 //   smallest  fewest GPUs first, then first come
 //
-// A decision commits to the first job in that order, and nothing else is decided until it starts.
-// Jobs are seen lazily: the clock goes on only while the committed job waits for GPUs or nobody is
-// queued, and on its way takes in the next job of the window where that was submitted by the next
-// end, else ends that job. With backfill=1, before each such step, queued jobs, first come first,
-// start where they fit and would by their requested times be over before the committed job's
-// reserved time; that is worked out once a commitment, from requested times.
+// A decision commits to the first job in that order, and no other is decided until it starts. Jobs
+// are seen lazily: the clock advances only while the committed job waits for GPUs or no job is
+// queued. A step admits the next job of the window if it was submitted by the next end; otherwise
+// it ends that job. With backfill=1, before each step, queued jobs start, first come first, if they
+// fit and by their requested times end before the committed job's reserved time. That time is
+// computed at the commitment, from requested times.
 //
-// Left out: the functions f1 to f4, wfp and uni, the agent, nodes of several processors that are
+// Left out: the functions f1 to f4, wfp and uni, the agent, nodes with several processors that are
 // given whole, and jobs that fill the cluster beforehand. Jobs without a run time are dropped, as
-// there; so is what lies outside the window.
+// there, and jobs outside the window.
 
 #include <algorithm>
 #include <set>
@@ -42,7 +42,7 @@ struct Member {
   int32_t gpus;
   int64_t submit_us;
   int64_t run_us;
-  int64_t told_us;  // what its user asked for, else its run time as the log has it
+  int64_t told_us;  // requested time, else the run time in the log
 };
 
 // The original reads a log's -1 as a requested time before it gives such jobs a run time.
@@ -65,7 +65,7 @@ std::vector<Member> members_of(const Replay& replay, int32_t most) {
                                                       : run_us;
     found.push_back({number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, told_us}});
   }
-  // In the order of their numbers, where ids are numbers, else in that of the trace.
+  // In the order of their numbers if all ids are numbers, else in that of the trace.
   const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
   if (numbered) std::stable_sort(found.begin(), found.end(), before);
   if (most > 0) found.resize(std::min(found.size(), static_cast<size_t>(most)));
@@ -104,16 +104,16 @@ class Window {
   }
 
  private:
-  // Members go by their place in the window.
+  // Members are named by their position in the window.
   struct Running {
     int32_t place;
     int64_t end_us;
     int64_t told_end_us;
   };
-  // Keys end with the place: nobody ties.
+  // Keys end with the position: there are no ties.
   using Key = std::tuple<int64_t, int64_t, int32_t>;
   using ScanKey = std::tuple<int64_t, bool, int64_t, int32_t>;
-  // What a scan looks at lies together: queues are long.
+  // The data of a scan is contiguous: queues are long.
   struct Queued {
     ScanKey key;
     int64_t told_us;
@@ -132,9 +132,9 @@ class Window {
   }
   Key key_of(int32_t place) const { return {rank_of(place), member(place).submit_us, place}; }
 
-  // In which order a backfill looks at jobs. The original keeps one list that it sorts stably for
-  // decisions and for scans by turns: jobs submitted together stay as the last decision had them,
-  // and those taken in since come after.
+  // The order of a backfilling scan. The original sorts one list stably, alternately for decisions
+  // and for scans: jobs submitted together keep the last decision's order, and jobs admitted since
+  // then come after.
   Queued queued(int32_t place) const {
     const Member& m = member(place);
     const bool newcomer = place >= first_newcomer_;
@@ -164,7 +164,7 @@ class Window {
     for (const int32_t place : still) insert_to_scan(place);
   }
 
-  // Where the rules see jobs late, the cluster does not.
+  // The rules see some jobs late, the cluster does not.
   void pass_to(int64_t at_us) {
     for (; arrived_ < arrivals_.size(); ++arrived_) {
       const int32_t j = arrivals_[arrived_];
@@ -191,14 +191,14 @@ class Window {
     stage_.end_event();
   }
 
-  // Running jobs stay in the order in which they were last sorted; so ties are decided.
+  // Running jobs keep the order of the last sort, which decides ties.
   void sort_by(int64_t Running::*end) {
     const auto before = [end](const Running& a, const Running& b) { return a.*end < b.*end; };
     if (std::is_sorted(running_.begin(), running_.end(), before)) return;
     std::stable_sort(running_.begin(), running_.end(), before);
   }
 
-  // Takes in the next job or ends the next one.
+  // Admits the next job, or ends the next one.
   void step() {
     sort_by(&Running::end_us);
     const int64_t end_us = running_.empty() ? kNever : running_.front().end_us;
@@ -212,7 +212,7 @@ class Window {
     running_.erase(running_.begin());
   }
 
-  // When the committed job could start if all took the time they asked for.
+  // When the committed job could start if all running jobs took their requested time.
   int64_t reserved(int32_t place) {
     if (fits(place)) return clock_us();
     sort_by(&Running::told_end_us);
@@ -229,7 +229,7 @@ class Window {
     for (size_t i = 0; i < scan_.size() && s_.head->free_gpus > 0;) {
       const Queued& one = scan_[i];
       const bool starts = one.told_us < most_us && one.gpus <= s_.head->free_gpus;
-      starts ? start(std::get<3>(one.key)) : void(++i);  // who starts leaves its place to the next
+      starts ? start(std::get<3>(one.key)) : void(++i);  // after a start, the next job is at i
     }
   }
 
@@ -238,12 +238,12 @@ class Window {
   RuleStage stage_;
   const ClusterState& s_;
   std::vector<Member> members_;
-  size_t next_ = 0;                // members [next_, end) were not seen yet
+  size_t next_ = 0;                // members [next_, end) have not been seen
   std::vector<int32_t> arrivals_;  // jobs of the window by submission
   size_t arrived_ = 0;
   std::set<Key> queue_;
   std::vector<Queued> scan_;    // with backfill: the same jobs, sorted
-  int32_t first_newcomer_ = 0;  // those from here on were taken in since the last decision
+  int32_t first_newcomer_ = 0;  // members from here on were admitted since the last decision
   std::vector<Running> running_;
 };
 

@@ -55,7 +55,7 @@ void RuleStage::end_event() {
 
 void RuleStage::show() {
   Head& h = *s_.head;
-  // These rules keep their own agenda; what they did is no news to anybody.
+  // These rules keep their own agenda and need no dirty slots.
   for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
   h.num_dirty = 0;
   ++out_.events;

@@ -1,12 +1,12 @@
-// Where a rule set with a clock of its own plays: our state without costs, in which jobs come,
-// start, stop and end when the rules say so, at any microsecond. Jobs go by their index in the
-// workload. The rules decide what happens and when; the stage keeps the books.
+// Runs rule sets with a clock of their own: our state without costs, in which jobs arrive, start,
+// stop and end when the rules say so, at any microsecond. A job is named by its index in the
+// workload. The rules decide what happens and when; the stage does the bookkeeping.
 //
 //   RuleStage stage(replay, "gavel");
 //   while (!stage.done()) {
 //     stage.pass_to(next_us);
 //     ...                 // arrive, start, preempt, finish
-//     stage.end_event();  // shows the state to whoever watches
+//     stage.end_event();  // shows the state to Replay::watch
 //   }
 //   return stage.take_outcome();
 #pragma once
@@ -21,8 +21,8 @@ namespace yard {
 
 class RuleStage {
  public:
-  // Nobody has come yet; the clock stands at the first submission. Throws InputError for a policy
-  // or placement that the registered `rules` do not list, for settings of the policy, and as
+  // Starts with no jobs and the clock at the first submission. Throws InputError for a policy or
+  // placement that the registered `rules` do not list, for settings of the policy, and as
   // check_published() does.
   RuleStage(const Replay& replay, std::string rules);
 
@@ -31,26 +31,26 @@ class RuleStage {
   int64_t submit_us(int32_t j) const { return replay_.fixed.jobs.submit_us[j]; }
   const Job& job(int32_t j) const { return replay_.trace->jobs[static_cast<size_t>(j)]; }
 
-  // All scored jobs ended or were dropped, or all jobs where none is scored.
+  // Whether all scored jobs ended or were dropped, or all jobs if none is scored.
   bool done() const { return open_ == 0; }
 
-  // The clock goes on, never back. Jobs that came or left since the last decision are shown before.
+  // Advances the clock, never back. First shows jobs that arrived or left since the last decision.
   void pass_to(int64_t at_us);
-  // Ends a decision.
+  // Ends a decision and shows the state.
   void end_event();
 
   void arrive(int32_t j);
   void start(int32_t j, const Piece* pieces, int32_t num_pieces);
-  // On free GPUs in node order, of the nodes that `allowed` (M) marks; null: of any.
+  // Starts on free GPUs in node order, on the nodes that `allowed` (M) marks; null: on any.
   void start_anywhere(int32_t j, const uint8_t* allowed = nullptr);
   void preempt(int32_t j);
-  // A running job ends and its GPUs are free from now on. `end_us` may lie before now, where rules
-  // give GPUs back later than jobs end.
+  // Ends a running job and frees its GPUs. `end_us` may be before now, for rules that return GPUs
+  // later than jobs end.
   void finish(int32_t j, int64_t end_us);
-  // A running or waiting job leaves without having ended.
+  // Removes a running or waiting job without an end.
   void drop(int32_t j);
 
-  // Throws RunError: nothing will ever happen again and jobs wait.
+  // Throws RunError: jobs wait and nothing will ever happen again.
   [[noreturn]] void stuck() const;
 
   Outcome take_outcome();

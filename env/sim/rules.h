@@ -1,6 +1,6 @@
-// The rules of the world: what may happen to a job now, and what happens then. Free functions of
-// fixed facts and state, the same on the CPU and the GPU; none of them knows the truth (advance.h
-// does). Times are whole microseconds; work is counted in doubles, in one written order.
+// Rules of the world: what may happen to a job now, and its effects. Free functions of constants
+// and state, the same on CPU and GPU; none of them reads the truth (only advance.h does). Times are
+// whole microseconds; work is summed in doubles, in a fixed order.
 #pragma once
 
 #include "env/sim/columns.h"
@@ -29,8 +29,8 @@ YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num
   return true;
 }
 
-// May `slot` start on `pieces` now, exchanging like that? What a stopping job still vacates counts
-// as free: the start waits for it.
+// Whether `slot` may start on `pieces` now with this exchange. What a stopping job still vacates
+// counts as free: the start waits for it.
 YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces,
                                 const Exchange& exchange = {}) {
@@ -65,15 +65,15 @@ YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
-// May a policy end it before its work is done? Only where its user and the cluster let it.
+// Whether a policy may end it before its work is done: only if its user and the cluster allow it.
 YARD_HD inline bool legal_end(const Fixed& f, const ClusterState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
   return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
 }
 
-// Requires: legal_start(). The job runs at once, or starts when what it holds is really free and,
-// where it was stopped before, when it has been restored.
+// Starts a job. It runs at once, or once its resources are vacated and, if it was stopped before,
+// once it is restored. Requires: legal_start().
 YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
                           int32_t num_pieces, const Exchange& exchange = {}) {
   Head& h = *s.head;
@@ -88,7 +88,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
       if (at_us > ready_us) ready_us = at_us;
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
-    // A gang moves at the speed of its slowest GPU.
+    // A gang runs at the speed of its slowest GPU.
     const double here = f.speed_on(s.job[slot], node);
     if (mask != 0 && (speed == 0 || here < speed)) speed = here;
   };
@@ -134,12 +134,12 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   if (s.phase[slot] == Phase::kRunning) {
     begin_run(f, s, slot);
   } else if (f.rated) {
-    mark_neighbours(f, s, slot);  // its CPUs are promised
+    mark_neighbours(f, s, slot);  // its CPUs are reserved
   }
   mark_dirty(s, slot);
 }
 
-// Gives back all that the job holds.
+// Returns all that the job holds.
 YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     end_run(f, s, slot);
@@ -162,8 +162,7 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
 YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   const int64_t ran_us = now_us - s.since_us[slot];
-  if (f.faults) {  // checkpoints lie at whole multiples of their interval, from when it began to
-                   // run
+  if (f.faults) {  // checkpoints are at whole multiples of their interval since the run began
     const int64_t whole = (now_us - s.stint_us[slot]) / f.costs.checkpoint_us;
     const int64_t last_us = s.stint_us[slot] + whole * f.costs.checkpoint_us;
     if (whole > 0 && last_us > s.since_us[slot]) {
@@ -181,7 +180,7 @@ YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
   s.since_us[slot] = s.head->now_us;
 }
 
-// A job that has just lost its GPUs waits again or, where a save of its goes on, stops until then.
+// Requeues a job that has just lost its GPUs; it stops first while its save is not complete.
 YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
   s.since_us[slot] = s.head->now_us;
   s.until_us[slot] = s.saved_us[slot];
@@ -193,7 +192,7 @@ YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
   }
 }
 
-// Gives every job whose neighbours changed the rate that they leave it.
+// Updates the rates of jobs whose neighbours changed.
 YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_stale; ++i) {
@@ -205,14 +204,14 @@ YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
     settle(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
-    mark_changed(s, slot);  // whoever keeps its remaining time as a line looks again
+    mark_changed(s, slot);  // a remaining time kept as a line is outdated
   }
   h.num_stale = 0;
 }
 
-// Requires: legal_preempt(). A running job saves while its GPUs stay held. One that has not begun
-// to run has nothing new to save and leaves its GPUs at once; it waits again, or stops for as long
-// as an earlier save of its goes on.
+// Preempts a job. A running job keeps its GPUs busy while it saves. One that has not begun to run
+// has nothing to save and leaves its GPUs at once; it waits again, or stops until an earlier save
+// is complete. Requires: legal_preempt().
 YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
@@ -231,9 +230,9 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_dirty(s, slot);
 }
 
-// Requires: legal_end(). The job leaves its GPUs at once, as one whose work is done: it saves
-// nothing. The next event, at this same moment, tells of its end and lets those go on who wait for
-// it.
+// Ends a job early. It leaves its GPUs at once, as if its work were done, and saves nothing. The
+// next event, at the same moment, reports its end and unblocks jobs that depend on it. Requires:
+// legal_end().
 YARD_HD inline void end_early(const Fixed& f, ClusterState& s, int32_t slot) {
   settle(f, s, slot);
   release(f, s, slot);
@@ -243,7 +242,7 @@ YARD_HD inline void end_early(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_dirty(s, slot);
 }
 
-// --- jobs come ---------------------------------------------------------------------------------
+// --- jobs arrive ---------------------------------------------------------------------------------
 
 // Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
 // many slots as jobs that can be live at once.
@@ -297,7 +296,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   h.free_gpus = f.spec.total_gpus;
 }
 
-// Whether every job that `j` comes after has ended. Those that this world does not play count as
+// Whether all jobs that `j` depends on have ended. Jobs that this world does not play count as
 // ended.
 YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
   const JobColumns& jobs = f.jobs;
@@ -310,7 +309,7 @@ YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
   return true;
 }
 
-// Brings job `j` of the table into the queue, or among the blocked. Returns its slot.
+// Puts job `j` of the table into the queue, or among the blocked. Returns its slot.
 YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   const int32_t slot = take_slot(f, s);
   s.phase[slot] = Phase::kWaiting;
@@ -329,7 +328,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = s.ended[slot] = 0;
   s.first_part[slot] = kNone;
-  if (f.rated) s.traffic[slot] = 0;  // the rest of it means something while it runs
+  if (f.rated) s.traffic[slot] = 0;  // its other columns are valid only while it runs
   set_exchange(f, s, slot, {});
   if (f.faults) {
     s.failed[slot] = 0;
@@ -348,15 +347,14 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
   return slot;
 }
 
-// Tells those who wait for job `j` that it has ended; who waits for no other joins the queue, in
-// order of submission.
+// Marks job `j` as ended. Jobs that depend on no other join the queue in order of submission.
 YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
   if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
   Head& h = *s.head;
   const int32_t bit = f.jobs.parent[j];
   s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
   for (;;) {
-    // The list is short and lies the other way round: look for the earliest each time.
+    // The list is short and in reverse order: it is searched for the earliest each time.
     int32_t* best = nullptr;
     for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
       const bool earlier = best == nullptr || s.job[*link] < s.job[*best];
@@ -375,7 +373,7 @@ YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
 
 // --- GPUs go down and come back ------------------------------------------------------------------
 
-// Whole GPUs that a job holds; shares count as none.
+// Whole GPUs that a job holds, without shares.
 YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t slot) {
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -384,7 +382,7 @@ YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t 
   return gpus;
 }
 
-// A failure stops a job at once: what it did since its last checkpoint is lost, and it waits again.
+// Stops a job at once after a failure: work since its last checkpoint is lost, and it waits again.
 // Requires: it holds GPUs.
 YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
@@ -402,8 +400,8 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// Lets nobody get these GPUs before `until_us`; who holds them keeps them. All of a node's GPUs
-// (none of one without GPUs) stand for the node: it takes no other task either.
+// Keeps these GPUs from being allocated before `until_us`; jobs that hold them keep them. All GPUs
+// of a node (none, if it has none) mean the node itself: then it takes no other task either.
 YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask,
                               int64_t until_us) {
   if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
@@ -420,7 +418,7 @@ YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uin
   set_free(f, s, node, s.free_mask[node] & ~idle);
 }
 
-// GPUs whose time is over come back. (A node's own time needs no end: it is compared with now.)
+// Returns GPUs whose time is over. (A node's own time needs no end: it is compared with now.)
 YARD_HD inline void bring_up(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
     const int32_t gpu = lowest_bit(rest);

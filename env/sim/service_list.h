@@ -1,5 +1,5 @@
 // All live jobs in the order in which a preemptive scheduler of a published rule set serves them.
-// GPUs are given out by counting, from the top, skipping who does not fit.
+// GPUs are given out by number from the top, and jobs that do not fit are skipped.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class ServiceList {
   auto begin() { return list_.begin(); }
   auto end() { return list_.end(); }
 
-  // Behind all of an equal key.
+  // Inserts behind all entries with an equal key.
   void add(const Entry& entry) {
     list_.emplace_back();
     put(Entry(entry), list_.size() - 1);
   }
 
-  // `update` changes an entry, or returns false where its job is gone. The list is sorted again on
-  // the way: stably, so that what ties keeps its order. Quick where keys change little.
+  // Calls `update` for each entry, which changes it or returns false to remove it. Sorts the list
+  // again, stably: ties keep their order. Fast if keys change little.
   template <class Update>
   void update(Update&& update) {
     size_t n = 0;
@@ -41,8 +41,8 @@ class ServiceList {
     list_.resize(n);
   }
 
-  // Calls gets(entry) for everybody who gets GPUs, and loses(entry) for whoever runs and does not;
-  // both may change `runs`. Requires: `running` entries run.
+  // Calls gets(entry) for each job that gets GPUs and loses(entry) for each running job that does
+  // not. Both may change `runs`. Requires: `running` entries run.
   template <class Gets, class Loses>
   void give_out(int32_t gpus, int32_t running, Gets&& gets, Loses&& loses) {
     for (Entry& entry : list_) {

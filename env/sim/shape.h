@@ -1,5 +1,5 @@
 // Jobs whose tasks need more than whole GPUs: CPUs, memory, a share of one GPU, certain types. A
-// `NodeLedger` is what one node has left; taking a task from it is the rule of what fits where, for
+// `NodeLedger` is what one node has left. Taking tasks from it defines what fits where, for
 // placements, for legal_start() and for start().
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace yard {
 
-// One role group of a shape.
+// One task of a role group.
 struct TaskNeed {
   int32_t gpus, gpu_milli, gpu_mem_mib;
   int64_t cpu_milli, mem_mib;
-  int32_t kind;  // of a share's job, where some may not lie beside it
+  int32_t kind;  // of a share's job, if some kinds conflict with it
 };
 
 YARD_HD inline int32_t kind_of_shape(const ShapeColumns& h, int32_t shape) {
@@ -29,7 +29,7 @@ YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
   return h.first_group[shape + 1] - h.first_group[shape];
 }
 
-// Whether a job of this shape can run with so many tasks of the group.
+// Whether a job of this shape can run with this number of the group's tasks.
 YARD_HD inline bool enough(const ShapeColumns& h, int32_t shape, int32_t group, int32_t tasks) {
   const int32_t r = h.first_group[shape] + group;
   return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
@@ -39,12 +39,12 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
   return h.tasks[h.first_group[shape] + group];
 }
 
-// What a share takes of a GPU of that node: all of it where the type has no parts.
+// Thousandths of a GPU of that node that a share takes: all if its type cannot be shared.
 YARD_HD inline int32_t milli_on(const Fixed& f, int32_t node, const TaskNeed& need) {
   return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
 }
 
-// How much of its first group's tasks a job got, of those it asked for.
+// The part of its first group's tasks that a job got, of those it asked for.
 YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& s, int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
@@ -54,19 +54,19 @@ YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& 
   return given == asked ? 1.0 : static_cast<double>(given) / asked;
 }
 
-// Whether what a job holds there is a share of one GPU.
+// Whether this part of a job is a share of one GPU.
 YARD_HD inline bool is_share(const Fixed& f, const ClusterState& s, int32_t slot, int32_t part) {
   const int32_t shape = s.shape[slot];
   return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
 }
 
-// The kinds of jobs beside which one of this kind does not fit on a GPU of that node, as bits.
+// The kinds, as bits, which do not fit on one GPU of that node with this kind.
 YARD_HD inline uint64_t barred_beside(const Fixed& f, int32_t node, int32_t kind) {
   const ShapeColumns& h = f.jobs.shapes;
   return kind == kNone ? 0 : h.barred[f.spec.node_type[node] * h.num_kinds + kind];
 }
 
-// Whether these are all of a node's GPUs: then what befalls them befalls the node.
+// Whether these are all GPUs of a node: then a fault of them is one of the node.
 YARD_HD inline bool is_whole_node(const Fixed& f, int32_t node, uint64_t mask) {
   return mask == low_mask(f.spec.node_gpus[node]);
 }
@@ -75,8 +75,8 @@ struct NodeLedger {
   int32_t node;
   bool down = false;     // the node as a whole
   uint64_t free;         // whole GPUs
-  uint64_t shared;       // GPUs that somebody has a share of
-  uint64_t touched = 0;  // of `shared`: what is left of them stands in milli and mem_mib
+  uint64_t shared;       // GPUs with a share taken
+  uint64_t touched = 0;  // of `shared`: loaded into milli and mem_mib
   int32_t milli[kMaxNodeGpus];
   int32_t mem_mib[kMaxNodeGpus];
   int64_t cpu_milli_left, mem_mib_left;
@@ -88,11 +88,11 @@ struct NodeLedger {
         cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
         mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {
     if (!f.faults) return;
-    shared &= ~s.down_mask[m];  // who has a share keeps it, nobody joins
+    shared &= ~s.down_mask[m];  // shares stay, but no job may take another
     down = s.node_down_until_us[m] > s.head->now_us;
   }
 
-  // What is left of a shared GPU.
+  // Loads what is left of a shared GPU.
   YARD_HD void look(const Fixed& f, const ClusterState& s, int32_t gpu) {
     if (touched >> gpu & 1) return;
     touched |= uint64_t{1} << gpu;
@@ -100,14 +100,14 @@ struct NodeLedger {
     mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
   }
 
-  // Whether somebody on a shared GPU may not lie beside the task's job. Its own tasks are no
-  // matter: what was measured is two jobs.
+  // Whether a job on a shared GPU conflicts with this kind. Tasks of the same job do not conflict:
+  // measurements are of two jobs.
   YARD_HD bool bars(const Fixed& f, const ClusterState& s, int32_t gpu, int32_t kind) const {
     const uint64_t barred = barred_beside(f, node, kind);
     return barred != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
   }
 
-  // Whether the node is up and open to the job, and its GPUs of a kind that the task runs on.
+  // Whether the node is up, open to the job, and has GPUs on which the task can run.
   YARD_HD bool suits(const Fixed& f, int32_t shape, const TaskNeed& need) const {
     if (down) return false;
     const int32_t owner = f.spec.node_owner[node];
@@ -118,9 +118,9 @@ struct NodeLedger {
     return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
   }
 
-  // Takes the needs of one task with a share; returns false, changing nothing, where something is
-  // short. `mask`: its GPU, the fullest shared one that still fits, the lowest among equals, else a
-  // whole one, which `pick(mask, 1)` chooses among the free.
+  // Takes the needs of one task with a share. Returns false and changes nothing if any is short.
+  // `mask`: its GPU, the fullest shared one with room, the lowest among equals; if there is none, a
+  // free one that `pick(free, 1)` chooses.
   template <class Pick>
   YARD_HD bool take_share(const Fixed& f, const ClusterState& s, const TaskNeed& need, Pick pick,
                           uint64_t& mask) {
@@ -153,7 +153,7 @@ struct NodeLedger {
   }
 };
 
-// The lowest bits of a mask, where it does not matter which GPUs are vacated sooner.
+// Picks the lowest bits of a mask, where it does not matter which GPUs are vacated sooner.
 struct PickLowest {
   YARD_HD uint64_t operator()(uint64_t mask, int32_t count) const {
     uint64_t rest = mask;
@@ -162,10 +162,10 @@ struct PickLowest {
   }
 };
 
-// Takes up to `most` tasks; returns how many fitted.
+// Takes up to `most` tasks. Returns how many fitted.
 YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
                                   const TaskNeed& need, int32_t most) {
-  // Tasks without a share are all alike: a division says how many fit.
+  // Tasks without a share are all alike: a division gives the number that fits.
   if (need.gpu_milli == 0) {
     int64_t n = most;
     const auto at_most = [&n](int64_t left, int64_t each) {
@@ -187,13 +187,13 @@ YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLed
   return n;
 }
 
-// Takes what a piece says; returns false where it is not there. One that names its GPUs gets those.
+// Takes a piece, with its own GPUs if it names them. Returns false if they are not there.
 YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
                                const TaskNeed& need, const Piece& p) {
   if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;
   if (need.gpu_milli > 0) {
     if (p.tasks != 1 || (p.mask & (p.mask - 1)) != 0) return false;
-    // With the others out of sight, the task takes this GPU or none.
+    // With all other GPUs hidden, the task takes this one or none.
     const uint64_t free = ledger.free, shared = ledger.shared;
     ledger.free &= p.mask;
     ledger.shared &= p.mask;
@@ -212,8 +212,8 @@ YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger
   return true;
 }
 
-// Whether `pieces` of a job with this shape fit as things lie: enough of every group's tasks, on
-// nodes of the right type, no node named twice for one group but by pieces that name their GPUs.
+// Whether `pieces` fit a job of this shape now: enough tasks of every group, on nodes of the right
+// type. Only pieces that name their GPUs may name a node twice for one group.
 YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t shape,
                                const Piece* pieces, int32_t num_pieces) {
   const ShapeColumns& h = f.jobs.shapes;
@@ -229,7 +229,7 @@ YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t sh
     if (p.node < 0 || p.node >= f.spec.num_nodes || p.tasks < 1) return false;
     if (p.group < 0 || p.group >= num_groups(h, shape)) return false;
     if (p.gpus != p.tasks * need_of(h, shape, p.group).gpus) return false;
-    bool seen = false;  // this node's pieces are judged together, with the first of them
+    bool seen = false;  // all pieces on this node are checked together, at the first
     for (int32_t k = 0; k < i; ++k) {
       if (pieces[k].node != p.node) continue;
       if (pieces[k].group == p.group && (p.mask == 0 || pieces[k].mask == 0)) return false;

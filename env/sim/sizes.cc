@@ -17,7 +17,7 @@ Shares sum(const Shares& a, const Shares& b) {
   return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
 }
 
-// Near its other tasks, else where most is free: few nodes (Optimus, EuroSys 2018, section 4.2).
+// Few nodes: near other tasks, else on the freest node (Optimus, EuroSys 2018, section 4.2).
 double few_nodes(const TaskPlacer::Seat& at) {
   return (at.others ? 0 : 3) + at.room.gpus + at.room.cpus;
 }
@@ -66,7 +66,7 @@ bool Sizes::elastic(int32_t slot) const {
   return false;
 }
 
-// Of those that run, until_us() is when they began to, whatever their rate became since.
+// until_us() of a running job is when its run began, whatever its rate has been since.
 bool Sizes::may_change(int32_t slot) const {
   return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < slot_began_us() &&
          view_.preemptible(slot) && elastic(slot);
@@ -95,7 +95,7 @@ JobSize Sizes::held(int32_t slot) const {
   return out;
 }
 
-// Jobs that keep their size take it first; then the others in order, the least with which they run.
+// Jobs that keep their size come first; then the others in order, with their minimum.
 void Sizes::give_least(const Offers& offers, Draft* trial) {
   struct Offer {
     double first;
@@ -138,7 +138,7 @@ void Sizes::give_least(const Offers& offers, Draft* trial) {
     const Shares wants = shares_.of(size);
     offered_.push_back(size.slot);
     if (!fits(wants)) continue;
-    // One that runs keeps what it has where it finds no other place.
+    // A running job keeps what it has if it finds no other place.
     if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
     take(wants);
     if (filling) filling->count(size.slot, wants);
@@ -178,14 +178,14 @@ Sizes::Grant Sizes::best(const Worth& worth) const {
   return out;
 }
 
-// With fewer tasks, where not all find a place.
+// With fewer tasks, if not all can be placed.
 bool Sizes::start(const JobSize& size, Draft& draft) const {
   const TaskPlacer placer(view_);
   JobSize less = size;
   for (;;) {
     const int32_t n = placer.place(less.slot, less.tasks, few_nodes, draft.scratch());
     if (n > 0 && draft.start(less.slot, draft.scratch(), n)) return true;
-    int32_t largest = kNone;  // group that has most to give
+    int32_t largest = kNone;  // the group that can give up most tasks
     for (int32_t g = 0; g < static_cast<int32_t>(less.tasks.size()); ++g) {
       const auto at = static_cast<size_t>(g);
       if (less.tasks[at] <= view_.min_tasks(less.slot, g)) continue;
@@ -235,7 +235,7 @@ void Sizes::wake(Draft& draft) const {
   if (again) draft.wake_at(slot_began_us() + slot_us_);
 }
 
-// Jobs that stopped in this draft wait now, too: they are among those offered.
+// Jobs that stopped in this draft wait, too: they are among the offered.
 void Sizes::start_others(Draft& draft) const {
   for (const int32_t slot : offered_) {
     if (!view_.holds(slot)) start(least(slot), draft);

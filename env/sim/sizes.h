@@ -1,7 +1,6 @@
-// Schedulers that say how large elastic jobs are: tasks are handed out one by one, to the job and
-// role group that gains most by the next, until none fits. Who ran before the present slot of time
-// began may get another size, at its beginning or with whatever happens in it; those that wait get
-// what is left.
+// Chooses the sizes of elastic jobs: hands out tasks one by one, each to the job and role group
+// that gains most, until none fits. A job that ran before the present time slot began may be
+// resized, at the start of the slot or at any event in it. Waiting jobs get what is left.
 #pragma once
 
 #include <algorithm>
@@ -17,79 +16,78 @@
 
 namespace yard {
 
-// What a job gets, by role group. A plain job has no groups: it gets all that it asks for.
+// What a job gets, by role group. A plain job has no groups and gets all it asks for.
 struct JobSize {
   int32_t slot = kNone;
   std::vector<int32_t> tasks;  // (groups)
 };
 
-// Shares of a cluster: what a job's tasks take of all GPUs, CPUs and memory that there are.
+// Shares of all GPUs, CPUs and memory of the cluster that a job's tasks take.
 class ClusterShares {
  public:
   explicit ClusterShares(const View& view);
   TaskPlacer::Shares of(const JobSize& size) const;
   TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
-  // Dominant share: of what it takes most of (Ghodsi et al., NSDI 2011).
+  // Dominant share: the largest of the three (Ghodsi et al., NSDI 2011).
   static double dominant(const TaskPlacer::Shares& shares) {
     return std::max({shares.gpus, shares.cpus, shares.mem});
   }
 
  private:
   const View& view_;
-  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: nobody tells
+  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: not given
 };
 
 class Sizes {
  public:
-  // What one more task of the group is worth to the job; it is not handed out at 0 or less.
+  // The gain of the job from one more task of the group; it is not handed out at 0 or less.
   using Worth = std::function<double(const JobSize& now, int32_t group)>;
-  // A task that is handed out: whose, and of which group. {kNone, kNone}: none.
+  // A task to hand out: the job's index in open(), and the group. {kNone, kNone}: none.
   struct Grant {
     int32_t index = kNone, group = kNone;
   };
 
-  // In which order jobs are offered the least with which they run: the lowest `first` first, equals
-  // by submission; or, by progressive filling, the next job of the `owners` that have least.
+  // The order in which jobs are offered their minimum: the lowest `first` first, equals by
+  // submission; or, by progressive filling, the next job of the `owners` with the least share.
   struct Offers {
-    std::function<double(const JobSize& least)> first = {};  // empty: first come first served
+    std::function<double(const JobSize& least)> first = {};  // empty: first come, first served
     std::optional<Owners> owners = {};
   };
 
-  // Jobs that may get a size now have the least with which they run, first come first served, by
-  // shares alone. Requires: the view outlives this, and has the state before the draft.
+  // Gives waiting and resizable jobs their minimum, first come, first served, as far as shares fit.
+  // Requires: the view outlives this, and has the state before the draft.
   Sizes(const View& view, int64_t slot_us) : Sizes(view, slot_us, {}, nullptr) {}
 
-  // The jobs that get a size now, in the order of submission.
+  // The jobs that are given a size now, in order of submission.
   const std::vector<JobSize>& open() const { return open_; }
-  // Whether one task more of each of the groups would be within what the job may have and fit.
+  // Whether the job may have one more task of each of the groups, and these fit.
   bool may_grow(int32_t index, std::span<const int32_t> groups) const;
   // Requires: may_grow().
   void grow(Grant grant);
-  // The task that is worth most.
+  // The task with the highest gain.
   Grant best(const Worth& worth) const;
-  // What all jobs that hold or are to hold something take, as shares of the cluster.
+  // What all jobs hold or are to hold, as shares of the cluster.
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
-  // In which order the jobs that start find their places: as they are open(), or those of the least
-  // dominant share first.
+  // The order in which starting jobs are placed: as in open(), or by least dominant share.
   enum class Places { kAsOpen, kSmallestFirst };
 
-  // What found no place: jobs that were to start, and tasks of jobs that started with fewer.
+  // What could not be placed: jobs to be started, and tasks of jobs that started with fewer.
   struct Missed {
     int32_t jobs = 0, tasks = 0;
   };
 
-  // Writes starts, and stops of those that get another size, into the draft.
+  // Adds starts, and stops of the jobs that are resized, to the draft.
   Missed carry_out(Draft& draft, Places places = Places::kAsOpen);
 
-  // Grows sizes until nothing gains by more.
+  // Grows sizes until no task gains.
   using Grow = std::function<void(Sizes&)>;
 
-  // All of it: sizes by shares alone, `grow`, carry_out(). Where some job finds no place for what
-  // it was given, all is done once more, for the jobs alone whose least finds one. What jobs or
-  // tasks still leave free goes to the first of the others that fit, with their least. So no GPU
-  // idles behind a job that fits nowhere. `grow` is called at most twice.
+  // All steps: sizes by shares, `grow`, carry_out(). If a job cannot be placed with its size, all
+  // is repeated with only those jobs whose minimum can be placed. If jobs or tasks still leave GPUs
+  // free, the first other jobs that fit start at their minimum, so that no GPU idles behind a job
+  // that fits nowhere. Calls `grow` at most twice.
   static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kAsOpen);
   // Grows by best().
@@ -101,7 +99,7 @@ class Sizes {
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
-  // `trial`: what finds no place in it gets nothing; it is left as it was. Null: shares decide.
+  // `trial`: jobs that find no place in it get nothing; it stays unchanged. Null: shares decide.
   Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
   void give_least(const Offers& offers, Draft* trial);
   void start_others(Draft& draft) const;
@@ -115,12 +113,12 @@ class Sizes {
   ClusterShares shares_;
   TaskPlacer::Shares used_;
   std::vector<JobSize> open_;
-  std::vector<int32_t> offered_;  // all that may get a size, in the order in which it is offered
+  std::vector<int32_t> offered_;  // all that may get a size, in the order of the offers
 };
 
 // Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
-// dominant share gains most, by the role group that is furthest behind what was asked for.
-// Requires: both outlive it.
+// dominant share gains most, in the role group furthest behind its request. Requires: both outlive
+// it.
 Sizes::Worth least_share(const View& view, const ClusterShares& shares);
 
 }  // namespace yard

@@ -12,18 +12,18 @@ namespace {
 
 constexpr std::array<const char*, 3> kNames = {"told", "noisy", "learned"};
 constexpr uint64_t kStream = 0x73706565647321;
-// Streams of the errors: of a model's own speeds, of pairs, of what a cluster says of models.
+// Streams of errors: a model's own speeds, pairs, and speeds in a cluster's file.
 enum Errors : uint64_t { kOwn, kPairs, kModels };
-constexpr int64_t kLeastUs = 1000;  // of running, to count: less is rounding
-constexpr double kSame = 1e-6;      // of a rate: no news
-constexpr double kPairStep = 0.5;   // of an error of what neighbours take, that is made up for
+constexpr int64_t kLeastUs = 1000;  // shorter runs are rounding errors
+constexpr double kSame = 1e-6;      // of a rate: counts as unchanged
+constexpr double kPairStep = 0.5;   // share of the error in slowdowns that one step corrects
 
 template <class T>
 std::vector<T> copied(const T* from, size_t count) {
   return from == nullptr ? std::vector<T>{} : std::vector<T>(from, from + count);
 }
 
-// The spread over nodes that a span is of.
+// The spread over nodes that a span belongs to.
 size_t spread_of_span(int32_t span) {
   return span < 2 ? 0 : static_cast<size_t>((span - 2) % (kSpreads - 1) + 1);
 }
@@ -97,8 +97,8 @@ void SpeedEstimator::find_bases() {
     }
   };
   for (int32_t c = 0; c < told_.num_classes; ++c) {
-    // What is learned of one all-reduce holds for the others. An error does not, or a choice among
-    // them would meet exact tables.
+    // What is learned about one all-reduce holds for the others. Errors differ between them;
+    // otherwise a choice among them would rest on exact ratios.
     const bool all_reduces = level_ == SpeedLevel::kLearned && told_.kind_by != nullptr;
     if (all_reduces) unite(c, told_.kind_by + c * kAllReduces, kAllReduces);
     const int32_t servers = told_.max_servers + 1;
@@ -106,8 +106,8 @@ void SpeedEstimator::find_bases() {
   }
 }
 
-// Numbers of parameter servers share a model's errors, as numbers of GPUs do; each all-reduce has
-// its own.
+// All numbers of parameter servers of a model share its errors, as numbers of GPUs do. Each
+// all-reduce has its own.
 void SpeedEstimator::add_noise(double noise, uint64_t seed) {
   const Rng rng = Rng{seed}.split(kStream);
   const auto factor = [&](Errors what, uint64_t a, uint64_t b, uint64_t c) {
@@ -136,7 +136,7 @@ void SpeedEstimator::add_noise(double noise, uint64_t seed) {
   }
 }
 
-// What a class's speeds are measured by: so many GPUs, on one type.
+// What a class's speeds are measured by: a number of GPUs of one type.
 void SpeedEstimator::find_references() {
   const auto classes = static_cast<size_t>(told_.num_classes);
   reference_gpus_.assign(classes, 1);
@@ -204,7 +204,7 @@ double SpeedEstimator::efficiency(int32_t kind, int32_t type, int32_t gpus, int3
                         : coarse_efficiency(kind, type, spread_of_span(span));
 }
 
-// Estimates of all variants of a model.
+// Estimates for all variants of a model.
 void SpeedEstimator::fill(int32_t base) {
   for (int32_t k = 0; k < told_.num_kinds; ++k) {
     if (base_[static_cast<size_t>(k)] != base) continue;
@@ -298,12 +298,12 @@ void SpeedEstimator::find_neighbours(const ClusterState& s, int32_t slot, Run& o
                                   static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
     }
   }
-  // The list of holders remembers history, and sums of doubles hang on their order.
+  // The order of held_list depends on history, and a sum of doubles on its order.
   std::ranges::sort(out.neighbours);
 }
 
-// Only jobs that hold whole GPUs and have a speed of their own in the tables or the cluster run
-// here.
+// Describes a running job. It is known only if it holds whole GPUs and has a speed in the tables or
+// in the cluster's file.
 SpeedEstimator::Run SpeedEstimator::run_of(const ClusterState& s, int32_t slot) const {
   Run out;
   const JobColumns& jobs = fixed_.jobs;
@@ -366,7 +366,7 @@ void SpeedEstimator::observe(const ClusterState& s) {
   for (size_t i = 0; i < runs_.size(); ++i) {
     const auto slot = static_cast<int32_t>(i);
     Run& before = runs_[i];
-    // One that was stopped by a failure lost work, which says nothing of its speed.
+    // A job that was stopped by a failure lost work, which says nothing about its speed.
     const bool runs = s.phase[slot] == Phase::kRunning, done = s.phase[slot] == Phase::kDone;
     if (!before.known || before.generation != s.generation[slot] || !(runs || done)) continue;
     const int64_t since_us = runs ? s.head->now_us - s.since_us[slot] : 0;
@@ -397,11 +397,11 @@ void SpeedEstimator::learn(const Run& at, double rate) {
     model_speed_[i] = std::exp(of_model_[i].value());
     return;
   }
-  // Jobs report their steps and how far they came, so that what their work is counted by is known.
+  // Jobs report their steps and their progress, so the unit of their work is known.
   reference_seen_[static_cast<size_t>(fixed_.jobs.speed_class[at.job])] = 1;
   const double steps = rate * told_.class_reference[fixed_.jobs.speed_class[at.job]];
   const int32_t span = span_of(at.tier, at.nodes);
-  if (told_.steps_per_s[cell(at.kind, at.type, at.gpus, span)] <= 0) return;  // it crawls
+  if (told_.steps_per_s[cell(at.kind, at.type, at.gpus, span)] <= 0) return;  // at the minimal rate
   const double linear = at.gpus * told_.type_speed[at.type];
   if (!at.neighbours.empty() && of_type_[of_type(at.kind, at.type)].count > 0) {
     learn_pairs(at, linear * efficiency(at.kind, at.type, at.gpus, span) / steps);
@@ -421,8 +421,8 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   add(seen, of_base_[static_cast<size_t>(base)]);
 }
 
-// `time`: of its work with those neighbours, over that alone. What is lost is made up for in
-// proportion to the GPUs that each of them holds.
+// `time`: of its work with those neighbours, over that alone. The error is corrected in proportion
+// to the GPUs that each neighbour holds.
 void SpeedEstimator::learn_pairs(const Run& at, double time) {
   const double weight = fixed_.spec.neighbour_weight;
   const int32_t one = told_.class_kind[fixed_.jobs.speed_class[at.job]];

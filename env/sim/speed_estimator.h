@@ -1,12 +1,12 @@
-// What a policy is shown of speeds where it is not given the tables themselves (`--speeds`):
+// What a policy sees of speeds if it is not given the tables (`--speeds`):
 //   told     the tables
 //   noisy    the tables with a log-normal error, drawn once from the seed: one for each model with
-//            one way to exchange gradients, GPU type and spread over nodes, one for each model, GPU
-//            type and neighbouring model
-//   learned  a prior, by which a job runs at the speed of its GPU type and loses nothing to
-//            neighbours or spread, corrected by the progress that running jobs have shown
-// What is no speed stays as it is at every level: the speeds of GPU types in general, sizes of
-// models, and where a model does not fit.
+//            its all-reduce, GPU type and spread over nodes; one for each model, GPU type and
+//            neighbouring model
+//   learned  a prior (the speed of the GPU type, no slowdown by neighbours or spread), corrected by
+//            the progress of running jobs
+// All levels show the general speeds of GPU types, the sizes of models, and where a model does not
+// fit.
 //
 //   SpeedEstimator speeds(fixed, SpeedLevel::kLearned, 0.25, seed);
 //   const View view(fixed, state, level, nullptr, speeds.shown());
@@ -25,27 +25,27 @@
 namespace yard {
 
 const char* speed_level_name(SpeedLevel level);
-// Throws InputError, naming `where`.
+// Throws InputError with `where` if there is no such level.
 SpeedLevel parse_speed_level(const std::string& name, const std::string& where);
 
-// Dims: K kinds, T types, N GPUs, S spans, as in speed.h; B = kSpreads.
+// Dims: K kinds, T types, N GPUs, S spans, as in speed.h; C job classes, M nodes, B = kSpreads.
 class SpeedEstimator {
  public:
-  // `noise`: standard deviation of the error's logarithm. Requires: `fixed` outlives this.
+  // `noise`: standard deviation of the log error. Requires: `fixed` outlives this.
   SpeedEstimator(const Fixed& fixed, SpeedLevel level, double noise, uint64_t seed);
   SpeedEstimator(const SpeedEstimator&) = delete;
 
-  // What views show; null for kTold.
+  // The estimates for views; null for kTold.
   const SpeedEstimates* shown() const { return level_ == SpeedLevel::kTold ? nullptr : &shown_; }
 
-  // Learns from how far running jobs came since note(). Call it after every event, before the
-  // scheduler is asked. Does nothing at other levels, as note() does.
+  // Learns from the progress of running jobs since note(). Call it after every event, before the
+  // scheduler. Without effect at other levels than kLearned, like note().
   void observe(const ClusterState& state);
-  // Notes where jobs run. Call it after every decision.
+  // Records where jobs run. Call it after every decision.
   void note(const ClusterState& state);
 
  private:
-  // What was seen of one thing.
+  // Mean of observations.
   struct Mean {
     double sum = 0;
     int32_t count = 0;
@@ -61,10 +61,10 @@ class SpeedEstimator {
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
     Tier tier = Tier::kIsland;
     double share_of_asked = 1;  // without tables: of its workers
-    // Kinds of its neighbours on the node where others hold most, with the share of that node's
-    // GPUs that they hold.
+    // Kinds of the neighbours on the node where others hold most, each with its share of the node's
+    // GPUs.
     std::vector<std::pair<int32_t, double>> neighbours;
-    double learned_rate = -1;  // the rate of this run that was learned from last
+    double learned_rate = -1;  // the rate last learned from in this run
   };
 
   void copy_tables();
@@ -107,22 +107,21 @@ class SpeedEstimator {
   std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)
   std::vector<double> model_speed_;                   // (rows, types of the cluster)
   std::vector<double> type_speed_;                    // (types of the cluster)
-  // (K) What several kinds are variants of: of one model with other numbers of parameter servers
-  // or, where speeds are learned, by other all-reduces.
+  // (K)  One kind for all variants of a model: with other numbers of parameter servers or, if
+  // speeds are learned, with other all-reduces.
   std::vector<int32_t> base_;
-  // Learned. Logarithms of steps a second over GPUs times the type's speed, from the finest that
-  // was seen to the coarsest.
+  // Learned: means of log(steps per second / (GPUs x speed of the type)), from the finest level
+  // that was observed to the coarsest.
   std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
-  std::vector<Mean> crowded_;   // (K, T) of jobs with neighbours, not seen alone
-  std::vector<double> loss_;    // (T, K, K) time lost, as burden() weighs it
+  std::vector<Mean> crowded_;   // (K, T)  of jobs with neighbours, until one is seen alone
+  std::vector<double> loss_;    // (T, K, K)  time lost, weighed as in burden()
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
-  // (C) What a class is measured by: so many GPUs of a type, kNone where it is none of the
-  // cluster's.
+  // (C)  What a class's work is measured in: GPUs of a type, kNone if the cluster does not have it.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
-  std::vector<char> reference_seen_;  // (C) some job of it ran
-  std::vector<char> stale_;           // (K) bases to fill
+  std::vector<char> reference_seen_;  // (C)  a job of the class ran
+  std::vector<char> stale_;           // (K)  bases to fill
   std::vector<Run> runs_;             // by slot
-  // (M) running jobs of a known model on a node: kind, slot, GPUs there.
+  // (M)  running jobs of a modelled kind on a node: kind, slot, GPUs there
   struct Holder {
     int32_t kind, slot, gpus;
   };

@@ -1,7 +1,7 @@
-// Where a cluster is now: live jobs and GPUs in one flat block without pointers. Everything in it
-// can be observed on a live cluster; what nobody may know is in `Truth`, what is bound to happen in
-// `Agenda`. `ClusterState` is where the records and columns of a block lie; copying a state copies
-// what is alive. Slots of finished jobs are reused and carry a generation.
+// The present state of a cluster: live jobs and GPUs, in one flat block without pointers. All of it
+// can be observed on a live cluster; the truth is in `Truth`, coming events are in `Agenda`.
+// `ClusterState` points into a block; copying a state copies what is alive. Slots of finished jobs
+// are reused and carry a generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
 
@@ -14,41 +14,41 @@
 
 namespace yard {
 
-// kBlocked: submitted, but jobs that it comes after have not ended.
+// kBlocked: submitted, but jobs that it depends on have not ended.
 enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone, kBlocked };
 
-// A handle of a live job; stale once the slot was freed.
+// Handle of a live job; stale once its slot was freed.
 struct JobRef {
   int32_t slot = kNone;
   uint32_t generation = 0;
   friend bool operator==(const JobRef&, const JobRef&) = default;
 };
 
-// What a job gets on one node, as a wish. A plain job's piece is a number of GPUs; of a job with a
-// shape it is a number of one role group's tasks, and their GPUs follow.
+// A requested part of a placement. A plain job's piece is a number of GPUs. A piece of a job with a
+// shape is a number of one role group's tasks, and their GPUs follow.
 struct Piece {
   int32_t node = kNone;
   int32_t gpus = 0;   // whole ones
   int32_t group = 0;  // of the shape
   int32_t tasks = 0;
-  uint64_t mask = 0;  // which GPUs of the node, one for a single task's share; 0: any
+  uint64_t mask = 0;  // GPUs of the node, one for a single task's share; 0: any
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// Microseconds times jobs or GPUs: a century of a large cluster does not fit into 64 bits.
+// Microseconds times jobs or GPUs: a century of a large cluster exceeds 64 bits.
 __extension__ typedef __int128 WideUs;
 
 struct Head {
   int64_t now_us;
-  int64_t timer_us;            // when the policy asked to be woken, kNever
-  int64_t ready_horizon_us;    // nothing is still being vacated at or after this time
-  int64_t waiting_gpus;        // that the waiting jobs ask for
+  int64_t timer_us;            // next decision that the policy asked for, kNever
+  int64_t ready_horizon_us;    // nothing is being vacated at or after this time
+  int64_t waiting_gpus;        // asked for by waiting jobs
   WideUs job_time_us;          // integral of jobs in the system
   WideUs held_time_us;         // integral of GPUs held by starting and running jobs
   WideUs down_time_us;         // integral of GPUs that are down
-  WideUs lost_time_us;         // GPU time of work that failures lost
+  WideUs lost_time_us;         // GPU time of work that failures undid
   int32_t slots;               // S
-  int32_t first_job, end_job;  // the part of the workload that this world plays
+  int32_t first_job, end_job;  // the part of the workload that is played
   int32_t arrived;             // jobs [first_job, arrived) have been submitted
   int32_t finished;
   int32_t live;  // blocked + waiting + starting + running + stopping
@@ -62,7 +62,7 @@ struct Head {
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
   int32_t blocked_head;  // list of blocked slots, by queue_next
-  int32_t next_fault;    // kNone: to be looked up
+  int32_t next_fault;    // kNone: not looked up yet
   int32_t down_gpus;     // neither owned nor free
   int32_t num_changed;   // slots in `changed`
   int32_t num_dirty;     // slots in `dirty`
@@ -75,37 +75,37 @@ struct Head {
 
 struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
-  int32_t parts = 0;           // pieces of nodes that can be held at once
-  int32_t measured_nodes = 0;  // nodes, where anybody asks for CPUs or memory, else 0
-  int32_t rated_slots = 0;     // slots and links where rates depend on neighbours, else 0
+  int32_t parts = 0;           // parts that can be held at once
+  int32_t measured_nodes = 0;  // nodes, if any job asks for CPUs or memory, else 0
+  int32_t rated_slots = 0;     // slots and links, if rates depend on neighbours, else 0
   int32_t links = 0;           // uplinks of nodes, racks and pods
-  int32_t choosing_slots = 0;  // slots and links where jobs may be told how to exchange, else 0
+  int32_t choosing_slots = 0;  // slots and links, if the scheduler may choose all-reduces, else 0
   int32_t choosing_links = 0;
   int32_t tenants = 0;
-  int32_t parent_words = 0;  // bits of jobs that others wait for
-  int32_t fault_slots = 0;   // slots, nodes and GPUs where any may go down, else 0
+  int32_t parent_words = 0;  // bits for jobs that others depend on
+  int32_t fault_slots = 0;   // slots, nodes and GPUs, if any may go down, else 0
   int32_t fault_nodes = 0;
   int32_t fault_gpus = 0;
-  int32_t shared_gpus = 0;  // GPUs, where anybody asks for a share of one, else 0
-  int32_t kinded_gpus = 0;  // GPUs, where not everybody may share with everybody, else 0
+  int32_t shared_gpus = 0;  // GPUs, if any job asks for a share, else 0
+  int32_t kinded_gpus = 0;  // GPUs, if some kinds of jobs conflict, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
 
 enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
 
-// What every event reads and writes of a job, side by side: two cache lines, where columns would be
-// thirty. Written by arrive(), start(), preempt(), advance().
+// What every event reads and writes of a job, in two cache lines; as columns it would be thirty.
+// Written by arrive(), start(), preempt(), advance().
 struct alignas(64) SlotRecord {
   uint32_t generation;
   Phase phase;
-  uint8_t is_changed;  // stands in `changed`
-  uint8_t is_dirty;    // stands in `dirty`
-  uint8_t pinned;      // 1: may not be preempted; only live clusters say so
+  uint8_t is_changed;  // in `changed`
+  uint8_t is_dirty;    // in `dirty`
+  uint8_t pinned;      // 1: may not be preempted; set by live clusters only
   int32_t job;         // index into the job table
   int32_t gpus;
   int32_t size_class;
-  int32_t tenant;                  // kNone: of none that the cluster knows
+  int32_t tenant;                  // kNone: none of the cluster's
   int32_t shape;                   // kNone for plain jobs
   int32_t first_part;              // the job's GPUs, kNone
   int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
@@ -114,28 +114,28 @@ struct alignas(64) SlotRecord {
   uint8_t ended;                   // 1: by a policy, before its work was done
   double rate;                     // work per time while running
 
-  int64_t since_us;     // when the present phase began
-  double done_us;       // work done up to since_us, at the reference type
+  int64_t since_us;     // start of the phase; running: or last change of rate
+  double done_us;       // work done up to since_us, on the reference type
   int64_t attained_us;  // time run up to since_us
   int64_t until_us;     // starting, stopping: when that phase ends
   int64_t saved_us;     // when its last save is complete
   int64_t submit_us;
   int64_t first_start_us;  // kNone before the first start
-  int32_t preempted;       // times stopped so far
+  int32_t preempted;       // times preempted so far
   int32_t started;         // times started so far
 };
 static_assert(sizeof(SlotRecord) == 128);
 
 // What a job holds on one node; the parts of a job are chained.
 struct PartRecord {
-  uint64_t mask;  // one bit where the part is a share
+  uint64_t mask;  // one bit if the part is a share
   int32_t node;
   int32_t next;
   int32_t group;  // of the job's shape, 0 for plain jobs
   int32_t tasks;  // 0 for plain jobs
 };
 
-// One field of all records, read like a column.
+// One field of all records, accessed like a column.
 template <class Record, class T>
 class RecordField {
  public:
@@ -166,27 +166,27 @@ struct ClusterState {
       class_prev, class_next, held_pos, preempted, started;
   SlotField<double> rate, done_us;
   SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
-  int32_t* user = nullptr;       // (S)  kNone where the trace names nobody
-  int32_t* failed = nullptr;     // (S or 0)  times that a failure stopped it
-  int64_t* stint_us = nullptr;   // (S or 0)  when it last began to run
-  double* kept_us = nullptr;     // (S or 0)  work that a failure would not lose
-  double* alone_rate = nullptr;  // (S or 0)  the same with nobody beside it
-  int64_t* traffic = nullptr;  // (S or 0)  bytes a second on each link that it spans, while it runs
+  int32_t* user = nullptr;        // (S)  kNone if the trace names no user
+  int32_t* failed = nullptr;      // (S or 0)  times that a failure stopped it
+  int64_t* stint_us = nullptr;    // (S or 0)  when it last began to run
+  double* kept_us = nullptr;      // (S or 0)  work that a failure would not undo
+  double* alone_rate = nullptr;   // (S or 0)  isolated rate
+  int64_t* traffic = nullptr;     // (S or 0)  bytes per second on each link, while it runs
   int32_t* span_nodes = nullptr;  // (S or 0)  nodes with its GPUs
   uint8_t* tier = nullptr;        // (S or 0)  Tier that its GPUs span
-  // What the scheduler said as it started the job (exchange.h), where any job has that choice.
+  // What the scheduler chose as it started the job (exchange.h), if any job has that choice.
   Pattern* all_reduce = nullptr;     // (S or 0)
   uint8_t* link_priority = nullptr;  // (S or 0)
 
-  // lists of slots: the queue in order of entering it, the same by size class, those that hold GPUs
+  // lists of slots: the queue in order of entry, the same by size class, those that hold GPUs
   int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
   int32_t* class_head = nullptr;   // (K)
   int32_t* class_tail = nullptr;   // (K)
   int32_t* class_count = nullptr;  // (K)
   int32_t* held_list = nullptr;    // (S)
   int32_t* changed = nullptr;      // (S)  slots whose phase the last advance() changed
-  int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to work out anew
-  int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be looked at
+  int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to recompute
+  int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be recomputed
   uint8_t* is_stale = nullptr;     // (S or 0)
 
   // parts
@@ -195,27 +195,27 @@ struct ClusterState {
   PartField<int32_t> part_node, part_next, part_group, part_tasks;
 
   // nodes
-  uint64_t* free_mask = nullptr;     // (M)  GPUs that nobody owns
+  uint64_t* free_mask = nullptr;     // (M)  GPUs without an owner
   int32_t* free_count = nullptr;     // (M)
   uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr;  // (C, summary)  which words of free_bits are not zero
+  uint64_t* free_summary = nullptr;  // (C, summary)  words of free_bits that are not zero
   int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
   int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
-  int64_t* link_load = nullptr;  // (links or 0)  bytes a second, nodes' first, then racks', pods'
-  int64_t* priority_load = nullptr;       // (kLinkPriorities, links or 0)  of it, by priority
-  uint64_t* down_mask = nullptr;          // (M or 0)  GPUs that nobody gets: failed or drained
-  uint64_t* idle_down_mask = nullptr;     // (M or 0)  of these, those that nobody holds any more
+  int64_t* link_load = nullptr;      // (links or 0)  bytes per second; nodes, then racks, then pods
+  int64_t* priority_load = nullptr;  // (kLinkPriorities, links or 0)  the same by priority
+  uint64_t* down_mask = nullptr;     // (M or 0)  GPUs not to be allocated: failed or drained
+  uint64_t* idle_down_mask = nullptr;     // (M or 0)  those of them that no job holds any more
   int64_t* down_until_us = nullptr;       // (G or 0)
-  int64_t* node_down_until_us = nullptr;  // (M or 0)  before, the node takes no task at all
-  uint64_t* ended_bits = nullptr;         // which jobs that others wait for have ended
+  int64_t* node_down_until_us = nullptr;  // (M or 0)  until then, the node takes no task at all
+  uint64_t* ended_bits = nullptr;         // jobs that others depend on and that have ended
   int64_t* free_cpu_milli = nullptr;      // (M or 0)
   int64_t* free_mem_mib = nullptr;        // (M or 0)
-  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs that somebody has a share of; not free
-  int32_t* share_milli = nullptr;         // (G or 0)  what is left of such a GPU
+  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs with a share taken; not free
+  int32_t* share_milli = nullptr;         // (G or 0)  what is left of such GPUs
   int32_t* share_mem_mib = nullptr;       // (G or 0)
-  uint64_t* share_kinds = nullptr;        // (G or 0)  of those who have a share of it, as bits
-  // What stopping jobs still vacate on a GPU before gpu_ready_us, on a node before node_ready_us;
-  // later it means nothing.
+  uint64_t* share_kinds = nullptr;        // (G or 0)  kinds of jobs with a share of it, as bits
+  // What stopping jobs still vacate on a GPU before gpu_ready_us and on a node before
+  // node_ready_us; undefined later.
   int64_t* leaving_milli = nullptr;      // (G or 0)
   int64_t* leaving_mem_mib = nullptr;    // (G or 0)
   uint64_t* leaving_kinds = nullptr;     // (G or 0)  as share_kinds
@@ -226,7 +226,7 @@ struct ClusterState {
   int64_t* next_rank = nullptr;  // (1)
 };
 
-// The one list of columns: layout, copy and tests walk it. f(column, length, extent).
+// The only list of columns: layout, copy and tests use it. Calls f(column, length, extent).
 template <class S, class F>
 YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   const int32_t counts = z.max_node_gpus + 1;
@@ -292,7 +292,7 @@ YARD_HD inline size_t state_bytes(const StateSizes& z) {
   return (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
 }
 
-// Lets the fields lie in the records.
+// Points the fields at the records.
 YARD_HD inline void bind_fields(ClusterState& s) {
   SlotRecord* slots = s.slot_records;
   s.generation = {slots, &SlotRecord::generation};

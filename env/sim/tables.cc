@@ -123,12 +123,12 @@ int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
 
 }  // namespace
 
-// Enters the job's shape where it is new. Returns its index, or kNone for a plain job.
+// Adds the job's shape if it is new. Returns its index, or kNone for a plain job.
 int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind) {
   if (!owned_) tenant = kNone;
   const uint64_t all =
       spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
-  // To name all types that there are is to name none.
+  // A job that names all types that there are has no restriction.
   const uint64_t types = type_bits(job, spec) & all;
   std::vector<RoleGroup> groups = job.groups;
   if (groups.empty()) {
@@ -168,8 +168,8 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
   return known->second;
 }
 
-// Who comes after whom. Ids that are not among the jobs were cut off with a window: they have
-// ended.
+// Links jobs to those they depend on. Ids that are not among the jobs were cut off with a window
+// and count as ended.
 void JobTable::link_after(const std::vector<Job>& jobs) {
   const bool any =
       std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.after.empty(); });
@@ -207,7 +207,7 @@ void JobTable::add_curves(const std::vector<Job>& jobs) {
   }
 }
 
-// What nobody says stays out of memory.
+// Columns with only default values stay empty.
 void JobTable::add_worth(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     priority_.push_back(job.priority);
@@ -269,9 +269,9 @@ void JobTable::add_loose_tasks() {
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars)
     : bars_(std::move(bars)) {
   std::unordered_map<std::string, int32_t> users;
-  std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs at the least, shape, tenant
+  std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs of the minimum, shape, tenant
   bool shaped = false, costs_told = false;
-  // Where nodes are somebody's own, who a job belongs to is part of what it can use.
+  // If nodes are reserved for tenants, a job's tenant determines what it can use.
   owned_ = std::any_of(spec.nodes.begin(), spec.nodes.end(), [&](const Node& n) {
     return n.tenant >= 0 && !spec.tenants[static_cast<size_t>(n.tenant)].may_lend;
   });

@@ -1,5 +1,5 @@
-// The owners of what never changes: a cluster and the jobs asked for, turned into the columns that
-// rules read, one copy for all worlds. What nobody may know is not in them.
+// Owners of constant data: a cluster and its requested jobs, as the columns that rules read, one
+// copy for all worlds. They hold nothing of the truth (truth.h).
 #pragma once
 
 #include <cstdint>
@@ -33,18 +33,18 @@ class SpecTable {
   int32_t total_gpus_ = 0, max_node_gpus_ = 0;
 };
 
-// Which jobs were measured not to fit on one GPU together.
+// Which jobs were measured not to fit on one GPU.
 struct PairBars {
   static constexpr int32_t kMostKinds = 64;
-  std::vector<int32_t> kind;     // (N)  kNone: beside anybody
-  std::vector<uint64_t> barred;  // (types, num_kinds)  as bits
-  int32_t num_kinds = 0;         // 0: everybody may share with everybody; then `kind` is empty
+  std::vector<int32_t> kind;     // (N)  kNone: no conflicts
+  std::vector<uint64_t> barred;  // (types, num_kinds)  conflicting kinds, as bits
+  int32_t num_kinds = 0;         // 0: all may share a GPU; then `kind` is empty
 };
 
 class JobTable {
  public:
-  // Requires: jobs by rising submit time (as every Trace has them), each of which can run on an
-  // empty cluster `spec` (check_fits()).
+  // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
+  // cluster `spec` (check_fits()).
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars = {});
   JobColumns columns() const;
 
@@ -66,7 +66,7 @@ class JobTable {
   std::vector<int32_t> speed_class_, tenant_, shape_tenant_;
   std::vector<int32_t> first_after_, after_job_, parent_;
   int32_t num_parents_ = 0;
-  // shapes, each once
+  // distinct shapes
   std::vector<int32_t> first_group_{0}, tasks_, min_tasks_, max_tasks_, task_gpus_, task_milli_,
       task_gpu_mem_mib_;
   std::vector<int64_t> task_cpu_milli_, task_mem_mib_;
@@ -84,14 +84,14 @@ class JobTable {
   std::vector<double> point_work_us_, point_value_, target_, enough_;
   PairBars bars_;
   std::vector<int32_t> shape_kind_;
-  bool owned_ = false;  // whether some node is its owner's alone
+  bool owned_ = false;  // whether some node is for its tenant only
 };
 
-// The GPU types of `spec` that the job runs on, as bits.
+// The GPU types of `spec` on which the job runs, as bits.
 uint64_t type_bits(const Job& job, const ClusterSpec& spec);
 
-// Sizes of a state for at most `slots` live jobs. Throws InputError where they do not fit into the
-// numbers of a state.
+// Sizes of a state for at most `slots` live jobs. Throws InputError if the number of parts exceeds
+// 32 bits.
 StateSizes sizes_for(const Fixed& fixed, int32_t slots);
 
 }  // namespace yard

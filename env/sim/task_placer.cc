@@ -8,7 +8,7 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Of what a node does not tell, all is free.
+// A resource that a node does not give counts as free.
 double told_share(int64_t part, int64_t whole) {
   if (whole >= kUnlimited || part >= kUnlimited) return 1;
   return share(static_cast<double>(part), static_cast<double>(whole));

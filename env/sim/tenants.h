@@ -1,4 +1,4 @@
-// What each tenant got: times, deadlines and its share of the cluster, beside what it was promised.
+// What each tenant got: times, deadlines, and its share of the cluster against its quota.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 namespace yard {
 
 struct TenantSummary {
-  std::string tenant;     // as the trace calls it
+  std::string tenant;     // as in the trace
   JctSummary all;         // of its scored jobs
   double p95_wait_s = 0;  // [s]
   std::optional<DeadlineSummary> deadlines;
-  std::optional<int32_t> quota_gpus;  // where the spec knows the tenant and gives it one
-  std::optional<double> gpu_hours;    // [GPU h] held by all of its jobs, the warm-up's too
+  std::optional<int32_t> quota_gpus;  // if the spec has one for the tenant
+  std::optional<double> gpu_hours;    // [GPU h] held by all its jobs, with the warm-up's
   std::optional<double> mean_gpus;    // the same over the time of the replay
   std::optional<double> quota_share;  // mean_gpus over quota_gpus
 };
 
-// By name; empty where the trace names no tenant. `used`: null where nothing was metered. Requires:
-// `alone_us` (run_alone()) and `outcome` tell of trace.jobs, in their order.
+// By name; empty if the trace names no tenant. `used`: null if GPU time was not metered. Requires:
+// `alone_us` (run_alone()) and `outcome` describe trace.jobs in the same order.
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
                                       const std::vector<int64_t>& alone_us, const Outcome& outcome,
                                       const Metered* used);

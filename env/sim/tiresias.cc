@@ -1,20 +1,19 @@
-// The rules of the simulator that came with Tiresias (Gu et al., NSDI 2019), job for job: pure
-// events in whole seconds, no costs, progress survives preemption. An end and an arrival at one
-// time are one event: ends, then arrivals, then placement.
+// Rules of the simulator of Tiresias (Gu et al., NSDI 2019), job for job: pure events in whole
+// seconds, no costs, progress survives preemption. An end and an arrival at one time are one event:
+// ends, then arrivals, then placement.
 //
 //   fifo          strict head of line         sjf           fewest GPUs first, preemptive
 //   fjf           skips what does not fit     shortest      shortest remaining time, preemptive
 //   dlas, ...     see tiresias_dlas.cc        shortest-gpu  shortest remaining time x GPUs
 //
-//   count  GPUs are counted, not placed: ours come from wherever they are free, in node order
+//   count  GPUs are counted, not placed: ours are free GPUs in node order
 //   yarn   see YarnPlacer; the dlas policies count whatever the placement
 //
-// Where this differs from the original, and why: under yarn with sjf and shortest* the original
-// forgets to give back a node's memory when it places everybody anew, and stops with an error after
-// some 51 placements a node; here it goes on. CPU and host memory are not counted (with 64 CPUs and
-// 256 GB a node of up to 8 GPUs neither binds, up to 210 GPUs a job). A job of less than a second
-// ends in an event of its own right after its start, where the original's fifo and fjf never end
-// it.
+// Differences from the original: under yarn with sjf and shortest*, the original does not return a
+// node's memory when it places all jobs again, and stops with an error after some 51 placements on
+// a node. We go on. CPU and host memory are not counted (with 64 CPUs and 256 GB on a node of up to
+// 8 GPUs neither is short, up to 210 GPUs per job). A job of less than a second ends in its own
+// event right after its start; the original's fifo and fjf never end it.
 
 #include "env/sim/tiresias.h"
 

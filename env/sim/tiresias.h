@@ -1,4 +1,4 @@
-// The parts of the rule set `tiresias`: its placement, and its schedulers beside the lines of jobs.
+// Parts of the rule set `tiresias`: its placement, and its schedulers apart from the FIFO engine.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace yard {
 
-// "yarn": a job that fits a node goes to the first with room; a larger one takes idle nodes of one
-// switch, the first in node order, and one more node there for what remains.
+// "yarn": a job that fits a node goes to the first node with room. A larger one takes idle nodes of
+// one switch in node order, and one more node there for the remainder.
 class YarnPlacer final : public GangPlacer {
  public:
-  // Throws InputError unless all nodes have as many GPUs.
+  // Throws InputError unless all nodes have the same number of GPUs.
   explicit YarnPlacer(const SpecColumns& spec);
 
   int32_t place(const int32_t* free, int32_t gpus, Piece* out) const override;
@@ -28,13 +28,13 @@ class YarnPlacer final : public GangPlacer {
 
 enum class SortedBy { kGpus, kLeft, kLeftGpus };
 
-// `yarn` null: GPUs are counted.
+// `yarn` null: GPUs are counted, not placed.
 Outcome replay_sorted(Stage& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
   bool gpu_time = false;  // attained service is time x GPUs
-  double starvation = 0;  // a job that waited this much longer than it ran is promoted; 0: never
+  double starvation = 0;  // a job that waited this many times its run is promoted; 0: never
 };
 
 Outcome replay_dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed);

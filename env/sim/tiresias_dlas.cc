@@ -1,16 +1,15 @@
-// Discretised least attained service as Tiresias' simulator runs it: three queues, first come first
-// served in each. A running job sinks when its attained service reaches the queue's limit, one
-// queue an event, to the END of the next. GPUs are counted, from the top queue down, skipping what
-// does not fit; then waiting jobs line up behind running ones in every queue. Under dlas-gpu-N a
-// job that waited N times as long as it ran goes back to the top.
+// Discretised least attained service in Tiresias' simulator: three queues, each first come, first
+// served. A running job is demoted when its attained service reaches the queue's limit, one queue
+// per event, to the END of the next. GPUs are counted from the top queue down, and jobs that do not
+// fit are skipped; then waiting jobs queue behind running ones. Under dlas-gpu-N, a job that waited
+// N times as long as it ran returns to the top.
 //
-// Kept from the original, since results hang on it:
-//  - the time of a jump (when the next job may sink) divides limit minus SECONDS attained by the
-//    job's GPUs, cutting the fraction; so a large job often sinks late, at whatever comes next;
-//  - where an end and an arrival fall on one time and a jump comes before, the arrival remembers
-//  who
-//    was to end with it, and ends them, run or not, unless other ends fall on that time by then.
-// A jump that lies at the present and sinks nobody is left out; the original would stand still.
+// Kept from the original, since results depend on it:
+//  - the time of a jump (the next possible demotion) divides limit minus SECONDS attained by the
+//    job's GPUs, rounded down; a large job is often demoted late, at any event;
+//  - if an end and an arrival fall on one time and a jump comes before, the arrival remembers the
+//    jobs that were to end with it. It ends them, running or not, unless others end at its time.
+// A jump at the present time without a demotion is left out; the original would loop for ever.
 
 #include <algorithm>
 #include <array>
@@ -52,7 +51,7 @@ class Dlas {
       }
       if (sink_s_ <= now_s_) news = sink() || news;
       if (mode_.starvation > 0) news = promote() || news;
-      // Where nothing is new everybody gets what they have: running jobs go before waiting ones.
+      // If nothing changed, all jobs keep what they have: running jobs go before waiting ones.
       if (news) allocate();
       look_ahead();
       stage_.end_event();
@@ -60,10 +59,10 @@ class Dlas {
   }
 
  private:
-  // Times of a running job do not change while it runs.
+  // These times do not change while the job runs.
   struct Running {
     int64_t end_s = 0;
-    int64_t base_s = 0;  // now - base_s is what it attained since it last stood in the top queue
+    int64_t base_s = 0;  // now - base_s: attained since it was last in the top queue
     int64_t sink_s = 0;  // when its service reaches its queue's limit
     int32_t slot = kNone;
     int32_t gpus = 0;
@@ -74,23 +73,23 @@ class Dlas {
     int32_t gpus;
   };
 
-  // What is not in the queues, by slot.
+  // Data outside the queues, by slot.
   struct Job {
-    int64_t attained_s;  // up to when it last ran
+    int64_t attained_s;  // until it last stopped
     int64_t left_s;      // likewise
-    int64_t waited_s;    // while it had attained something, up to wait_from_s
+    int64_t waited_s;    // after it had attained service, until wait_from_s
     int64_t wait_from_s;
-    int64_t promote_s;  // when it will have waited too long, if it goes on waiting
+    int64_t promote_s;  // when its wait will be too long, if it goes on
     int32_t size_class;
     int32_t queue;
     bool runs;
   };
 
-  // A queue is: running jobs, waiting jobs, and those who joined it in this event.
+  // A queue has running jobs, waiting jobs, and those that joined it in this event.
   struct Queue {
     std::vector<Running> running;
     std::vector<Waiting> waiting;
-    std::vector<Running> joined;  // of those that wait, only slot and GPUs count
+    std::vector<Running> joined;  // of waiting ones, only slot and GPUs count
     int32_t running_gpus = 0;
     std::vector<int32_t> waiting_by_class;  // (K)
   };
@@ -156,7 +155,7 @@ class Dlas {
     }
   }
 
-  // --- from queue to queue. Those who join one do so in order of arrival.
+  // --- moves between queues. Jobs join one in order of arrival.
 
   void sort_joined(std::vector<Running>& joined, size_t from) {
     std::sort(
@@ -203,7 +202,7 @@ class Dlas {
     return top.size() > before;
   }
 
-  // --- who runs
+  // --- allocation
 
   void allocate() {
     free_ = total_gpus_;
@@ -306,7 +305,7 @@ class Dlas {
     stage_.preempt(r.slot);
   }
 
-  // --- what comes next
+  // --- next events
 
   void look_ahead() {
     end_s_ = jump_s_ = sink_s_ = kNever;
@@ -339,7 +338,7 @@ class Dlas {
   const JobColumns& jobs_;
   std::vector<Job> by_slot_;
   std::array<Queue, kQueues> queues_;
-  std::vector<int32_t> remembered_;  // who was to end together with the next arrival
+  std::vector<int32_t> remembered_;  // jobs that were to end with the next arrival
   std::vector<int32_t> starts_;
   std::vector<Waiting> stopped_;
   int32_t free_ = 0;

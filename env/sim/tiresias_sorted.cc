@@ -1,6 +1,6 @@
-// sjf, shortest and shortest-gpu of Tiresias' simulator: one list of all live jobs, sorted stably
-// at every event (so ties keep the order they had, the newest last); then the cluster is given out
-// anew in the order of the list, skipping what does not fit.
+// sjf, shortest and shortest-gpu of Tiresias' simulator. All live jobs are in one list, sorted
+// stably at every event (ties keep their order, the newest last). Then the whole cluster is given
+// out again in this order, and jobs that do not fit are skipped.
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ class Sorted {
     return order_ == SortedBy::kGpus ? gpus : order_ == SortedBy::kLeft ? left_s : left_s * gpus;
   }
 
-  // What ran comes closer to its end.
+  // Time passes for running jobs.
   void go_on(int64_t passed_s) {
     list_.update([&](Entry& entry) {
       if (!entry.runs) return true;
@@ -58,7 +58,7 @@ class Sorted {
     list_.add({key_of(left_s, gpus), left_s, slot, gpus, false});
   }
 
-  // The new allocation is worked out by counting; only the difference is carried out.
+  // Computes the new allocation by counting, and applies only the difference.
   void count() {
     end_s_ = kNever;
     starts_.clear();
@@ -75,7 +75,7 @@ class Sorted {
     for (const int32_t slot : starts_) stage_.start_anywhere(slot);
   }
 
-  // The same with yarn, under which jobs may move: to what it gives them in an empty cluster.
+  // The same with yarn, which may move jobs: they get what it gives them in an empty cluster.
   void place_anew() {
     free_.assign(spec_.node_gpus, spec_.node_gpus + spec_.num_nodes);
     found_.resize(static_cast<size_t>(spec_.num_nodes));

@@ -1,6 +1,6 @@
-// What nobody may know in advance: how much work each job holds. (Which jobs are still to come is
-// in the job table, of which a `View` shows only the part that has arrived.) Read by advance()
-// alone, and by the engine where a policy's declared level of information is an oracle's.
+// What cannot be known in advance: the work of each job, and coming faults. Only advance() reads
+// it, and the engine for policies with an oracle's level of information. (Coming jobs are in the
+// job table, but a `View` shows only those that arrived.)
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@ namespace yard {
 
 // What happens to GPUs of one node.
 enum class FaultKind : uint8_t {
-  kFail,     // their jobs stop and lose what they did since their last checkpoint
-  kReclaim,  // their jobs are told beforehand: those that can save in time do, and stop
-  kDrain,    // their jobs go on; nobody else gets the GPUs
-  kRepair,   // those whose time is over come back
+  kFail,     // jobs stop and lose the work since their last checkpoint
+  kReclaim,  // jobs get notice: those that can save in time do so and stop
+  kDrain,    // jobs go on; no other job gets the GPUs
+  kRepair,   // GPUs with no fault left come back
 };
 
 struct Fault {
   int64_t at_us = 0;
-  int64_t until_us = 0;  // when the GPUs come back; of a repair: nothing
+  int64_t until_us = 0;  // when the GPUs come back; unused for a repair
   int32_t node = 0;
   FaultKind kind = FaultKind::kFail;
   uint64_t mask = 0;      // which GPUs
-  int64_t notice_us = 0;  // of a reclaim: for so long its jobs may still use them
+  int64_t notice_us = 0;  // reclaim: how long its jobs may still use them
 };
 
 struct Truth {

@@ -1,6 +1,6 @@
-// What a policy may know at its level of information. A view reads a state and the part of the job
-// table that has arrived; it holds no truth. Where the level is an oracle's, the engine hands it
-// the run times that it may tell; nothing else in it looks ahead.
+// What a policy may see at its level of information. A view reads a state and the jobs that have
+// arrived; it holds no truth. At an oracle's level, the engine gives it run times; nothing else in
+// it is about the future.
 #pragma once
 
 #include "env/cluster/preempts.h"
@@ -13,21 +13,21 @@ namespace yard {
 
 struct Select;
 
-// Ordered: a policy may use what its own level and those before it offer (design, decision 6).
-// The last two are bounds, not competitors.
+// In rising order: a policy may use what its own level and those before it offer (design, decision
+// 6). The last two are bounds, not competitors.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
-// A value that falls evenly with time.
+// A value that falls linearly with time.
 struct FallingLine {
   double at_zero = 0;  // at time 0
-  double per_us = 0;   // what it loses in a microsecond
+  double per_us = 0;   // loss per microsecond
   YARD_HD double at(int64_t at_us) const { return at_zero - per_us * static_cast<double>(at_us); }
 };
 
 class View {
  public:
-  // `told_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`: what
-  // stands in for the tables of speeds; null where the view shows the tables themselves.
+  // `told_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`:
+  // replaces the tables of speeds; null if the view shows the tables themselves.
   YARD_HD View(const Fixed& fixed, const ClusterState& state, Level level,
                const int64_t* told_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
       : fixed_(&fixed),
@@ -43,17 +43,17 @@ class View {
 
   // --- the cluster
   YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
-  // Those that are not down; a draining one counts until its job has left it.
+  // GPUs that are not down; a draining one counts until its job has left it.
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
   YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
-  // GPUs of the node that are down, or will be once who holds them leaves.
+  // GPUs of the node that are down, or will be once their job leaves.
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
 
-  // --- slots: [0, capacity()), and the jobs in them
+  // --- slots [0, capacity()), and the jobs in them
   YARD_HD int32_t capacity() const { return state_->head->slots; }
   YARD_HD int32_t high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
@@ -65,23 +65,23 @@ class View {
   YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
-  // Whole free GPUs without which no waiting job can start. Requires: somebody waits.
+  // With fewer free whole GPUs than this no waiting job can start. Requires: a job waits.
   YARD_HD int32_t least_gpus_waited_for() const {
-    int32_t k = 0;  // classes stand by their GPUs
+    int32_t k = 0;  // classes are ordered by their GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
   }
 
-  // Bytes a second that the node's uplink carries, as its counters show it: what running jobs want
-  // to send, and no more than it can. 0 where nothing is known of models.
+  // Bytes per second on the node's uplink, as its counters show: the demand of running jobs, up to
+  // its capacity. 0 if nothing is known of models.
   YARD_HD int64_t link_bytes_per_s(int32_t node) const {
     if (!fixed_->rated) return 0;
     const int64_t wanted = state_->link_load[node], most = fixed_->spec.node_up_bytes[node];
     return most > 0 && wanted > most ? most : wanted;
   }
 
-  // What changed since the policy was last asked: arrived, began to run, saved, or finished (then
-  // the slot can be read for the last time).
+  // Jobs that changed since the last decision: arrived, began to run, saved, or finished (then the
+  // slot can be read for the last time).
   YARD_HD int32_t num_changed() const { return state_->head->num_changed; }
   YARD_HD int32_t changed(int32_t i) const { return state_->changed[i]; }
 
@@ -89,12 +89,12 @@ class View {
   YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
-  // Whether it has GPUs of its own.
+  // Whether it holds GPUs.
   YARD_HD bool holds(int32_t slot) const {
     return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
   }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
-  // Thousandths of GPUs: a share counts as what it is.
+  // Thousandths of GPUs: a share counts as its fraction.
   YARD_HD int64_t gpu_milli(int32_t slot) const {
     const int32_t shape = state_->shape[slot];
     if (shape == kNone) return int64_t{kWholeGpu} * gpus(slot);
@@ -105,13 +105,13 @@ class View {
     }
     return sum;
   }
-  // The number of GPUs where orders weigh by it: a job of CPUs alone counts as one GPU.
+  // The number of GPUs that orders weigh by: a job without GPUs counts as one.
   YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
-  // Jobs of one class ask for the same; where one finds no place, none does.
+  // Jobs of one class have identical requests: if one finds no place, none does.
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
-  // Whether it asks for more than a number of GPUs: then place() and the rules go by its shape.
+  // Whether it asks for more than a number of GPUs: then place() and the rules use its shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
-  // How many tasks a job with a shape asks for.
+  // The number of tasks that a job with a shape asks for.
   YARD_HD int32_t num_tasks(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     int32_t sum = 0;
@@ -120,7 +120,7 @@ class View {
     }
     return sum;
   }
-  // Its role groups, and the fewest and the most tasks of one with which it can run.
+  // Its role groups, and the least and most tasks of one with which it can run.
   YARD_HD int32_t num_groups(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.first_group[shape_of(slot) + 1] - h.first_group[shape_of(slot)];
@@ -129,7 +129,7 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.min_tasks[h.first_group[shape_of(slot)] + group];
   }
-  // How many tasks of a group it asks for, what each needs, and how many of them it holds.
+  // The tasks of a group: how many it asks for, what each needs, and how many it holds.
   YARD_HD int32_t asked_tasks(int32_t slot, int32_t group) const {
     return tasks_of(fixed_->jobs.shapes, shape_of(slot), group);
   }
@@ -147,8 +147,8 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.max_tasks[h.first_group[shape_of(slot)] + group];
   }
-  // What its user says of its worth: priority (higher first), weight, and the first time by which
-  // it should have ended, kNone where there is none.
+  // The user's valuation: priority (higher first), weight, and the first deadline, kNone if there
+  // is none.
   YARD_HD int64_t priority(int32_t slot) const {
     return fixed_->jobs.priority == nullptr ? 0 : fixed_->jobs.priority[state_->job[slot]];
   }
@@ -164,28 +164,28 @@ class View {
   YARD_HD int64_t queue_rank(int32_t slot) const { return state_->queue_rank[slot]; }
   YARD_HD int32_t preempted(int32_t slot) const { return state_->preempted[slot]; }
   YARD_HD int32_t started(int32_t slot) const { return state_->started[slot]; }
-  // May this job be preempted, once it holds GPUs?
+  // Whether this job may be preempted, once it holds GPUs.
   YARD_HD bool preemptible(int32_t slot) const {
     return fixed_->allows.preempt && !state_->pinned[slot];
   }
-  // What the cluster lets anybody do: stop jobs at all; start one elsewhere while it still stops.
+  // What the cluster allows: to preempt jobs; to start one elsewhere while it still stops.
   YARD_HD bool may_preempt() const { return fixed_->allows.preempt; }
   YARD_HD bool may_move() const { return fixed_->allows.preempt && fixed_->allows.move; }
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
-  // What its user calls it, digits aside; kNone without a name.
+  // A number for the job's user and its name without digits; kNone without a name.
   YARD_HD int32_t name(int32_t slot) const {
     return fixed_->jobs.name == nullptr ? kNone : fixed_->jobs.name[state_->job[slot]];
   }
 
-  // Time that the job has run so far, its restores not counted.
+  // Time that the job has run so far, without its restores.
   YARD_HD int64_t attained_us(int32_t slot) const {
     const bool runs = state_->phase[slot] == Phase::kRunning;
     return state_->attained_us[slot] + (runs ? now_us() - state_->since_us[slot] : 0);
   }
 
-  // The work that it has done: time on what it asked for, on its reference type.
+  // The work that it has done: time on the request's GPUs, on its reference type.
   YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(done_us(slot)); }
 
   // The GPU types that it can run on, as bits.
@@ -193,7 +193,7 @@ class View {
     return shaped(slot) ? fixed_->jobs.shapes.types[shape_of(slot)] : ~uint64_t{0};
   }
 
-  // Of a job with a shape: whether it asks for no more than whole GPUs of certain types.
+  // Of a job with a shape: whether it asks only for whole GPUs of certain types.
   YARD_HD bool only_types(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     const int32_t r = h.first_group[shape_of(slot)];
@@ -208,21 +208,20 @@ class View {
   YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
-  // Of a job with a shape: whose tasks it holds there, and how many.
+  // Of a job with a shape: the role group of the part, and its number of tasks.
   YARD_HD int32_t part_group(int32_t part) const { return state_->part_group[part]; }
   YARD_HD int32_t part_tasks(int32_t part) const { return state_->part_tasks[part]; }
 
-  // Who is charged for the job: index of the spec's tenants, kNone for none that it knows.
+  // The tenant charged for the job: index into the spec's tenants, kNone if it is none of them.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
   YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
-  // May its tenant hold as many GPUs more as it asks for?
+  // Whether its tenant may hold all GPUs that it asks for, in addition to those it holds.
   YARD_HD bool within_limit(int32_t slot) const {
     return yard::within_limit(*fixed_, *state_, slot);
   }
 
-  // The GPUs that a tenant is guaranteed, the weight of its share of the rest, its priority (higher
-  // goes first), and whose jobs it may preempt to get what it is guaranteed.
-  // Requires: 0 <= tenant < num_tenants().
+  // A tenant's guaranteed GPUs, its weight in sharing the rest, its priority (higher first), and
+  // the tenants whose jobs it may preempt to get its quota. Requires: 0 <= tenant < num_tenants().
   YARD_HD int32_t num_tenants() const { return fixed_->spec.num_tenants; }
   YARD_HD int32_t tenant_quota(int32_t tenant) const { return fixed_->spec.tenant_quota[tenant]; }
   YARD_HD double tenant_weight(int32_t tenant) const { return fixed_->spec.tenant_weight[tenant]; }
@@ -233,8 +232,7 @@ class View {
     return static_cast<Preempts>(fixed_->spec.tenant_preempts[tenant]);
   }
 
-  // Whether the job's all-reduce may be chosen as it starts; what was chosen, of one that holds
-  // GPUs.
+  // Whether the job's all-reduce may be chosen as it starts; the choice, for a job that holds GPUs.
   YARD_HD bool may_choose_exchange(int32_t slot) const {
     return may_choose(*fixed_, *state_, slot);
   }
@@ -242,7 +240,7 @@ class View {
     return holds(slot) ? exchange_of(*fixed_, *state_, slot) : Exchange{};
   }
 
-  // --- what the job's training has measured so far: by the work that it has done, never beyond it
+  // --- what the job's training has measured, up to the work that it has done
   YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
   // Now, and before any work. Both and measured_after() require: measures().
   YARD_HD double measured(int32_t slot) const {
@@ -253,34 +251,34 @@ class View {
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], 0);
   }
-  // When so much of its work was done. Requires: no more than worked_us().
+  // After that much of its work. Requires: no more than worked_us().
   YARD_HD double measured_after(int32_t slot, int64_t work_us) const {
     YARD_CHECK(work_us <= worked_us(slot), "measured_after() tells what was, not what will be");
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], static_cast<double>(work_us));
   }
-  // What the user wants the measure to reach, CurveColumns::kNoTarget where she does not say. The
-  // job ends then; when that will be nobody knows.
+  // The measure that the user wants to reach, CurveColumns::kNoTarget if not given. The job ends
+  // then, at a time that cannot be known.
   YARD_HD double target(int32_t slot) const {
     return fixed_->jobs.curves.target[state_->job[slot]];
   }
-  // The measure with which she is content, CurveColumns::kNoTarget where she does not say.
-  // Requires, as target() does: measures().
+  // The measure that is enough for the user, CurveColumns::kNoTarget if not given. Requires, as
+  // target() does: measures().
   YARD_HD double enough(int32_t slot) const {
     return fixed_->jobs.curves.enough[state_->job[slot]];
   }
-  // Whether a policy may end it before its time: never on a live cluster.
+  // Whether a policy may end it before its work is done: never on a live cluster.
   YARD_HD bool may_end(int32_t slot) const {
     return fixed_->allows.preempt && fixed_->jobs.curves.may_end(state_->job[slot]);
   }
 
-  // The user's own limit, kNone where there is none. Requires: level() >= kEstimate.
+  // The user's limit, kNone if there is none. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
     YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");
     return fixed_->jobs.limit_us[state_->job[slot]];
   }
 
-  // Work left on the reference type, as a line over time: it holds until the job is among the
+  // Work left on the reference type, as a line over time. It holds until the job is among the
   // changed again, or the policy starts or stops it. Requires: level() is an oracle's.
   YARD_HD FallingLine left_line(int32_t slot) const {
     YARD_CHECK(told_work_us_ != nullptr, "left_line() needs an oracle level");
@@ -295,8 +293,8 @@ class View {
  private:
   friend class Foretell;
   friend class Placer;
-  // What the whole workload holds, of which part is still to come: for those alone who have to make
-  // room for it, or may be quicker where it has none of something.
+  // Data about the whole workload, including jobs to come: only for classes that allocate memory
+  // for it, or take shortcuts where it lacks something.
   friend class Ranked;
   friend class RoomIndex;
   friend class RoomMaker;
@@ -313,14 +311,14 @@ class View {
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
   YARD_HD int32_t num_names() const { return fixed_->jobs.num_names; }
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
-  // Whole free GPUs without which no job of the class can start; it rises with k.
+  // Free GPUs without which no job of the class can start; it rises with k.
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
   YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
 
-  // The tables of speeds as far as this policy may know them, and how fast the job goes on a node's
-  // GPUs where nothing is known of it but its model.
+  // The tables of speeds as far as this policy may see them, and the job's speed on a node's GPUs
+  // if only its model is known.
   YARD_HD const SpeedColumns& speeds() const {
     return estimates_ == nullptr ? fixed_->speed : estimates_->table;
   }

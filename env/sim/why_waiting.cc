@@ -13,8 +13,8 @@ std::string text(int64_t value) { return std::to_string(value); }
 }  // namespace
 
 Placement placement_of(const std::string& name) {
-  // Tiresias' yarn and Lucid's consolidate wait for few nodes as ours does; the other placements of
-  // published rule sets take GPUs wherever they are.
+  // Tiresias' yarn and Lucid's consolidate wait for few nodes, as ours does. Other placements of
+  // published rule sets take GPUs anywhere.
   if (name == "consolidate" || name == "yarn") return Placement::kConsolidate;
   if (name == "elastic") return Placement::kElastic;
   return name == "first-fit" ? Placement::kFirstFit : Placement::kBestFit;
@@ -107,8 +107,7 @@ Behind WhyWaiting::behind(const ClusterState& s, int32_t slot, WaitReason reason
   return out;
 }
 
-// Whether the tasks of each role group, looked at by itself, would find room if so much of what
-// they need did not count.
+// Whether the tasks of each role group, taken separately, would fit without the marked needs.
 bool WhyWaiting::has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory,
                           bool gpu_memory) const {
   const ShapeColumns& h = fixed_.jobs.shapes;
@@ -121,7 +120,7 @@ bool WhyWaiting::has_room(const ClusterState& s, int32_t slot, bool cpu, bool me
     int32_t left = tasks_of(h, shape, g);
     for (int32_t m = 0; m < fixed_.spec.num_nodes && left > 0; ++m) {
       NodeLedger ledger(fixed_, s, m);
-      // A type that never has the memory is no matter of what is free.
+      // A type that never has the memory cannot become free.
       if (!ledger.suits(fixed_, shape, need_of(h, shape, g))) continue;
       left -= take_tasks(fixed_, s, ledger, need, left);
     }
@@ -139,7 +138,7 @@ WaitReason WhyWaiting::of_shape(const ClusterState& s, int32_t slot) const {
   if (has_room(s, slot, true, true, true)) return WaitReason::kGpuMemory;
   const int32_t open = open_gpus(s, slot);
   if (open < fixed_.jobs.class_gpus[s.size_class[slot]]) return WaitReason::kGpuType;
-  // Shares alone need no whole GPU; where none has so much left, too little is free.
+  // Shares alone need no whole GPU; if no GPU has enough left, too little is free.
   return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
 }
 

@@ -1,5 +1,5 @@
-// Why a job waits, as far as a state tells: what it lacks at this moment, or that it lacks nothing
-// and the scheduler leaves it. For reports; no policy reads it.
+// Why a job waits, as far as a state shows it: what it lacks at this moment, or that it lacks
+// nothing and the scheduler does not start it. For reports; no policy reads it.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 namespace yard {
 
 enum class WaitReason : uint8_t {
-  kDependencies,  // jobs that it comes after have not ended
-  kSaving,        // its own save goes on
+  kDependencies,  // jobs that it depends on have not ended
+  kSaving,        // its own save is not complete
   kTenantLimit,   // its tenant may hold no more
   kTooFewGpus,    // fewer are free in the whole cluster than it needs
-  kGpusDown,      // the same, and with those that are down they would suffice
-  kGpuType,       // enough are free, but not of a type, or on a node, that is open to it
-  kGpuMemory,     // the same of memory on shared GPUs,
-  kCpu,           // of cores beside free GPUs,
-  kMemory,        // of host memory beside them
+  kGpusDown,      // the same, but enough with those that are down
+  kGpuType,       // enough are free, but not of a type or on a node open to it
+  kGpuMemory,     // the same for memory of shared GPUs,
+  kCpu,           // for cores on nodes with free GPUs,
+  kMemory,        // and for host memory on them
   kFragmented,    // enough are free, but not where its placement can use them
-  kOrder,         // there is a place for it: the scheduler keeps it for another, or waits
-  kNextRound,     // submitted, but the rules take jobs in at rounds or whole seconds only
+  kOrder,         // there is a place: the scheduler keeps it for another job, or waits
+  kNextRound,     // submitted, but the rules admit jobs at rounds or whole seconds only
 };
 inline constexpr int kWaitReasons = 12;
 inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
     "dependencies", "saving", "tenant-limit", "too-few-gpus", "gpus-down", "gpu-type",
     "gpu-memory",   "cpu",    "memory",       "fragmented",   "order",     "next-round"};
 
-// How a scheduler places jobs, by the name that a run has for it; what names nobody counts as
-// best-fit, which is never choosier than it has to be.
+// The placement with this name in a run; an unknown name counts as best-fit, which is the least
+// restrictive.
 Placement placement_of(const std::string& name);
 
-// Jobs that another waits behind.
+// Jobs that another one waits for.
 struct Behind {
   std::vector<int32_t> jobs;  // the first of them
-  int32_t more = 0;           // of how many others
+  int32_t more = 0;           // the number of others
 };
 inline constexpr size_t kMaxBehind = 8;
 
@@ -45,17 +45,17 @@ class WhyWaiting {
   // Requires: `fixed` outlives this.
   WhyWaiting(const Fixed& fixed, Placement placement);
 
-  // Forgets what was found out of the state before. Call it whenever the state has changed.
+  // Discards cached results. Call it whenever the state has changed.
   void renew() { ++epoch_; }
 
   // Requires: the job in `slot` waits, is blocked, or stops.
   WaitReason reason(const ClusterState& state, int32_t slot);
 
-  // The jobs that hold what it lacks, most GPUs first, or that it comes after. None where it lacks
+  // The jobs that hold what it lacks, most GPUs first, or that it depends on. None if it lacks
   // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
   Behind behind(const ClusterState& state, int32_t slot, WaitReason reason) const;
 
-  // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: what job `j` is called.
+  // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
   template <class Name>
   std::string detail(const ClusterState& state, int32_t slot, WaitReason reason,
                      const Name& name) const {
@@ -69,7 +69,7 @@ class WhyWaiting {
   // Free whole GPUs on nodes that are open to the job.
   int32_t open_gpus(const ClusterState& s, int32_t slot) const;
   bool has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
-  // Those that it comes after and that have not ended.
+  // Jobs that it depends on and that have not ended.
   std::vector<int32_t> before(const ClusterState& s, int32_t slot) const;
   int32_t first_before(const ClusterState& s, int32_t slot) const;
   bool is_open(const ClusterState& s, int32_t slot, int32_t node) const;
@@ -79,7 +79,7 @@ class WhyWaiting {
   const Fixed& fixed_;
   Placement placement_;
   int64_t epoch_ = 1;
-  // Jobs of one class ask for the same: what holds for one of them holds for all.
+  // Jobs of one class have identical requests: a reason holds for the whole class.
   std::vector<int64_t> seen_;       // (K)  epoch
   std::vector<WaitReason> reason_;  // (K)
   std::vector<Piece> pieces_;

@@ -1,4 +1,4 @@
-// A view whose times are work: what a job does on its reference type, whatever it runs on.
+// A view whose times are work: time on the reference type, whatever a job runs on.
 #pragma once
 
 #include "env/sim/view.h"

@@ -22,7 +22,7 @@ std::vector<Fault> in_course(std::vector<Fault> faults) {
     const Fault down = faults[i];
     YARD_CHECK(down.kind != FaultKind::kRepair && down.until_us > down.at_us,
                "a fault without end");
-    // Whoever is still there when the notice is over goes as in a failure.
+    // Jobs that are still there when the notice is over fail.
     if (down.kind == FaultKind::kReclaim && down.notice_us < down.until_us - down.at_us) {
       Fault over = down;
       over.at_us += down.notice_us;
@@ -32,7 +32,7 @@ std::vector<Fault> in_course(std::vector<Fault> faults) {
     if (down.until_us == kNever) continue;
     faults.push_back({down.until_us, down.until_us, down.node, FaultKind::kRepair, down.mask});
   }
-  // Repairs come before what happens at the same moment: GPUs may go down again at once.
+  // Repairs come before other faults of the same moment: GPUs may go down again at once.
   const auto key = [](const Fault& a) {
     return std::tuple(a.at_us, a.kind != FaultKind::kRepair, a.node, a.mask, a.kind, a.until_us,
                       a.notice_us);

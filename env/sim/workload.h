@@ -1,5 +1,5 @@
-// A trace as worlds play it: the jobs asked for, and their run times in a column of their own,
-// which only `Truth` names.
+// A trace as worlds play it: the requested jobs, and their run times in a separate column, which
+// only `Truth` gives out.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace yard {
 
-// What befalls GPUs, in any order, as the truth has it: by time, and with what follows from it, the
-// repairs and the ends of reclaims.
+// Turns faults in any order into those of a Truth: sorted by time, with repairs and ends of
+// reclaims added. Requires: no repairs among them, and each ends after it begins.
 std::vector<Fault> in_course(std::vector<Fault> faults);
 
 class Workload {
@@ -24,11 +24,11 @@ class Workload {
   Truth truth() const {
     return {work_us_.data(), faults_.data(), static_cast<int32_t>(faults_.size())};
   }
-  // (N) classes of the speed table that worlds go by.
+  // (N) classes of the speed table that worlds use.
   void set_speed_classes(std::vector<int32_t> classes) {
     jobs_.set_speed_classes(std::move(classes));
   }
-  // Takes what will befall GPUs, in any order. Then worlds need Fixed::faults.
+  // Sets the coming faults, in any order. Worlds then need Fixed::faults.
   void set_faults(std::vector<Fault> faults) { faults_ = in_course(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }

@@ -1,4 +1,4 @@
-// One world: the block that holds a state, and the agenda beside it.
+// One world: a block with a state and its agenda.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,7 @@ class World {
 
   void reset(int32_t first_job, int32_t end_job);
 
-  // Takes over another world's present; the agenda is worked out anew at the next advance().
-  // Requires: the same sizes.
+  // Copies another world's state; the next advance() rebuilds the agenda. Requires: the same sizes.
   void copy_from(const World& other);
 
   const Fixed& fixed() const { return fixed_; }
@@ -32,12 +31,12 @@ class World {
   const ClusterState& state() const { return state_; }
   Agenda& agenda() { return agenda_; }
 
-  // The state's own bytes, for saving and restoring a world in the same program; restoring ends
-  // with plan_anew().
+  // The state's bytes, to save and restore a world in the same program; call plan_anew() after a
+  // restore.
   std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
-  // Works the agenda out anew at the next advance().
+  // Lets the next advance() rebuild the agenda.
   void plan_anew();
 
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, agenda_); }

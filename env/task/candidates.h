@@ -1,6 +1,5 @@
-// The jobs among which a task chooses, in the order of an index: lower goes first. They stay in the
-// policy's memory from one decision point to the next, because their order hardly changes in
-// between: sorting it again is then cheap.
+// The jobs among which a task chooses, in ascending order of an index. They stay in the policy's
+// memory between decisions: their order hardly changes, so sorting them again is cheap.
 // Dims: S slots.
 #pragma once
 
@@ -13,25 +12,25 @@
 
 namespace yard {
 
-// Ordered by key, equal keys by order of submission: one number, so that one comparison does.
+// Sorted by key, then by submission: both are packed into one number for a single comparison.
 struct Candidate {
   uint64_t order;
   int64_t submit_us;
   int32_t slot;
   int32_t user;
   int32_t gpus;
-  int32_t ran;  // 1: it was started before
+  int32_t ran;  // 1: it has run before
   float log2_gpus;
   float log2_attained;  // seconds
-  float log2_median;    // seconds, of what it will take in all
+  float log2_median;    // seconds of total run time
   float siblings;       // UserHistory::Expectation
-  float known;          // how much of the expectation is the user's own, 0 to 1
-  int32_t width;        // which of the RunTimes
+  float known;          // share of the user's own history in the prediction, 0 to 1
+  int32_t width;        // index into RunTimes::life
 
   YARD_HD static uint64_t order_of(float key, int32_t serial) {
     uint32_t bits;
     memcpy(&bits, &key, sizeof bits);
-    // Floats in the order of their values: flip all bits of negative ones, the sign of the others.
+    // Maps float order to integer order: flip all bits of negatives, the sign bit of the others.
     bits ^= static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 0x80000000u;
     return uint64_t{bits} << 32 | static_cast<uint32_t>(serial);
   }
@@ -45,13 +44,13 @@ struct Candidate {
   YARD_HD int32_t serial() const { return static_cast<int32_t>(order); }
 };
 
-// A task's features of a job, made when they are asked for, once a decision point.
+// A task's features of a job, computed on first use in each decision.
 struct Features {
   int32_t made_at;  // number of the decision point
   float values[8];
 };
 
-// Columns over a memory that must be zero at first.
+// View of a memory that must be zeroed at first.
 class Candidates {
  public:
   YARD_HD static size_t bytes(int32_t slots) {
@@ -70,10 +69,10 @@ class Candidates {
   YARD_HD int32_t size() const { return *size_; }
   YARD_HD const Candidate& operator[](int32_t i) const { return list_[i]; }
 
-  // Room for S slots, of no meaning between calls.
+  // Scratch space for S slots; its contents do not survive a call.
   YARD_HD int32_t* scratch() const { return scratch_; }
 
-  // Returns the job's features, made now by make(values) if they are of an earlier point.
+  // Returns the job's features; calls make(values) if those stored are of an earlier decision.
   template <class Make>
   YARD_HD const float* features(const Candidate& c, Make&& make) {
     Features& f = features_[c.slot];
@@ -84,11 +83,11 @@ class Candidates {
     return f.values;
   }
 
-  // Returns the number of the decision point that begins, from 1.
+  // Begins a decision and returns its number, from 1.
   YARD_HD int32_t begin_point() { return ++*point_; }
 
-  // Takes up who waits now, and with `with_held` who holds GPUs or is saving; drops the others.
-  // Calls visit(candidate) for each.
+  // Adds jobs that started waiting and, with `with_held`, jobs that hold GPUs or save a checkpoint;
+  // drops the others. Calls visit(candidate) for each job in the list.
   template <class Visit>
   YARD_HD void gather(const View& view, bool with_held, Visit&& visit) {
     int32_t n = 0;
@@ -111,23 +110,22 @@ class Candidates {
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
     }
-    // Who is saving stands in no list of the state: either it was here when it held its GPUs, or
-    // the memory is new and everything counts as changed.
+    // The state lists no jobs that are saving. Either such a job was added while it held its GPUs,
+    // or the memory is fresh and every slot counts as changed.
     for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
       if (view.phase(view.changed(i)) == Phase::kStopping) add(view, view.changed(i), visit);
     }
   }
 
-  // Works every key out anew, key_of(candidate) -> key, and puts the
-  // candidates in order.
+  // Recomputes every key by key_of(candidate) and sorts the candidates.
   template <class KeyOf>
   YARD_HD void rank(KeyOf&& key_of) {
     for (int32_t i = 0; i < *size_; ++i) {
       Candidate& c = list_[i];
       c.order = Candidate::order_of(key_of(c), c.serial());
     }
-    // By insertion, which is quick where little has changed; if that takes too many moves, by
-    // Shell's method, whose last round it is.
+    // Insertion sort, fast if little has changed. After too many moves it falls back to Shell sort,
+    // which ends with an insertion sort.
     int64_t moves = int64_t{kMoves} * *size_;
     if (insert(1, moves)) return;
     int32_t gap = 1;
@@ -140,8 +138,7 @@ class Candidates {
  private:
   static constexpr int32_t kMoves = 8;
 
-  // One round: candidates that stand `gap` apart get into order. Returns false when `moves` were
-  // not enough.
+  // One pass of Shell sort with the given gap. Returns false if it needs more than `moves` moves.
   YARD_HD bool insert(int32_t gap, int64_t& moves) {
     for (int32_t i = gap; i < *size_; ++i) {
       if (list_[i - gap].order < list_[i].order) continue;

@@ -1,20 +1,17 @@
-// The task `dispatch`: at a decision point choose which waiting job starts, or nothing more, or,
-// with preemption on, which running job stops; again and again until "nothing more" closes the
-// point. It is paid minus the jobs in the system, integrated over time: the sum is minus the total
-// JCT.
+// The task `dispatch`: choose which waiting job starts, which running job is preempted (if
+// enabled), or nothing more, until "nothing more" closes the decision. The reward is minus the jobs
+// in the system, integrated over time; it sums to minus the total JCT.
 //
-// Observation: a window of J = 128 jobs x F = 8 features, C = 8 features of the cluster, and a mask
-// of J + 1 actions (action j: the job in row j starts, or stops if it holds GPUs; action J: nothing
-// more). The window holds the running jobs that an index would stop first and the waiting jobs that
-// it would start first; rows are filled from 0, and only rows that exist count.
+// Observation: a window of J = 128 jobs x F = 8 features, C = 8 cluster features, and a mask of J +
+// 1 actions. Action j starts the job in row j, or preempts it if it holds GPUs; action J: nothing
+// more. The window holds the running jobs that the index would preempt first, then the waiting jobs
+// that it would start first; rows are filled from 0.
 //
-// The index is Gittins' of the job's remaining time, times GPUs to a power, unless the task is told
-// to go by attained service instead. How its run time is
-// distributed is learned from the user's finished jobs and from the job's siblings (her jobs
-// submitted together with it, finished or not); the less of it is known, the wider it is. The
-// option it would pick is marked, and every action gets a prior logit, highest for that option and
-// less the further another one lies behind in the index. A policy that adds nothing to the prior is
-// the heuristic; what it adds is learned.
+// The index is the Gittins index of the job's remaining time, times its GPUs to a power; or
+// attained service by configuration. Run times are predicted from the user's finished jobs and the
+// job's siblings (the user's jobs submitted together with it, finished or not). The less is known,
+// the wider the distribution. Prior logits are highest for the index's pick and fall with the
+// distance in the index; an untrained network reproduces that heuristic.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +25,8 @@
 
 namespace yard {
 
-// What jobs are ordered by: Gittins' index of their remaining time, or how many limits their
-// attained service (time x GPUs) has passed, equal ones by submission (Tiresias' queues, NSDI
-// 2019).
+// Index of jobs: the Gittins index of the remaining time, or the number of limits that attained
+// service (time x GPUs) has passed, ties by submission (Tiresias' queues, NSDI 2019).
 enum class DispatchIndex : uint8_t { kRemaining, kAttained };
 constexpr const char* kDispatchIndexNames[] = {"remaining", "attained"};
 
@@ -40,16 +36,16 @@ struct DispatchConfig {
   Placement placement = Placement::kFirstFit;
   bool preempt = true;
   float gpu_exponent = 1;
-  float margin_log2 = 1;  // by how many doublings a job must be better to stop another
+  float margin_log2 = 1;  // doublings by which a job must be better to preempt another
   float shrink = 1;
   float sibling_prior = 0.5F;       // see UserHistory::expect
-  int64_t quantum_us = 60'000'000;  // a job is not stopped before it ran this long
-  int64_t tick_us = 300'000'000;    // while jobs wait, who runs is looked at again after this long
-  // At most so many rows of each kind are filled; fewer make a faster policy.
+  int64_t quantum_us = 60'000'000;  // a job is not preempted before it has run this long
+  int64_t tick_us = 300'000'000;    // while jobs wait, decide again after this time
+  // Most rows of each kind to fill; fewer rows make a faster policy.
   int32_t held_rows = 64;
   int32_t waiting_rows = 128;
-  // The prior: logit lost by every row but the pick, and per doubling that a row lies behind in the
-  // index; how probable each kind of action is that the index would not pick now.
+  // The prior: logit lost by every row but the pick, and per doubling of distance in the index; the
+  // probability of each kind of action that the index would not pick.
   float prior_gap = 0.5F;
   float prior_slope = 3;
   float prior_other = 0.02F;
@@ -64,7 +60,7 @@ struct Dispatch {
   static constexpr int kNothing = kJobs;
   static constexpr int kJobFeatures = 8;
   static constexpr int kClusterFeatures = 8;
-  static constexpr int kHeldRows = 64;  // the most that config.held_rows may be
+  static constexpr int kHeldRows = 64;  // upper limit of config.held_rows
 
   static constexpr float kMasked = kMaskedLogit;
 
@@ -74,46 +70,46 @@ struct Dispatch {
     kAge,        // log2 s since submission
     kAttained,   // log2 s run so far
     kLeft,       // log2 s of expected remaining time
-    kSiblings,   // how much of the expectation is its siblings', 0 to 1
-    kKnown,      // how much of the expectation is the user's own history, 0 to 1
-    kSuggested,  // 1: the index would pick this row now
+    kSiblings,   // share of the prediction that comes from siblings, 0 to 1
+    kKnown,      // share of it that comes from the user's own history, 0 to 1
+    kSuggested,  // 1: the index would pick this row
   };
   enum ClusterFeature {
     kFree,              // share of GPUs free
     kWaiting,           // log2 of 1 + jobs waiting
     kHeld,              // log2 of 1 + jobs that hold GPUs
-    kDemand,            // log2 of 1 + GPUs that waiting jobs ask for over all GPUs
-    kPreempts,          // 1: jobs may be stopped
+    kDemand,            // log2 of 1 + GPUs demanded by waiting jobs over all GPUs
+    kPreempts,          // 1: jobs may be preempted
     kNothingSuggested,  // 1: the index would do nothing more
-    kLive,              // jobs in the system: what is paid for
-    kStopping,          // log2 of 1 + jobs that are saving: they stand in no row
+    kLive,              // jobs in the system, which the reward counts
+    kStopping,          // log2 of 1 + jobs saving a checkpoint, which have no row
   };
 
   YARD_HD static size_t memory_bytes(const View& view) {
     return UserHistory::bytes(view) + Candidates::bytes(view.capacity());
   }
 
-  // To be called once at every decision point, before the first observe(): time and history stand
-  // still in it, so the index of every job is worked out here. Returns whether there may be a
-  // choice: if not, there is nothing to observe.
+  // Must be called once in each decision, before observe(). Time and history do not change
+  // within a decision, so every job's index is computed here. Returns whether there may be a
+  // choice; if not, there is nothing to observe.
   YARD_HD static bool take_in(const View& view, const DispatchConfig& config, std::byte* memory);
 
-  // Requires: take_in() at this decision point, and not idle() then.
+  // Requires: take_in() was called at this decision and returned true.
   YARD_HD static void observe(const View& view, const DispatchConfig& config, std::byte* memory,
                               Observation& out);
 
-  // May the job start or stop now?
+  // Returns whether the job may be started or preempted at present.
   YARD_HD static bool legal(const View& view, const DispatchConfig& config, int32_t slot);
 
-  // Is there nothing to choose? Cheaper than an observation; may say no where only kNothing is
-  // legal.
+  // Returns whether there is nothing to choose. Cheaper than an observation; may return false where
+  // only kNothing is legal.
   YARD_HD static bool idle(const View& view, const DispatchConfig& config) {
     if (view.num_waiting() == 0) return true;
     if (config.preempt && view.num_held() > 0) return false;
     return view.least_gpus_waited_for() > view.free_gpus();
   }
 
-  // When to look again if nothing happens before, kNever where only events matter.
+  // Returns when to decide again if nothing happens before; kNever if only events matter.
   YARD_HD static int64_t wake_us(const View& view, const DispatchConfig& config) {
     const bool nothing_under_way = view.num_waiting() + view.num_blocked() == view.num_live();
     return view.num_waiting() > 0 && (config.preempt || nothing_under_way)
@@ -121,8 +117,8 @@ struct Dispatch {
                : kNever;
   }
 
-  // Carries an action out through `editor`, which has start(slot, pieces, n) and preempt(slot).
-  // Requires: the action is legal and not kNothing; room for one placement in `scratch`.
+  // Carries out an action through `editor`, which has start(slot, pieces, n) and preempt(slot).
+  // Requires: the action is legal and not kNothing; `scratch` has room for one placement.
   template <class Editor>
   YARD_HD static void apply(const View& view, const DispatchConfig& config, std::byte*,
                             int32_t slot, Piece* scratch, Editor&& editor) {
@@ -137,7 +133,7 @@ struct Dispatch {
 
 namespace dispatch_detail {
 
-// How many of the two limits of attained service the job has passed.
+// Returns how many of the two limits the job's attained service has passed.
 YARD_HD inline float passed_limits(const View& view, const DispatchConfig& config, int32_t slot) {
   const double service_us = static_cast<double>(view.attained_us(slot)) * view.weight_gpus(slot);
   return static_cast<float>((service_us >= 1e6 * static_cast<double>(config.limit_1_gpu_s)) +
@@ -146,7 +142,7 @@ YARD_HD inline float passed_limits(const View& view, const DispatchConfig& confi
 
 static_assert(sizeof(Features::values) == sizeof(float) * Dispatch::kJobFeatures);
 
-// Those that stay the same throughout a decision point.
+// Writes the features that stay constant throughout a decision.
 YARD_HD inline void write_features(const View& view, const DispatchConfig& config,
                                    const Candidate& c, float* f) {
   using D = Dispatch;
@@ -161,18 +157,18 @@ YARD_HD inline void write_features(const View& view, const DispatchConfig& confi
   f[D::kKnown] = c.known;
 }
 
-// The jobs in the rows: holders that would be stopped first (highest index; the margin is taken off
-// their keys), then waiting jobs that would start first.
+// The jobs in the rows: first holders of GPUs in the order in which they would be preempted
+// (highest index minus margin), then waiting jobs in the order in which they would start.
 struct Window {
   const Candidate* rows[Dispatch::kJobs];
   int32_t gpus[Dispatch::kJobs];
-  uint8_t may[Dispatch::kJobs];  // 1: the job may start or stop now
+  uint8_t may[Dispatch::kJobs];  // 1: the job may be started or preempted
   int32_t num_held = 0;
   int32_t size = 0;
-  int32_t legal = 0;     // how many of them may
-  int32_t to_share = 0;  // GPUs that are free or held by its rows
+  int32_t legal = 0;     // number of rows with may = 1
+  int32_t to_share = 0;  // GPUs that are free or held by jobs in the rows
 
-  // Lower goes first; `margin` is taken off what holders have.
+  // Lower keys go first; `margin` is subtracted from the keys of holders.
   YARD_HD float key(int32_t r, float margin) const {
     return rows[r]->key() - (r < num_held ? margin : 0);
   }
@@ -206,8 +202,8 @@ YARD_HD inline void fill(const View& view, const DispatchConfig& config,
   for (int32_t i = 0; w.size < most; ++i) {
     if (view.phase(candidates[i].slot) == Phase::kWaiting) put(candidates[i]);
   }
-  // A job is stopped only for one that the index puts before it, margin or not: otherwise two jobs
-  // could stop each other for ever.
+  // A job is preempted only for one that precedes it in the index even without the margin:
+  // otherwise two jobs could preempt each other forever.
   for (int32_t r = 0; r < w.num_held; ++r) {
     const bool beaten = w.num_held < w.size && w.rows[w.num_held]->key() < w.rows[r]->key();
     if (beaten || w.may[r] == 0) continue;
@@ -216,8 +212,8 @@ YARD_HD inline void fill(const View& view, const DispatchConfig& config,
   }
 }
 
-// Who would hold GPUs if they were given out in order of the index? The first winner that may start
-// does; else the worst loser stops; else nothing. Returns the action.
+// Gives out GPUs in order of the index. Returns the first winner that may start, else the worst
+// loser that may be preempted, else kNothing.
 YARD_HD inline int32_t suggest(const Window& w, float margin) {
   const auto holder_first = [&](int32_t h, int32_t r) {
     const float held = w.key(h, margin), waits = w.key(r, margin);
@@ -227,7 +223,7 @@ YARD_HD inline int32_t suggest(const Window& w, float margin) {
   int32_t worst_loser = kNone;
   bool winner_waits = false;
   for (int32_t h = w.num_held - 1, r = w.num_held; left > 0 && (h >= 0 || r < w.size);) {
-    // Holders stand from the worst to the best.
+    // Holders are sorted from the worst to the best.
     if (h >= 0 && (r == w.size || holder_first(h, r))) {
       if (w.gpus[h] <= left) {
         left -= w.gpus[h];
@@ -244,7 +240,7 @@ YARD_HD inline int32_t suggest(const Window& w, float margin) {
       ++r;
     }
     if (left > 0) continue;
-    // Whoever holds GPUs from here on loses them; the worst that may be stopped goes first.
+    // The remaining holders lose their GPUs. The worst one that may be preempted goes first.
     for (int32_t k = 0; k <= h; ++k) {
       if (w.may[k]) {
         worst_loser = k;
@@ -255,8 +251,8 @@ YARD_HD inline int32_t suggest(const Window& w, float margin) {
   return winner_waits && worst_loser != kNone ? worst_loser : Dispatch::kNothing;
 }
 
-// Every kind of action (start, stop, nothing) shares out its probability by the index: e^-slope per
-// doubling behind the kind's best. Kinds that the index would not pick now weigh prior_other each.
+// Each kind of action (start, preempt, nothing) divides its probability by index: e^-slope per
+// doubling behind the kind's best. Kinds that the index would not pick have weight prior_other.
 YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
                                 const Observation& o) {
   constexpr float kLog2E = 1.44269504F, kLn2 = 0.69314718F;
@@ -264,15 +260,15 @@ YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
   const float slope = config.prior_slope * kLog2E, gap = config.prior_gap * kLog2E;
   const float margin = config.margin_log2;
   const int32_t pick = o.suggested;
-  // Of the rows [from, to), where the better option has the lower sign * key.
+  // For the rows [from, to) of a kind, in which lower sign * key is better.
   const auto share_out = [&](int32_t from, int32_t to, float sign) {
     if (from == to) return;
-    int32_t first = from;  // rows of a kind stand in the order of their merit
+    int32_t first = from;  // rows of a kind are sorted from the best
     while (first < to && !o.mask[first]) ++first;
     const bool picked = from <= pick && pick < to;
-    // Jobs that the index passes over because they do not fit lie before its pick: level with it.
+    // Jobs that precede the pick but do not fit count as level with it.
     const float best = sign * w.key(picked ? pick : first < to ? first : from, margin);
-    // First log2 of an option's weight in its kind, then its share.
+    // First log2 of each option's weight within its kind, then its share.
     double sum = 0;
     for (int32_t r = first; r < to; ++r) {
       if (!o.mask[r]) continue;
@@ -321,7 +317,7 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
              view.now_us() - view.since_us(slot) >= config.quantum_us &&
-             view.now_us() > view.since_us(slot);  // what has just been started goes on
+             view.now_us() > view.since_us(slot);  // a job that has just started continues
     default:
       return false;
   }
@@ -340,7 +336,7 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
     some_ran |= c.ran != 0;
   });
   const auto all_that_ran = [&](auto&& visit) {
-    // Those that hold GPUs are candidates too where they may be stopped.
+    // Holders are candidates only where they may be preempted.
     for (int32_t i = 0; !config.preempt && i < view.num_held(); ++i) visit(view.held(i));
     for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
       if (candidates[i].ran) visit(candidates[i].slot);
@@ -368,7 +364,7 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
   Candidates candidates(memory + UserHistory::bytes(view), view.capacity());
   dispatch_detail::Window w;
   dispatch_detail::fill(view, config, candidates, w);
-  // Made in one pass and copied in another: a copy has to wait for what was stored just before.
+  // Computed in one pass and copied in another: a load right after its store would stall.
   const float* still[kJobs];
   for (int32_t r = 0; r < w.size; ++r) {
     still[r] = candidates.features(*w.rows[r], [&](float* f) {
@@ -389,8 +385,7 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
     out.jobs[static_cast<int64_t>(r) * kJobFeatures + kHolds] = 1;
   }
   memcpy(out.mask, w.may, kJobs);
-  // Jobs that wait for nothing but the policy: where nobody runs, one of those that fit has to
-  // start.
+  // If only the policy keeps jobs waiting and none runs, one of those that fit must start.
   const bool nobody_runs = view.num_live() == view.num_waiting();
   out.mask[kNothing] = !(nobody_runs && w.legal > 0);
   out.rows = w.size;

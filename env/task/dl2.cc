@@ -1,17 +1,17 @@
-// DL2 (Peng et al., "DL2: A deep learning-driven scheduler for deep learning clusters", TPDS 2021):
-// how many workers and parameter servers each job has, slot of time by slot of time. In a slot the
-// network is asked again and again: one worker more, one server more, or one of each for a job, or
-// nothing more (3 J + 1 actions); where tasks go is the cluster's business.
+// Agent `dl2`, after DL2 (Peng et al., "DL2: A deep learning-driven scheduler for deep learning
+// clusters", TPDS 2021): the numbers of workers and parameter servers of each job, by time slot.
+// Each step of a slot adds a worker, a server or one of each to a job, or ends the slot (3 J + 1
+// actions). The cluster places the tasks.
 //
-// The paper's: actions, slots, what is paid (the sum over jobs of the share of their epochs that
-// they trained), the state of a job but for its type, the start by cloning DRF
-// (experiments/configs/dl2-start.yaml). Ours: a clone that is kept unsure, trained on by `group`,
-// not by an actor-critic; a job's type is told by how its model's measured speed answers to workers
-// and servers, not by a number that means something in one trace only; shares of the cluster are
-// shown, which the paper's state leaves out; J is how many are shown, the first that came, and the
-// others get what DRF hands them meanwhile; who waits gets a size whenever something happens, not
-// in the next slot only; one small network scores all rows; by `prior_gap` DRF can be its prior.
-// Every job that fits starts with the least with which it runs, as in the paper's code.
+// From the paper: the actions, slots, reward (the sum over jobs of the share of their epochs
+// trained), the job's state except for its type, and the start by cloning DRF
+// (experiments/configs/dl2-start.yaml). Adapted: the clone stays uncertain and is trained by
+// `group`, not by an actor-critic. A job's type is given by how its model's measured speed responds
+// to workers and servers, not by a number that is valid in one trace. Shares of the cluster are
+// shown, which the paper omits. J is the number of shown jobs, the first to arrive; DRF serves the
+// others meanwhile. Waiting jobs get a size at every event, not in the next slot. One small network
+// scores all rows; DRF can be its prior (`prior_gap`). Every job that fits starts at its minimum
+// size, as in the paper's code.
 #include <algorithm>
 #include <array>
 
@@ -27,30 +27,30 @@ constexpr int kShown = 30;  // jobs
 enum Grows { kWorker, kServer, kPair, kWays };
 constexpr int kRows = kShown * kWays;
 constexpr int32_t kMostGroups = 2;
-constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the other way round
+constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the reverse
 
 enum RowFeature {
   kSlots,     // log2 of 1 + slots that it has run
-  kLeft,      // log2 s that it has left, at the size that was asked for; 0: nobody says
-  kNoLength,  // 1: nobody says
-  kShare,     // dominant share that it has now
-  kWorkers,   // log2 of 1 + tasks, as handed out so far
+  kLeft,      // log2 s left at the requested size; 0: no limit
+  kNoLength,  // 1: no limit
+  kShare,     // its dominant share
+  kWorkers,   // log2 of 1 + tasks, including those granted so far
   kServers,   // likewise
   kBalance,   // log2 of workers over servers
-  kManyW,     // of its model, 0 where it was not measured: log2 of the speed with 4 workers and 1
-              // server over that with 1 and 1,
+  kManyW,     // of its model, 0 if not measured: log2 of the speed with 4 workers and 1 server over
+              // that with 1 and 1,
   kManyS,     // with 1 and 4,
   kManyBoth,  // with 4 and 4
   kAddsWorker,
   kAddsServer,
-  kAddsPair,  // 1: the way it would grow
+  kAddsPair,  // 1: how the action grows the job
   kRowFeatures
 };
 enum ClusterFeature {
-  kGpusUsed,  // shares, by what is handed out so far
+  kGpusUsed,  // shares, including what is granted so far
   kCpusUsed,
   kMemUsed,
-  kOpen,  // jobs that get a size now, in 30
+  kOpen,  // jobs to be sized at present, in 30
   kLive,  // log2 of 1 + jobs
   kClusterFeatures
 };
@@ -86,7 +86,7 @@ class Dl2 final : public RowTask {
     return out;
   }
 
-  // Whether nothing more is asked for, then the tasks of each slot's groups beyond the least.
+  // 1 if the slot is closed; then, by slot and group, the tasks granted beyond the minimum.
   size_t memory_bytes(const View& view) const override {
     return sizeof(int64_t) + static_cast<size_t>(view.capacity()) *
                                  static_cast<size_t>(view.max_groups()) * sizeof(int32_t);
@@ -163,7 +163,7 @@ class Dl2 final : public RowTask {
     return reinterpret_cast<int32_t*>(memory + sizeof(int64_t)) + int64_t{slot} * view.max_groups();
   }
 
-  // As handed out so far.
+  // Returns the sizes including what is granted so far.
   Sizes sizes_of(const View& view, std::byte* memory) const {
     Sizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
     for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
@@ -175,13 +175,13 @@ class Dl2 final : public RowTask {
     return sizes;
   }
 
-  // Whether an action says it: of the jobs that are shown, those of workers and servers.
+  // Returns whether actions can express the job: it is shown and has only workers and servers.
   static bool can_be_said(const View& view, const Sizes& sizes, const JobSize& size) {
     return &size < sizes.open().data() + shown(sizes) && view.shaped(size.slot) &&
            view.num_groups(size.slot) <= kMostGroups;
   }
 
-  // What DRF hands out next to those who may be asked for, or to the others alone.
+  // Returns DRF's next grant: to any job if `said`, else to jobs that actions cannot express.
   static Sizes::Grant fairest(const View& view, const Sizes& sizes, bool said) {
     const Sizes::Worth share = least_share(view, sizes.shares());
     return sizes.best([&](const JobSize& size, int32_t group) {
@@ -189,8 +189,8 @@ class Dl2 final : public RowTask {
     });
   }
 
-  // Those that no action names get what DRF hands them, as long as it is their turn; what is left,
-  // once nothing more is asked for.
+  // Serves jobs that actions cannot express, whenever DRF would serve them next. Once the slot is
+  // closed, DRF grants the rest.
   void serve_others(const View& view, std::byte* memory) const {
     Sizes sizes = sizes_of(view, memory);
     for (;;) {
@@ -207,7 +207,7 @@ class Dl2 final : public RowTask {
     return std::min(kShown, static_cast<int32_t>(sizes.open().size()));
   }
 
-  // Workers hold GPUs, servers do not. A job of one group has workers alone.
+  // Workers hold GPUs, servers do not. A job with a single group has only workers.
   static std::vector<int32_t> groups(const View& view, int32_t slot, int way) {
     std::vector<int32_t> out;
     if (!view.shaped(slot) || view.num_groups(slot) > kMostGroups) return out;
@@ -232,8 +232,8 @@ class Dl2 final : public RowTask {
     return n;
   }
 
-  // What mends a job that has workers without a server, servers without a worker, or far too many
-  // of one for the other; kWays: nothing is amiss.
+  // Returns the growth that corrects a job with workers but no server, servers but no worker, or
+  // far too many of one for the other; kWays if it needs no correction.
   static int mending_way(const View& view, const JobSize& size) {
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     if (workers > kWorstRatio * servers) return kServer;
@@ -241,7 +241,7 @@ class Dl2 final : public RowTask {
     return kWays;
   }
 
-  // What DRF hands out next.
+  // Returns the action for DRF's next grant.
   static int32_t suggested(const View& view, const Sizes& sizes) {
     const Sizes::Grant grant = fairest(view, sizes, true);
     if (grant.index == kNone) return kRows;
@@ -277,7 +277,7 @@ class Dl2 final : public RowTask {
     }
   }
 
-  // On the best type, as its model was measured; 0: it was not.
+  // Returns the measured speed of its model on the best type; 0 if not measured.
   static double speed(const View& view, const Foretell& foretell, int32_t slot, int32_t workers,
                       int32_t servers) {
     if (!view.shaped(slot) || !foretell.modelled(slot)) return 0;

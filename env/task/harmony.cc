@@ -1,20 +1,20 @@
-// Harmony (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine learning
-// clusters", INFOCOM 2019): where the workers and parameter servers of new jobs go, task by task.
-// The network is asked for one task after the other, (job, role, server), until every new task has
-// a place or nothing fits. Jobs that run are never moved, and nobody is stopped.
+// Agent `harmony`, after Harmony (Bao, Peng and Wu, "Deep learning-based job placement in
+// distributed machine learning clusters", INFOCOM 2019): places the workers and parameter servers
+// of waiting jobs, one task per step. An action is (job, role, server); the decision ends when
+// every task is placed or nothing fits. Running jobs are neither moved nor preempted.
 //
-// Of the paper, after two sets of notes on it: actions, that running jobs stay, what is paid (the
-// sum over jobs of the share of their epochs that they trained); and, for who asks for them, the
-// actor-critic with a replay and exploring by a heuristic drawn from packing and balancing
-// (experiments/configs/harmony-paper.yaml). Ours: what ships is trained by `group`, which comes
-// further; decisions at every event, not every 20 minutes; a job that is begun is placed to its end
-// before another, and only where its other tasks fit, too, so that no task waits for others in
-// place; plain jobs, which name no tasks, go in the order in which they came and stay on one
-// node where one has room, as under least-loaded; at most four jobs and sixteen servers of a role
-// are shown, the emptiest and the fullest of them (the factored head); one small network scores all
-// rows; what a place does to speeds is predicted by a linear model that is learned while jobs run
-// (`model`, env/sim/company.h), anew in every episode, in the stead of the paper's network of
-// rewards, which is trained on samples first.
+// From the paper, according to two sets of notes on it: the actions, that running jobs stay, and
+// the reward (the sum over jobs of the share of their epochs trained). Optional: the actor-critic
+// with replay, exploring by a heuristic drawn from packing and balancing
+// (experiments/configs/harmony-paper.yaml).
+// Adapted: the shipped checkpoint is trained by `group`, which performs better. Decisions are taken
+// at every event, not every 20 minutes. A job's placement is completed before the next job's, and
+// started only if its other tasks fit too, so that no placed task waits for others. Plain jobs,
+// without task groups, are placed in order of arrival, on one node if possible, as under
+// least-loaded. At most four jobs and, per role, sixteen servers are shown, the emptiest and the
+// fullest (the factored head). One small network scores all rows. Speeds are predicted by a linear
+// model learned online in each episode (`model`, env/sim/company.h), instead of the paper's
+// pre-trained reward network.
 #include <algorithm>
 #include <optional>
 
@@ -28,28 +28,28 @@ namespace {
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
-constexpr double kTogether = 2;  // more than the largest room, which is 1
-constexpr int kMostTasks = 64;   // of a job; larger ones go where load balancing puts them
+constexpr double kTogether = 2;  // exceeds the largest free share, which is 1
+constexpr int kMostTasks = 64;   // per job; larger jobs are placed by load balancing
 
 enum RowFeature {
   kWorker,     // 1: the task holds GPUs
   kTasks,      // log2 of the job's tasks
-  kTasksLeft,  // share of them without a place
-  kLength,     // log2 s that its user says it runs; 0: she does not
-  kNoLength,   // 1: she does not
+  kTasksLeft,  // share of them without a placement
+  kLength,     // log2 s of the user's limit; 0: none
+  kNoLength,   // 1: no limit
   kWaited,     // log2 s
-  kOrder,      // its place in the queue, in eighths
+  kOrder,      // position in the queue, in eighths
   kGpusFree,   // shares of the server, before the task
   kCpusFree,
   kMemFree,
   kGpusTaken,  // shares of it that the task takes
   kCpusTaken,
-  kOwn,     // the job's tasks that are to be there, in eighths
+  kOwn,     // tasks of this job placed there, in eighths
   kOwnAny,  // 1: some are
   kOthers,  // jobs that hold GPUs there, in quarters
   kSpeed,   // log2 of the job's speed with its workers so far and this task, over that alone; 0
-            // without workers yet
-  kHarm,    // what others lose by it, in GPUs
+            // without workers
+  kHarm,    // interference cost in GPUs
   kRowFeatures
 };
 enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
@@ -68,18 +68,17 @@ struct Config {
   }
 };
 
-// What may be chosen: a task of the group of that job to go there.
+// A possible action: place a task of the job's group on the node.
 struct Choice {
   int32_t slot, group, node;
 };
 
-// The job whose tasks are being placed, where those went that have a place, and what may be chosen
-// now.
+// The job that is being placed, its placed tasks, and the possible actions.
 struct Begun {
   int32_t slot, count;
   int16_t group[kMostTasks];
   int32_t node[kMostTasks];
-  int32_t choices;  // kNone: not known
+  int32_t choices;  // kNone: not computed yet
   Choice choice[kRows];
 };
 
@@ -180,8 +179,8 @@ class Harmony final : public RowTask {
  private:
   bool learns() const { return config_.model == "learned"; }
 
-  // What is forgotten when a decision begins: what is begun, and of every slot whether it was given
-  // up. Behind it lies what is learned.
+  // Bytes that are cleared when a decision begins: the job being placed and, by slot, whether a job
+  // was given up. The learned model is behind them.
   static size_t decision_bytes(const View& view) {
     return Carver::bytes<Begun>(1) + Carver::bytes<uint8_t>(view.capacity());
   }
@@ -194,7 +193,7 @@ class Harmony final : public RowTask {
     return {view, carver};
   }
 
-  // Jobs that no choice can say do not wait for ever.
+  // Starts jobs that the actions cannot express, so that they do not wait forever.
   static void start_others(const View& view, Draft& draft) {
     std::vector<int32_t> others, hopeless;  // slots, classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
@@ -216,7 +215,7 @@ class Harmony final : public RowTask {
     return n > 0 && draft.start(slot, draft.scratch(), n);
   }
 
-  // A plain job is as many tasks of a GPU each.
+  // A plain job counts as one group of single-GPU tasks.
   static int32_t groups(const View& view, int32_t slot) {
     return view.shaped(slot) ? view.num_groups(slot) : 1;
   }
@@ -238,7 +237,7 @@ class Harmony final : public RowTask {
     mine->tasks += view.shaped(slot);
   }
 
-  // By groups, as a start has them.
+  // Sorted by group, as a start requires.
   static std::vector<Piece> pieces_of(const View& view, const Begun& b) {
     std::vector<Piece> out;
     for (int32_t k = 0; k < b.count; ++k) add(view, b.slot, b.group[k], b.node[k], out);
@@ -256,8 +255,8 @@ class Harmony final : public RowTask {
     return left;
   }
 
-  // Whether the task may go there; on a cluster where a job's GPUs are all of one type, that is the
-  // type of those that it has.
+  // Returns whether the task may be placed on the node. If a job's GPUs must be of one type, the
+  // node must have the type of the GPUs placed so far.
   static bool takes(const View& view, int32_t slot, std::span<const Piece> pieces, int32_t group,
                     int32_t node) {
     const SpecColumns& spec = view.spec();
@@ -274,8 +273,8 @@ class Harmony final : public RowTask {
     return TaskPlacer(view).takes(slot, pieces, group, node);
   }
 
-  // Whether all other tasks find a place beside these, each the first that there is; where a job
-  // has no GPU yet and its GPUs are to be of one type, of some type.
+  // Returns whether all other tasks fit as well, each placed first-fit. If GPUs must be of one type
+  // and the job has none yet, any type may serve.
   static bool completes(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
     const SpecColumns& spec = view.spec();
     if (!spec.one_type) return completes_from(view, slot, pieces, 0);
@@ -286,7 +285,7 @@ class Harmony final : public RowTask {
     return false;
   }
 
-  // Looks at the nodes from `first` on, then at those before it.
+  // Tries the nodes from `first` on, then those before it.
   static bool completes_from(const View& view, int32_t slot, std::vector<Piece> pieces,
                              int32_t first) {
     const int32_t nodes = view.spec().num_nodes;
@@ -302,8 +301,8 @@ class Harmony final : public RowTask {
     return true;
   }
 
-  // The job that is begun, else the first in the queue that fit, one of each kind; none before a
-  // plain one, which what it leaves over would tear apart.
+  // Returns the job being placed; else the first jobs in the queue that fit, one per size class.
+  // A plain job ends the list, because later jobs could fragment the space it needs.
   static std::vector<int32_t> candidates(const View& view, std::byte* memory) {
     if (begun(memory).slot != kNone) return {begun(memory).slot};
     std::vector<int32_t> out;
@@ -324,8 +323,8 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // How load balancing likes it: the most room; a plain job, whose tasks nobody names, on the node
-  // that it has begun, else on one that holds all of it, if there is one.
+  // Score under load balancing: the most free share. A plain job prefers a node that it already
+  // uses, then one that can hold all of it.
   static double liked(const View& view, const Choice& c, std::span<const Piece> pieces) {
     const double room = room_beside(view, c, pieces).least();
     if (view.shaped(c.slot)) return room;
@@ -348,7 +347,7 @@ class Harmony final : public RowTask {
     return room;
   }
 
-  // Found once a question.
+  // Cached until the next action.
   static std::span<const Choice> choices(const View& view, std::byte* memory) {
     Begun& b = begun(memory);
     if (b.choices == kNone) {
@@ -359,7 +358,7 @@ class Harmony final : public RowTask {
     return {b.choice, static_cast<size_t>(b.choices)};
   }
 
-  // Job by job, role by role, server by server.
+  // Ordered by job, role and server.
   static std::vector<Choice> find_choices(const View& view, std::byte* memory) {
     std::vector<Choice> out;
     for (const int32_t slot : candidates(view, memory)) {
@@ -376,8 +375,9 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // That could take a task, so that the others find a place, too; of a plain job the node that has
-  // room for all of it; of too many those that load balancing likes best, and likes least.
+  // Returns the nodes that can hold the task such that the other tasks still fit; for a plain job
+  // only nodes that can hold all of it, if any. If too many: the best and the worst by load
+  // balancing.
   static std::vector<Choice> servers(const View& view, int32_t slot, int32_t group,
                                      const std::vector<Piece>& pieces) {
     std::vector<std::pair<double, Choice>> all;
@@ -406,7 +406,7 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // First come first served: of the servers for the next task the one that scores most.
+  // Considers the next task of the first job. Returns the row of the server with the highest score.
   template <class Score>
   static int32_t best_server(std::span<const Choice> all, const Score& score) {
     size_t best = 0;
@@ -417,7 +417,7 @@ class Harmony final : public RowTask {
     return static_cast<int32_t>(best);
   }
 
-  // Load balancing, and bin packing: the least room that still suffices.
+  // Load balancing. Below, bin packing: the least free share that suffices.
   static int32_t suggested(const View& view, std::span<const Choice> all,
                            std::span<const Piece> pieces) {
     return best_server(all, [&](const Choice& c) { return liked(view, c, pieces); });

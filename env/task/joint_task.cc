@@ -78,7 +78,7 @@ std::string JointTaskConfig::text() const {
 
 bool JointTask::take_in(const View& view, const Config& config, std::byte* memory) {
   Carver carver(memory + Joint::bytes(view));
-  const JointIndex::Now now(config.index, view, carver);  // follows
+  const JointIndex::Now now(config.index, view, carver);  // updates the index
   Joint::follow(view, memory);
   if (view.num_waiting() == 0 && view.num_held() == 0) return false;
   open(view, config, memory);

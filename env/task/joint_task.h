@@ -1,14 +1,14 @@
-// The task `joint`: one job after the other, in the order of an index, is asked which of its
-// options it takes (env/sim/options.h: a place, room made by stopping or moving others) or whether
-// it waits on; then those that run are asked whether they move (env/sim/joint.h). It is paid minus
-// the jobs in the system, integrated over time: the sum is minus the total JCT.
+// The task `joint`: waiting jobs, in the order of an index, each choose one of their options
+// (env/sim/options.h: a placement, possibly with preemptions or moves) or keep waiting. Then
+// running jobs may move (env/sim/joint.h). The reward is minus the jobs in the system, integrated
+// over time; it sums to minus the total JCT.
 //
-// Observation: J = 32 options of the job that is asked x F = 12 features, C = 18 features of that
-// job and of the cluster, and a mask of J + 1 actions (J: it waits, or stays). What the rule of
-// joint.h would pick is marked, and every action gets a prior logit, less the less it is worth to
-// the rule. A policy that adds nothing to the prior is the rule; what it adds is learned.
+// Observation: J = 32 options of the current job x F = 12 features, C = 18 features of that job and
+// of the cluster, and a mask of J + 1 actions (J: wait or stay). The option that the rule of
+// joint.h would pick is marked. Prior logits fall with an action's score under the rule; an
+// untrained network reproduces the rule.
 //
-// The index is that of env/predict/survival_index.h: what was learned from jobs that ran.
+// The index is that of env/predict/survival_index.h, learned from the jobs' run times.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ using JointIndex = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
 struct JointTaskConfig {
   explicit JointTaskConfig(const JointIndex::Config& rule = {}) : joint(rule), index(rule) {}
 
-  JointIndex::Config joint;  // with the index' own numbers
+  JointIndex::Config joint;  // with the settings of the index
   JointIndex index;
-  // The prior: logit lost per doubling of worth, and by all that the rule would not take.
+  // The prior: logit lost per doubling of the score, and by actions that the rule would not pick.
   float prior_slope = 1;
   float prior_gap = 2;
 
-  std::string text() const;  // of all of it: equal ones are equal configurations
+  std::string text() const;  // of all settings: equal texts are equal configurations
 };
 
 struct JointTask {
@@ -47,34 +47,34 @@ struct JointTask {
   static constexpr TaskShape kShape{kJobs, kJobFeatures, kClusterFeatures};
 
   enum OptionFeature {
-    kRate,       // log2 of its rate over the job's best
+    kRate,       // log2 of its throughput over the job's best
     kSeconds,    // log2 s that the job would still run there
-    kTypeLog2,   // what its type is to jobs, see joint.h
-    kHarm,       // to those beside it, per GPU of the job
-    kLeftOver,   // GPUs that stay free beside it, in parts of a node
+    kTypeLog2,   // what its type gives jobs on average, see joint.h
+    kHarm,       // interference cost per GPU of the job
+    kLeftOver,   // GPUs left free on its nodes, in nodes
     kSpread,     // 1: over more nodes than needed
-    kStop,       // 1: others stop for it
-    kClear,      // 1: others move for it
-    kGpusMoved,  // of these, per GPU of the job
-    kWorth,      // to the rule, below the best option's
-    kOverStay,   // worth over that of waiting or staying
-    kSuggested,  // 1: the rule would take it
+    kStop,       // 1: preempts other jobs
+    kClear,      // 1: moves other jobs
+    kGpusMoved,  // GPUs of jobs stopped or moved, per GPU of the job
+    kWorth,      // score under the rule, minus the best option's
+    kOverStay,   // score minus that of waiting or staying
+    kSuggested,  // 1: the rule would pick it
   };
   enum ClusterFeature {
-    kLength,         // of the job that is asked: log8 of its seconds left over the mean
-    kLeft,           // log2 s left at best
+    kLength,         // log8 of the job's seconds left over the mean
+    kLeft,           // log2 s left at the best throughput
     kSize,           // log8 of its GPUs
-    kGain,           // log2 of what its best type gives it, beside the others'
-    kWaited,         // log2 s since it waits or runs
+    kGain,           // log2 of its gain from the best type, relative to other jobs
+    kWaited,         // log2 s since it started to wait or run
     kAttained,       // log2 s run so far
-    kPreempted,      // log2 of 1 + how often it was stopped
-    kRuns,           // 1: it runs, and is asked whether to move
-    kBestOverStay,   // worth of its best option over that of waiting or staying
+    kPreempted,      // log2 of 1 + its preemptions
+    kRuns,           // 1: it runs and may move
+    kBestOverStay,   // score of its best option minus that of waiting or staying
     kStaySuggested,  // 1: the rule would wait or stay
-    kQueue,          // GPUs waited for over all that there are, at most 1
+    kQueue,          // GPUs waited for over all GPUs, at most 1
     kFree,           // share of GPUs free
-    kWaiting,        // log2 of 1 + jobs waiting
-    kLive,           // jobs in the system: what is paid for
+    kWaiting,        // log2 of 1 + waiting jobs
+    kLive,           // jobs in the system, which the reward counts
     kMayPreempt,
     kMayMove,
     kMayHold,
@@ -85,9 +85,9 @@ struct JointTask {
     return Joint::bytes(view) + JointIndex::bytes(view);
   }
 
-  // To be called once at every decision point, before all else. Returns whether there is a choice.
+  // Processes events; call once in each decision, first. Returns whether there is a choice.
   static bool take_in(const View& view, const Config& config, std::byte* memory);
-  // Lays the decision open again, as take_in() did.
+  // Opens the decision again as take_in() did, but processes no events.
   static void open(const View& view, const Config& config, std::byte* memory);
   static bool asks(const View& view, const Config& config, const std::byte* memory);
   static void observe(const View& view, const Config& config, std::byte* memory, Observation& out);
@@ -97,8 +97,8 @@ struct JointTask {
                    Draft& draft);
   static void close(const View& view, const Config& config, std::byte* memory, Draft& draft);
 
-  // Rows are options of one job, of which there are more than the rows in rare cases only: then
-  // those worth most to the rule stand there. (rows) their numbers among joint.options().
+  // Returns the options shown as rows: their indices into joint.options(). If there are more
+  // options than rows, which is rare, these are the ones with the highest scores.
   static std::vector<int32_t> rows_of(const Joint& joint);
   static void observe(const View& view, const Config& config, const Joint& joint, Observation& out);
 };

@@ -1,16 +1,15 @@
 // Agent `meta`, after Yang, Bao, Liu, Yang and Wu, "On a Meta Learning-Based Scheduler for Deep
-// Learning Clusters", IEEE Transactions on Cloud Computing 11(4), 2023: where the workers of a job
-// go, learned from few samples of a workload that changes. A decision has up to two questions:
-// which waiting job starts where, and then how it exchanges there.
+// Learning Clusters", IEEE Transactions on Cloud Computing 11(4), 2023: placements of workers,
+// learned from few samples of a changing workload. A decision has up to two steps: which waiting
+// job starts where, and then how it exchanges gradients there.
 //
-// Of the paper only the abstract is public: closed-loop meta-reinforcement-learning for the
-// placement of workers; exploring, in the stead of at random, the combinatorial subspaces where a
-// model of performance might be inaccurate; adapting to a changed workload from few samples. All
-// else is this project's reading: the places that are shown (ring_places.h); the model of
-// performance, linear and learned online from running jobs by recursive least squares
-// (exchange_terms.h), whose doubt x' P x about a choice is shown, and hinted at where it is largest
-// for whoever explores; the second head, the algorithm of the all-reduce and who goes first on a
-// full link, which the abstract does not have; how it is meta-trained (agents/reptile.h).
+// Only the paper's abstract is public: closed-loop meta-reinforcement-learning for the placement of
+// workers; exploration of combinatorial subspaces where a performance model may be inaccurate,
+// instead of random exploration; adaptation to a changed workload from few samples. The rest is
+// this project's reading: the placements shown (ring_places.h); a linear performance model learned
+// online by recursive least squares (exchange_terms.h), whose variance x' P x is shown, and whose
+// maximum is marked for exploration; the second head (all-reduce algorithm and priority on a full
+// link), which the abstract lacks; the meta-training (agents/reptile.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,45 +24,45 @@ namespace {
 
 constexpr int kJobs = 6;
 constexpr int kRows = kJobs * RingPlace::kRules;
-constexpr int kMostPieces = 32;  // of a job whose exchange is asked for
+constexpr int kMostPieces = 32;  // of a job whose exchange is chosen
 static_assert(kRows >= kAllReduces * kLinkPriorities);
 
 enum RowFeature {
-  kExchanges,  // 1: the second question
+  kExchanges,  // 1: the second step
   kSize,       // log2 of its GPUs
-  kLength,     // log2 s that its user says it runs; 0: she does not
-  kNoLength,   // 1: she does not
+  kLength,     // log2 s left by the user's limit; 0: no limit
+  kNoLength,   // 1: no limit
   kWaited,     // log2 s
-  kFirst,      // 1: the first in the queue that fits
-  kTight,      // the rules of its place
+  kFirst,      // 1: the first job in the queue that fits
+  kTight,      // the rules that lead to its placement
   kEven,
   kQuiet,
   kClear,
   kNodes,     // log2
-  kBeyond,    // log2 of the nodes over the fewest
+  kBeyond,    // log2 of the nodes over the fewest possible
   kLeftOver,  // GPUs left free on them, in nodes
-  kBeside,    // share of the fullest of them that others hold
-  kSlowness,  // log2 of its time with nobody beside it over the best
-  kOwn,       // what it sends, over what a link carries
-  kLink,      // what others send over the most crowded link, likewise
-  kCrowd,     // by how many times that is overbooked for its priority
-  kLonger,    // share of those on its links that have longer to run than it
-  kOthers,    // log2 of 1 + their number
+  kBeside,    // share of the fullest of them that other jobs hold
+  kSlowness,  // log2 of its time per work in isolation over the best
+  kOwn,       // its traffic over the link's capacity
+  kLink,      // other jobs' traffic on the busiest link over its capacity
+  kCrowd,     // factor by which that link is overbooked at its priority
+  kLonger,    // share of jobs on its links that have longer left
+  kOthers,    // log2 of 1 + the number of these jobs
   kRing,
   kTree,
-  kTwoLevels,  // 1: the all-reduce, where it is not the job's own
-  kPriority,   // on links, of the highest
-  kForetold,   // log2 of its learned time per work over the best
-  kDoubt,      // log2 of 1 + the doubt about that
+  kTwoLevels,  // 1: the all-reduce, if it is not the job's own
+  kPriority,   // on links, over the highest
+  kForetold,   // log2 of its predicted time per work over the best
+  kDoubt,      // log2 of 1 + the variance of that prediction
   kRowFeatures
 };
 enum ClusterFeature {
   kFree,        // share of GPUs
-  kFragmented,  // share of free GPUs on nodes that are in use
-  kQueue,       // GPUs waited for over all, at most 4
+  kFragmented,  // share of free GPUs on partly used nodes
+  kQueue,       // GPUs waited for over all GPUs, at most 4
   kWaiting,     // log2 of 1 + jobs
   kLive,        // log2 of 1 + jobs
-  kLinks,       // mean share of what uplinks carry
+  kLinks,       // mean utilisation of uplinks, 0 to 1
   kClusterFeatures
 };
 
@@ -79,7 +78,7 @@ struct Config {
   }
 };
 
-// What the decision has come to: a job that has a place, and is asked how to exchange there.
+// Progress of the decision: a job whose placement is chosen, and whose exchange is chosen next.
 struct Begun {
   int32_t slot, count;
   Piece piece[kMostPieces];
@@ -181,7 +180,7 @@ class Meta final : public RowTask {
   }
 
  private:
-  // What rows are written from, and where to.
+  // What rows are computed from, and the observation to write.
   struct Sight {
     const View& view;
     const Foretell& foretell;
@@ -201,7 +200,7 @@ class Meta final : public RowTask {
            !view.shaped(slot) && pieces.size() <= kMostPieces;
   }
 
-  // Wherever the rules let it where it was to go; where they do not, on as few nodes as are free.
+  // Starts the job as chosen. If the rules do not allow that, starts it best-fit.
   static void start(const View& view, int32_t slot, std::span<const Piece> pieces,
                     const Exchange& exchange, Draft& draft) {
     if (draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange)) return;
@@ -215,7 +214,7 @@ class Meta final : public RowTask {
                       0, view.limit_us(slot) - (view.holds(slot) ? view.worked_us(slot) : 0)));
   }
 
-  // The first in the queue that has a place, then the shortest of those that have.
+  // Returns the first job in the queue with a placement, then the shortest of the others with one.
   static std::vector<int32_t> shown(const View& view, size_t most) {
     std::vector<Piece> room(static_cast<size_t>(view.spec().num_nodes) *
                             static_cast<size_t>(std::max(1, view.max_groups())));
@@ -275,7 +274,7 @@ class Meta final : public RowTask {
     hint(s.o, doubtful);
   }
 
-  // Another row; returns it. `doubtful`: that with the most doubt so far.
+  // Appends a row and returns it. Sets `doubtful` to the row with the highest variance so far.
   float* write_row(const Sight& s, int32_t slot, std::span<const Piece> pieces,
                    const Exchange& exchange, double& most_doubt, int32_t& doubtful) const {
     const View& view = s.view;

@@ -1,14 +1,14 @@
-// MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning clusters", CoNEXT
-// 2020): MLF-RL decides who starts, on which servers, and who stops for it; MLF-C (`load_control`)
-// ends jobs early (env/sim/mlf_load.h).
+// Agent `mlfs`, after MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning
+// clusters", CoNEXT 2020). MLF-RL decides which jobs start, on which servers, and which are
+// preempted for them; MLF-C (`load_control`) ends jobs early (env/sim/mlf_load.h).
 //
-// The paper's: what is paid (equation 7 with its weights), what it sees of tasks, jobs and servers
-// in kind, a policy gradient that begins as MLF-H, rounds of a minute (ten in what ships). It gives
-// no network, no shapes and no optimiser. Ours: MLF-H is its prior, not imitated first; one
-// question is about one job and a way to start it; a running job stops only for another that
-// starts; at most twelve waiting jobs are asked about, of the highest priority or expected to be
-// done soonest (env/predict/survival_index.h, not the paper's fitted predictor); who makes room is
-// the lowest in priority, or expected to run longest; the units of equation 7 (mlfs_goals.h).
+// From the paper: the reward (equation 7 with its weights), the kinds of features of tasks, jobs
+// and servers, a policy gradient that begins as MLF-H, and rounds of a minute (ten in what ships).
+// It gives no network, shapes or optimiser. Adapted: MLF-H is the prior, not imitated first. One
+// action starts one job in one way, and running jobs are preempted only for it. At most twelve
+// waiting jobs are shown: those with the highest priority or the shortest predicted time left
+// (env/predict/survival_index.h instead of the paper's fitted predictor). Victims have the lowest
+// priority or the longest time left. Equation 7 has units (mlfs_goals.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -31,37 +31,37 @@ constexpr int kShown = 12;  // waiting jobs
 enum Way : int32_t { kNearestIdeal, kFewestNodes, kForLowest, kForLongest, kWays };
 constexpr int kRows = kShown * kWays;
 constexpr int64_t kSoonUs = 1'000'000;
-constexpr int kMostAlike = 2;  // shown jobs that ask for the same
+constexpr int kMostAlike = 2;  // shown jobs of one size class
 
 enum RowFeature {
   kSize,                    // log2 of its GPUs
-  kParts,                   // of its model, in quarters
+  kParts,                   // number of its model's partitions, in quarters
   kUrgency,                 // in tenths
-  kPriority,                // log2 of its priority after MLF-H over the highest that waits
-  kLeft,                    // log2 s that it is expected to run yet
-  kRan,                     // log2 s so far
-  kWaited,                  // log2 s since it came, less that
-  kSlack,                   // log2 min to its deadline less what is left, with the sign of that
+  kPriority,                // log2 of its MLF-H priority over the highest of waiting jobs
+  kLeft,                    // log2 s predicted left
+  kRan,                     // log2 s run so far
+  kWaited,                  // log2 s waited since submission
+  kSlack,                   // signed log2 min of time to its deadline minus time left
   kDue,                     // 1: it has a deadline that is not past
-  kAccuracy,                // share of the way to what is enough; 0: nobody measures
-  kRate,                    // log2 of its speed there over its best; 0 where others make room
-  kNodes,                   // log2 of the nodes that it takes; likewise
-  kCrowding,                // share of cores in use on the fullest of them, with it
-  kWay,                     // 1: the way, of kWays
-  kStopped = kWay + kWays,  // GPUs of those who make room, over its own
-  kStoppedLeft,             // log2 s that the first of them to be done is expected to run yet
-  kStoppedPriority,         // log2 of its priority over the highest of theirs
-  kStoppedRan,              // log2 s since the last of them was started
+  kAccuracy,                // share of its sufficient accuracy reached; 0: not measured
+  kRate,                    // log2 of its throughput there over its best; 0 with preemption
+  kNodes,                   // log2 of its nodes; likewise
+  kCrowding,                // share of cores in use on its fullest node, the job included
+  kWay,                     // one-hot: the way, of kWays
+  kStopped = kWay + kWays,  // GPUs of the victims over its own
+  kStoppedLeft,             // log2 s predicted left of the victim that would end first
+  kStoppedPriority,         // log2 of its priority over the victims' highest
+  kStoppedRan,              // log2 s since the latest start of a victim
   kRowFeatures
 };
 enum ClusterFeature {
   kFree,        // share of GPUs
   kCoresFree,   // share
-  kQueue,       // GPUs waited for over all, at most 4
+  kQueue,       // GPUs waited for over all GPUs, at most 4
   kWaiting,     // log2 of 1 + jobs
   kLive,        // log2 of 1 + jobs
-  kOverloaded,  // share of servers that have more than the threshold of their cores in use
-  kRound,       // 1: MLF-H might stop somebody
+  kOverloaded,  // share of servers with more cores in use than the threshold
+  kRound,       // 1: MLF-H may preempt jobs
   kClusterFeatures
 };
 
@@ -95,13 +95,13 @@ struct Choice {
   int32_t slot, way;
 };
 
-// What it remembers, before the predictors' memories.
+// Memory of the agent; the predictors' memories are behind it.
 struct Kept {
-  double met, content, accuracy;  // jobs in time, with enough accuracy, sum of accuracies
+  double met, content, accuracy;  // jobs in time, with sufficient accuracy, sum of accuracies
   double due, measured;           // jobs with a deadline, with an accuracy
-  int32_t may_stop;               // how many MLF-H would still stop in this decision
+  int32_t may_stop;               // jobs that MLF-H may still preempt in this decision
   int32_t enough;                 // 1: the decision took "nothing more"
-  int32_t choices;                // kNone: not found yet
+  int32_t choices;                // kNone: not computed yet
   int32_t suggested;
   Choice choice[kRows];
 };
@@ -188,7 +188,7 @@ class Mlfs final : public RowTask {
       o.mask[row] = 1;
       o.slots[row] = c.slot;
     }
-    // Who has room starts, as with MLF-H; with nothing running, nothing would come of waiting.
+    // If a job has room, one must start, as in MLF-H. If nothing runs, waiting is useless.
     o.mask[kRows] = !has_room(m.kept) && view.num_held() > 0;
     o.suggested = m.kept.suggested;
     if (o.suggested == kRows && o.mask[kRows] == 0) o.suggested = 0;
@@ -205,7 +205,7 @@ class Mlfs final : public RowTask {
 
   void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     Memory m(view, memory);
-    if (m.kept.choices == kNone) find_choices(view, m);  // a decision that was taken back
+    if (m.kept.choices == kNone) find_choices(view, m);  // after a decision was undone
     const int32_t suggested = m.kept.suggested;
     m.kept.choices = kNone;
     if (action == kRows) {
@@ -221,7 +221,7 @@ class Mlfs final : public RowTask {
     } else {
       Lengths::Now now = look(view, m);
       std::vector<int32_t> stops;
-      if (action == suggested) {  // MLF-H's own: the lowest first, as shown, as many as it may
+      if (action == suggested) {  // MLF-H's own: lowest priority first, as many as it may
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
       } else {
         for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
@@ -245,11 +245,11 @@ class Mlfs final : public RowTask {
     if (!config_.mlf_h.load.on) return;
     const int32_t held = view.num_held();
     mlf_control_load(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
-    // Who waits is asked about what became free.
+    // Decide again, so that waiting jobs can use what became free.
     if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
   }
 
-  // Equation 7, its goals as sums in their units.
+  // Equation 7: the goals as sums, in their units.
   double earned(const View& view, const std::byte* memory, double job_s) const override {
     const Kept& kept = *reinterpret_cast<const Kept*>(memory);
     return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy,
@@ -257,7 +257,7 @@ class Mlfs final : public RowTask {
   }
 
  private:
-  // What lies in the memory.
+  // Layout of the memory.
   struct Memory {
     Memory(const View& view, std::byte* at) : Memory(view, Carver(at)) {}
     Memory(const Memory&) = delete;
@@ -265,7 +265,7 @@ class Mlfs final : public RowTask {
     uint8_t* given_up;  // (S) in this decision
     RollingEstimate estimate;
     RunEstimate total_s;
-    std::byte* lengths;  // of the other predictor
+    std::byte* lengths;  // of the survival index
 
    private:
     Memory(const View& view, Carver carver)
@@ -298,8 +298,8 @@ class Mlfs final : public RowTask {
     return out;
   }
 
-  // The first of those that come after the job, until there would be as many GPUs as it asks for;
-  // empty: there never would.
+  // Returns the first jobs that rank after the job in the way's order, until they release the
+  // GPUs it needs. Returns none if they never do.
   std::vector<Holder> stops_for(const View& view, const Memory& m, Lengths::Now& now,
                                 const Choice& c, std::vector<Holder> holders) const {
     if (c.way == kForLongest) {
@@ -314,7 +314,7 @@ class Mlfs final : public RowTask {
     size_t n = 0;
     while (n < holders.size() && gpus < view.gpus(c.slot)) gpus += view.gpus(holders[n++].slot);
     if (gpus < view.gpus(c.slot)) return {};
-    // Where GPUs do not lie together, it takes a few more.
+    // Free GPUs may be fragmented, so a few more victims may be needed.
     const size_t most = std::min(holders.size(), std::max<size_t>(2 * n, n + 2));
     holders.resize(most);
     return holders;
@@ -333,8 +333,8 @@ class Mlfs final : public RowTask {
     return highest;
   }
 
-  // The first, where there is one; then half of them those of the highest priority, half those that
-  // are expected to be done soonest; of those that ask for the same, few.
+  // Returns `first` if given, then jobs with the highest priority for half of the places, then
+  // those with the shortest predicted time left. At most kMostAlike of each share a size class.
   std::vector<int32_t> shown(const View& view, const Memory& m, Lengths::Now& now,
                              int32_t first) const {
     struct Waiting {
@@ -451,7 +451,7 @@ class Mlfs final : public RowTask {
       began_us = std::max(began_us, view.until_us(h.slot));
     }
     f[kStopped] = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
-    if (stopped == 0) return;  // there are GPUs enough, but not where its tasks fit
+    if (stopped == 0) return;  // GPUs suffice, but not where its tasks fit
     f[kStoppedLeft] = log2_of_s(left_s);
     f[kStoppedPriority] =
         log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;

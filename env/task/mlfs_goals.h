@@ -1,22 +1,21 @@
-// What MLFS' reward sums up (Wang, Liu and Shen, CoNEXT 2020, equation 7), with the weights of its
-// section 4.1. The paper gives its goals no units; here they are sums over jobs, each divided by a
-// unit: 1 in what ships, elsewhere by how much six named rules differ in it, a job, on the training
-// part (scripts/mlfs_units.sh), so that weights weigh differences of one size. With small units a
-// goal that every job reaches would be paid as a large constant, which says nothing of decisions
-// but when it is paid; with `pay_misses` what is missed of it is charged instead: the same
-// differences.
+// The goals in MLFS' reward (Wang, Liu and Shen, CoNEXT 2020, equation 7), with the weights of
+// section 4.1. The paper gives no units. Here each goal is a sum over jobs divided by a unit: 1 in
+// what ships, otherwise the spread per job over six named rules on the training part
+// (scripts/mlfs_units.sh), so that weights compare differences of equal size.
+// With small units, a goal that every job meets adds a large constant, which only says when it is
+// reached. With `pay_misses` its misses are charged instead: the differences are the same.
 #pragma once
 
 #include "env/base/settings.h"
 
 namespace yard {
 
-// Sums so far.
+// Sums since the episode began.
 struct MlfsSums {
-  double job_s = 0;     // of jobs in the system
-  double met = 0;       // jobs that ended in time
+  double job_s = 0;     // seconds of jobs in the system
+  double met = 0;       // jobs that met their deadline
   double bytes = 0;     // moved between nodes
-  double content = 0;   // jobs whose accuracy is enough
+  double content = 0;   // jobs which reached sufficient accuracy
   double accuracy = 0;  // of jobs that ended
   double due = 0;       // jobs that ended and had a deadline
   double measured = 0;  // jobs that ended and had an accuracy

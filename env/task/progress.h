@@ -1,4 +1,4 @@
-// What Harmony and DL2 are paid for: work, counted by the share of its job that it is.
+// The cumulative reward of Harmony and DL2: training progress, summed over jobs.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace yard {
 
-// Jobs that have ended, and of the others, those that are being stopped among them, the share that
-// is done, by what their users say is all of it. Requires: level() >= kEstimate.
+// Returns finished jobs plus, for each unfinished job (stopping ones included), the share of its
+// work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
 inline double jobs_trained(const View& view) {
   double sum = view.num_finished();
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {

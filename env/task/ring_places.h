@@ -1,6 +1,5 @@
-// Where a job could go now: a few places that differ in what they cost it and others, and a few
-// ways to exchange there. What a generator of all options (options.h) tells apart by type, stops
-// and moves does not matter here: these differ in neighbours and links.
+// Candidate placements of a waiting job, which differ in neighbours and links, and the ways to
+// exchange gradients there. Unlike env/sim/options.h it ignores GPU types, preemption and moves.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +13,18 @@
 namespace yard {
 
 struct RingPlace {
-  // As bits: which of the rules below lead there.
+  // Bit mask of the rules below that lead to this placement.
   enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
   static constexpr int kRules = 4;
   uint8_t rules = 0;
   std::vector<Piece> pieces = {};
 };
 
-// Returns the places of a job that waits, the tightest first; none where it has no place now.
-//   tight   on as few nodes as are free for it, best-fit
-//   even    a GPU at a time on the node with the most left
-//   quiet   on as few nodes, those that others use least
-//   clear   on the nodes whose uplinks carry least, all that is free there
+// Returns the placements of a waiting job, `tight` first. Empty if there is none at present.
+//   tight   on the fewest nodes with free GPUs for it, best-fit
+//   even    one GPU at a time on the node with the most left
+//   quiet   on equally few nodes, those with the fewest GPUs in use
+//   clear   on the nodes with the least traffic on their uplinks, taking all free GPUs there
 inline std::vector<RingPlace> ring_places(const View& view, const Foretell& foretell,
                                           int32_t slot) {
   const SpecColumns& spec = view.spec();
@@ -69,7 +68,7 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
     }
   }
   if (placed == gpus) out.push_back(std::move(even));
-  // Where one node holds it, on such a one; else on those that give most.
+  // On a single node if one can hold the job, else on those that give most.
   take_in_order(RingPlace::kQuiet, [&](int32_t node) {
     const int32_t given = std::min(gpus, view.node_free(node));
     return std::pair(-given, used(node));
@@ -78,7 +77,7 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
     return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
   });
 
-  // Each place once.
+  // Merges equal placements.
   std::vector<RingPlace> distinct;
   for (RingPlace& one : out) {
     std::ranges::sort(one.pieces, {}, &Piece::node);
@@ -93,8 +92,8 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
   return distinct;
 }
 
-// Returns the ways in which a job may exchange on `pieces`, as it likes at no priority first: the
-// all-reduces that differ there, and where it spans links, every priority of each.
+// Returns the ways to exchange on `pieces`, the job's own at no priority first: the all-reduces
+// whose speeds differ there, each with every priority if the job spans links.
 inline std::vector<Exchange> ways_to_exchange(const Foretell& foretell, int32_t slot,
                                               std::span<const Piece> pieces) {
   std::vector<Pattern> patterns;

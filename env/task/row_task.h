@@ -1,9 +1,9 @@
-// An agent as one class: at a decision it shows rows to choose from, of which a network scores
-// each, and takes one choice after the other until it asks for no more. What it is paid for is its
-// own, too. Such a class enters itself into RowTasks from one file (see sched2.cc); the batch
-// environment, training, checkpoints and serving then know it by its name.
+// Base class of agents. At a decision an agent lists rows, a network scores each, and the agent
+// applies one choice after the other until it needs no more. An agent may define its own reward.
+// A class registers itself in RowTasks from one file (see sched2.cc). The batch environment,
+// training, checkpoints and serving find it by name.
 //
-// Dims: J rows, F features a row, C features of the whole, actions J + 1 (J: nothing more).
+// Dims: J rows, F features per row, C cluster features, J + 1 actions (J: nothing more).
 #pragma once
 
 #include <algorithm>
@@ -27,12 +27,12 @@ class RowTask {
   struct Info {
     std::string about, source, fidelity;
     Level level = Level::kBlind;
-    bool servable = true;  // false: needs what no live cluster can tell
+    bool servable = true;  // false: needs data that no live cluster provides
     bool preemptive = false;
-    bool by_sizes = false;  // what it decides is how large elastic jobs are
+    bool by_sizes = false;  // true: it decides the sizes of elastic jobs
     std::vector<Field> (*settings)() = describe<NoConfig>;
   };
-  // A policy of the registry, and how it is set.
+  // A policy of the registry with its settings.
   struct Heuristic {
     std::string policy;
     Settings settings;
@@ -40,58 +40,58 @@ class RowTask {
 
   virtual ~RowTask() = default;
 
-  // Of all tasks of the class, whatever their settings.
+  // The same for all instances of the class, whatever their settings.
   virtual TaskShape shape() const = 0;
-  // Names the features, their order and number: weights fit no other.
+  // Names the features in order; a network fits only the schema it was trained with.
   virtual std::string feature_schema() const = 0;
   virtual Level level() const = 0;
-  // Its settings, all of them: equal ones are equal tasks.
+  // All its settings. Tasks with equal settings behave identically.
   virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
-  // What does what observe() suggests; training is compared with it.
+  // The heuristic that observe() suggests; training compares results with it.
   virtual Heuristic heuristic() const = 0;
 
-  // What it remembers between decision points: zeros at first.
+  // Bytes of memory kept between decisions, zeroed at first.
   virtual size_t memory_bytes(const View&) const { return 0; }
-  // Notes what has changed. Called once at every decision point, before all else.
+  // Processes what has changed. Called once in each decision, before all else.
   virtual void follow(const View&, std::byte*) const {}
-  // Begins the decision: with the memory as follow() or a later take() of the same decision point
-  // left it, and with nothing drafted.
+  // Begins the decision. The memory is as follow(), or a later take() of this decision, left it;
+  // the draft is empty.
   virtual void open(const View&, std::byte*) const {}
-  // Whether there is something to choose, after what was taken so far.
+  // Returns whether there is still something to choose, after the actions taken so far.
   virtual bool asks(const View& view, std::byte* memory) const = 0;
-  // Requires: asks(). Rows from out.rows to out.filled are to be zero: see clear_rest().
+  // Requires: asks(). Rows from out.rows to out.filled must become zero: see clear_rest().
   virtual void observe(const View& view, std::byte* memory, Observation& out) const = 0;
-  // Requires: a legal action of the last observe().
+  // Applies an action. Requires: it is legal in the last observe().
   virtual void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const = 0;
-  // Ends the decision, such as by when to ask again. Called also where nothing was asked.
+  // Ends the decision, e.g. sets a timer. Called even if there was nothing to choose.
   virtual void close(const View&, std::byte*, Draft&) const {}
 
-  // What was earned since the episode began; what it grows by over a step is the step's reward.
-  // job_s: jobs in the system, integrated over time [s]; minus it is paid unless overridden.
+  // Returns the cumulative reward since the episode began; a step's reward is its growth. job_s:
+  // jobs in the system, integrated over time [s]; the default is minus that.
   virtual double earned(const View&, const std::byte* memory, double job_s) const {
     static_cast<void>(memory);
     return -job_s;
   }
 
  protected:
-  // Sets rows that an earlier observation filled to zero, once `rows` are written.
+  // Zeroes rows that an earlier observation filled, once `rows` rows are written.
   void clear_rest(Observation& out, int32_t rows) const;
-  // The prior that lets what is suggested win by `gap`, once mask and suggestion are written.
+  // Writes a prior that favours the suggested action by `gap`. Requires: mask and suggested set.
   void write_prior(Observation& out, double gap) const;
 
-  // Says that an action is worth trying, legal or not.
+  // Marks an action for exploration, whether legal or not.
   static void hint(Observation& out, int32_t action) {
     if (out.hints != nullptr) out.hints[action] = 1;
   }
 
-  // Logarithms as features; of seconds, about -1.5 to 1.
+  // Logarithms as features. log2_of_s() maps seconds to about -1.5 to 1.
   static float log2_of(double x) { return static_cast<float>(log2_coarse(x)); }
   static float log2_of_s(double seconds) { return (log2_of(std::max(seconds, 1.0)) - 12) / 8; }
 };
 
 using RowTasks = Registry<RowTask>;
 
-// A row task as the batch environment plays it (env/task/task.h).
+// Adapts a RowTask to the concepts of env/task/task.h, for the batch environment.
 struct RowPlay {
   struct Config {
     std::shared_ptr<const RowTask> task;
@@ -106,7 +106,7 @@ struct RowPlay {
   static bool take_in(const View& view, const Config& c, std::byte* memory) {
     c.task->follow(view, memory);
     open(view, c, memory);
-    return true;  // close() sets the clock even where nothing is asked
+    return true;  // close() sets the timer even if there is nothing to choose
   }
   static void open(const View& view, const Config& c, std::byte* memory) {
     c.task->open(view, memory);

@@ -1,6 +1,6 @@
 #include "env/task/rows.h"
 
-// A sanitizer's runtime is not there yet when the loader chooses, and Clang 14 knows no clones.
+// Sanitizer runtimes load after clones are resolved, and Clang 14 does not support target_clones.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define YARD_WIDEST __attribute__((target_clones("avx2", "default")))

@@ -1,6 +1,5 @@
-// The two loops over all rows of a window. The host runs them in the widest instructions that the
-// processor has (the build itself asks for no more than x86-64-v2), with the same results to the
-// last bit.
+// Loops over all rows of a window. On the host they use the widest vector instructions of the
+// processor (the build targets x86-64-v2 only), with bit-identical results.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +38,10 @@ YARD_HD inline int32_t flag_at_most(const int32_t* __restrict values, int32_t n,
 using plain::add_to_rows;
 using plain::flag_at_most;
 #else
-// out[r] = rows[r] + moment, for n rows of kRowFeatures.
+// Sets out[r] = rows[r] + moment, for n rows of kRowFeatures.
 void add_to_rows(const float* rows, const float* moment, int32_t n, float* out);
 
-// flags[r] = values[r] <= most, for n rows. Returns how many are.
+// Sets flags[r] = values[r] <= most, for n rows. Returns the number of flags set.
 int32_t flag_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
 #endif
 

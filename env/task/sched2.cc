@@ -1,10 +1,9 @@
-// SCHED2 (Luan et al., "SCHED2: Scheduling Deep Learning Training via Deep Reinforcement Learning",
-// GLOBECOM 2019): which job starts next, how much locality it waits for, and who stops for it.
+// Agent `sched2`, after SCHED2 (Luan et al., "SCHED2: Scheduling Deep Learning Training via Deep
+// Reinforcement Learning", GLOBECOM 2019): the next job, its degree of locality, preemption.
 //
-// Of the paper only the abstract is public: jobs differ in how sensitive they are to locality;
-// that, and how fragmented the cluster is, stand in the job state, the cluster state and the
-// network; a Q-network is trained. All that follows, the features, the three degrees, that jobs may
-// be stopped, the reward and what is shown, is this project's reading.
+// Only the abstract is public: jobs differ in their sensitivity to locality; this and the cluster's
+// fragmentation are features of the jobs, the cluster and the network; a Q-network is trained. The
+// rest is this project's reading: features, degrees, preemption, reward and what is shown.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,38 +20,38 @@ namespace yard {
 namespace {
 
 constexpr int kShown = 12;  // jobs
-// Of locality, as placements: on as few nodes as can hold the job, or it waits; on as few as are
-// free for it now; on whatever is free first.
+// Degrees of locality, as placements: on as few nodes as can hold the job, or it waits; on as few
+// as have room at present; on the first GPUs that are free.
 constexpr std::array kDegrees = {Placement::kConsolidate, Placement::kBestFit,
                                  Placement::kFirstFit};
-constexpr int kHolders = 12;  // who may be stopped, shown behind those who wait
+constexpr int kHolders = 12;  // jobs that may be preempted, in the rows after the waiting jobs
 constexpr int kRows = kShown * static_cast<int>(kDegrees.size()) + kHolders;
 
 enum RowFeature {
   kSize,         // log2 of its GPUs
-  kLength,       // log2 s that it is expected to run yet
-  kWaited,       // log2 s, or that it has been running since it was started last
+  kLength,       // log2 s predicted left
+  kWaited,       // log2 s waited, or since its last start
   kHead,         // 1: first in the queue
-  kSensitivity,  // log2 of its speed on the fewest nodes over that on a node for each GPU
-  kRate,         // log2 of its speed here over its best
-  kNodes,        // log2 of the nodes it takes here
-  kBeyond,       // log2 of these over the fewest
+  kSensitivity,  // log2 of its throughput on the fewest nodes over one GPU per node
+  kRate,         // log2 of its throughput here over its best
+  kNodes,        // log2 of its nodes here
+  kBeyond,       // log2 of these over the fewest possible
   kLeftOver,     // GPUs left free on them, in nodes
   kStrict,
   kCompact,
-  kLoose,  // 1: the degree
-  kHolds,  // 1: it runs, and would be stopped
+  kLoose,  // 1: the degree of this row
+  kHolds,  // 1: it runs, and the action preempts it
   kRowFeatures
 };
-// Then the share of nodes that have at least a quarter, half, three quarters and all GPUs free.
+// Followed by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
 enum ClusterFeature {
   kFree,        // share of GPUs
-  kLargest,     // most GPUs free on a node, in nodes
-  kFragmented,  // share of free GPUs on nodes that are in use
-  kQueue,       // GPUs waited for over all, at most 4
+  kLargest,     // most GPUs free on one node, in nodes
+  kFragmented,  // share of free GPUs on partly used nodes
+  kQueue,       // GPUs waited for over all GPUs, at most 4
   kWaiting,     // log2 of 1 + jobs
   kLive,        // log2 of 1 + jobs
-  kLocalJobs,   // share of the jobs shown that lose a tenth of their speed or more when spread
+  kLocalJobs,   // share of shown jobs that lose at least a tenth of their speed when spread
   kNodesFree,   // the four shares
   kClusterFeatures = kNodesFree + 4
 };
@@ -155,7 +154,7 @@ class Sched2 final : public RowTask {
         f[kStrict + d] = 1;
         if (!offered(d)) continue;
         const int32_t n = place(view, kDegrees[d], slot, room.data());
-        if (n == 0 || n == fewer) continue;  // what a stricter degree gives already
+        if (n == 0 || n == fewer) continue;  // a stricter degree gives the same
         const std::span<const Piece> there(room.data(), static_cast<size_t>(n));
         describe_place(view, foretell, slot, there, f);
         fewer = n;
@@ -176,9 +175,9 @@ class Sched2 final : public RowTask {
       o.mask[rows++] = 1;
       ++o.choices;
     }
-    // With nothing running, nothing would come of waiting for a place.
+    // If nothing runs, waiting for a placement is useless.
     o.mask[kRows] = view.num_held() > 0;
-    // The heuristic stops nobody; where it can start nobody, it waits.
+    // The heuristic never preempts. If it can start no job, it waits.
     if (o.mask[o.suggested] == 0) o.suggested = first;
     if (o.suggested == kNone) o.suggested = kRows;
     if (o.prior != nullptr) {
@@ -213,7 +212,7 @@ class Sched2 final : public RowTask {
   }
 
  private:
-  static constexpr float kLocal = 0.152F;  // log2 of what loses a tenth
+  static constexpr float kLocal = 0.152F;  // log2 of the speedup that undoes a loss of a tenth
 
   // 1: the decision took "nothing more".
   static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
@@ -228,12 +227,12 @@ class Sched2 final : public RowTask {
   }
 
   struct Candidate {
-    double seconds;  // that it is expected to run yet
-    int64_t rank;    // among equals
+    double seconds;  // predicted time left
+    int64_t rank;    // breaks ties
     int32_t slot;
   };
 
-  // The first in the queue, then those that are expected to be done soonest.
+  // Returns the head of the queue, then the jobs with the shortest predicted time left.
   static std::vector<Candidate> shown(const View& view, Lengths::Now& now) {
     std::vector<Candidate> all;
     const int32_t head = view.queue_head();
@@ -245,8 +244,8 @@ class Sched2 final : public RowTask {
     return all;
   }
 
-  // Those that are expected to run longest, of those that may be stopped: for nobody who would
-  // hold GPUs longer than they.
+  // Returns the preemptible jobs with the longest predicted time left, provided that some shown job
+  // would hold GPUs for less time.
   std::vector<Candidate> holders(const View& view, Lengths::Now& now,
                                  const std::vector<Candidate>& waiting) const {
     std::vector<Candidate> all;
@@ -275,7 +274,7 @@ class Sched2 final : public RowTask {
     all.resize(n);
   }
 
-  // To wait, or to run: since then its rate may have changed, and since_us() with it.
+  // Start of waiting or running. While a job runs, since_us() changes with its rate.
   static int64_t began_us(const View& view, int32_t slot) {
     return view.holds(slot) ? view.until_us(slot) : view.since_us(slot);
   }
@@ -301,7 +300,7 @@ class Sched2 final : public RowTask {
     return f;
   }
 
-  // On a node for each of its GPUs, or on all there are, whoever is there.
+  // Spread over one node per GPU, or over all nodes if there are fewer; other jobs are ignored.
   static float sensitivity_of(const View& view, const Foretell& foretell, int32_t slot) {
     if (view.shaped(slot) || view.gpus(slot) < 2 || !foretell.places_differ()) return 0;
     double most = 0;
@@ -323,11 +322,11 @@ class Sched2 final : public RowTask {
 
   void describe_place(const View& view, const Foretell& foretell, int32_t slot,
                       std::span<const Piece> pieces, float* f) const {
-    if (!config_.locality) return;  // its speed there would tell both
+    if (!config_.locality) return;  // its throughput there would reveal both
     const auto n = static_cast<int32_t>(pieces.size());
     int32_t left_over = 0;
     for (const Piece& piece : pieces) {
-      // Of a job that is there already the node's free GPUs do not tell.
+      // A running job's GPUs are already excluded from the node's free GPUs.
       left_over += view.node_free(piece.node) - (view.holds(slot) ? 0 : piece.gpus);
     }
     const double best = foretell.best(slot);

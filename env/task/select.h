@@ -1,12 +1,12 @@
-// The task `select`: at a decision point choose which of the first 128 waiting jobs, in order of
-// submission, starts next, or nothing more; nobody is stopped. That is what RLScheduler's kernel
-// network decides (Zhang et al., "RLScheduler", SC 2020), with features of our own. It is paid
-// minus the jobs in the system, integrated over time.
+// The task `select`: choose which of the first 128 waiting jobs, in order of submission, starts
+// next, or nothing more. There is no preemption. RLScheduler's kernel network makes this decision
+// (Zhang et al., "RLScheduler", SC 2020); the features are this project's. The reward is minus the
+// jobs in the system, integrated over time.
 //
-// Observation: J = 128 rows x F = 8 features, C = 4 features of the cluster, and a mask of J + 1
-// actions (J: nothing more). A row is a constant of its job plus a constant of the moment, so that
-// rewriting all of them costs little more than the bytes. It has no prior, and suggests the first
-// job that fits: greedy's choice. Needs the level `estimate`.
+// Observation: J = 128 rows x F = 8 features, C = 4 cluster features, and a mask of J + 1 actions
+// (J: nothing more). A row is a constant of its job plus a constant of the moment, so rewriting all
+// rows is cheap. There is no prior; it suggests the first job that fits, as `greedy` does.
+// Requires the level `estimate`.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,7 @@ namespace yard {
 
 struct SelectConfig {
   Placement placement = Placement::kFirstFit;
-  int64_t tick_us =
-      300'000'000;  // where nobody runs, jobs that wait are shown again after this long
+  int64_t tick_us = 300'000'000;  // decide again after this time if jobs wait and none runs
 };
 
 struct Select {
@@ -37,25 +36,25 @@ struct Select {
 
   enum JobFeature {
     kExists,    // 1
-    kGpus,      // of all GPUs
+    kGpus,      // share of all GPUs
     kLimit,     // log2 s of the user's limit, over 16; 0 where the trace has none
     kHasLimit,  // 1: the trace has one
-    kWaited,    // in half days
-    kLeft,      // GPUs that would be left free, of all; below 0: it does not fit
-    kPressure,  // GPUs that all waiting jobs ask for, of all
-    kNarrow,    // 1 - GPUs of all, squared: small jobs apart from middling ones
+    kWaited,    // half days since submission
+    kLeft,      // share of GPUs left free if it starts; negative: it does not fit
+    kPressure,  // GPUs demanded by all waiting jobs over all GPUs
+    kNarrow,    // (1 - share of all GPUs) squared: separates small from medium jobs
   };
   enum ClusterFeature { kFree, kWaiting, kHeld, kDemand };
 
   // The window, kept between decisions.
   struct Window {
     struct Row {
-      float features[kJobFeatures];  // the job's part of them
+      float features[kJobFeatures];  // the features' constant part
     };
     Row jobs[kJobs];
     int32_t slots[kJobs];
     int32_t gpus[kJobs];
-    int64_t begin_us;  // of the episode: times are told from here
+    int64_t begin_us;  // of the episode: the origin of time features
     int32_t rows;
     int32_t begun;
   };
@@ -80,7 +79,7 @@ struct Select {
     const float per_gpu = 1.0F / static_cast<float>(view.total_gpus());
     const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
     const float free = static_cast<float>(view.free_gpus()) * per_gpu;
-    float moment[kJobFeatures] = {};  // the same for all
+    float moment[kJobFeatures] = {};  // the part common to all rows
     moment[kWaited] = time_of(view.now_us() - w.begin_us);
     moment[kLeft] = free;
     moment[kPressure] = pressure;
@@ -92,7 +91,7 @@ struct Select {
     out.rows = rows;
     out.choices = look_for_places(view, config, w, out.mask);
     memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
-    // Jobs that wait for nothing but the policy: one of those that fit has to start.
+    // If only the policy keeps jobs waiting, one of those that fit must start.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
     out.suggested = first_set(out.mask);
     out.cluster[kFree] = free;
@@ -105,7 +104,7 @@ struct Select {
     return view.phase(slot) == Phase::kWaiting && can_place(view, config.placement, slot);
   }
 
-  // Is there nothing to choose? May say no where only kNothing is legal.
+  // Returns whether there is nothing to choose. May return false where only kNothing is legal.
   YARD_HD static bool idle(const View& view, const Config&) {
     if (view.num_waiting() == 0) return true;
     return view.least_gpus_waited_for() > view.free_gpus();
@@ -129,16 +128,15 @@ struct Select {
       w.slots[i] = w.slots[i + 1];
       w.gpus[i] = w.gpus[i + 1];
     }
-    // The next in the queue moves up; asked for before the queue forgets where this one stood.
+    // The next job in the queue moves up. Find it before the queue forgets this job's position.
     const int32_t last = r == w.rows ? slot : w.slots[w.rows - 1];
     const int32_t next = w.rows < kJobs - 1 ? kNone : view.queue_next(last);
     editor.start(slot, scratch, n);
     if (next != kNone) append(view, next, w);
   }
 
-  // Job-seconds between two moments, negative.
  private:
-  // Writes which rows have a place now, and returns how many.
+  // Writes which rows have a placement at present. Returns their number.
   YARD_HD static int32_t look_for_places(const View& view, const Config& config, const Window& w,
                                          uint8_t* mask) {
     const int32_t rows = w.rows;
@@ -153,7 +151,7 @@ struct Select {
     return flag_at_most(w.gpus, rows, view.free_gpus(), mask);
   }
 
-  // The first of J actions that is legal, kNothing where none is: eight bytes at a time.
+  // Returns the first legal action of J, or kNothing. Tests eight bytes at a time.
   YARD_HD static int32_t first_set(const uint8_t* mask) {
     for (int32_t r = 0; r < kJobs; r += 8) {
       uint64_t eight;

@@ -1,6 +1,5 @@
-// What one agent sees, may do and is paid for: a struct of static functions that these concepts
-// check. `Task` alone is for the host and the device; a decision point may take several actions
-// before it is closed.
+// Concepts for tasks: what an agent observes, may do and is rewarded for, as static functions.
+// A `Task` may run on host and device. A decision may have several actions.
 #pragma once
 
 #include <concepts>
@@ -20,20 +19,20 @@ concept Task = requires(const View& view, const typename T::Config& config, std:
   T::observe(view, config, memory, out);
 };
 
-// A task whose actions are edits of a draft: a decision is laid open, takes actions, the one to do
-// nothing among them, until it asks for no more, and is closed.
+// A task whose actions edit a draft: call open(), then take() with actions (doing nothing is
+// one of them) while asks() returns true, then close().
 template <class T>
 concept DraftingTask = Task<T> && requires(const View& view, const typename T::Config& config,
                                            std::byte* memory, int32_t action, Draft& draft) {
-  // Lays it open again as take_in() does, but takes nothing in.
+  // Opens the decision again as take_in() does, but processes no events.
   T::open(view, config, memory);
   { T::asks(view, config, memory) } -> std::same_as<bool>;
   T::take(view, config, memory, action, draft);
   T::close(view, config, memory, draft);
 };
 
-// What a task is once it is configured. Most are the same however they are; one that stands for a
-// class of its own (RowPlay) is asked.
+// Properties of a configured task. They are constants of most task types; a type that stands for
+// many agents (RowPlay) computes them from its configuration.
 template <Task T>
 TaskShape shape_of(const typename T::Config& config) {
   if constexpr (requires { T::shape(config); }) {
@@ -61,8 +60,8 @@ size_t memory_bytes_of(const View& view, const typename T::Config& config) {
   }
 }
 
-// What a step's reward is the growth of. job_us: jobs in the system, integrated over time; minus it
-// in seconds is paid where the task does not say what it is paid for.
+// Cumulative reward; a step's reward is its growth. job_us: jobs in the system, integrated over
+// time. The reward is minus that in seconds unless the task defines its own.
 struct Earned {
   int64_t job_us;
   double own = 0;

@@ -1,5 +1,5 @@
-// Which jobs were submitted together: jobs of one owner and one size, each within ten minutes of
-// the one before. Such siblings resemble one another.
+// Groups jobs that were submitted together into batches: jobs of one owner and one size, each less
+// than ten minutes after the one before. Jobs of a batch (siblings) resemble one another.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// Whom jobs are counted by: users where the trace names several, else tenants, else nobody, and
-// then size and closeness alone make a batch.
+// Owners of jobs: users if the trace names several, else tenants. kNobody: neither, so that size
+// and time alone form batches.
 enum class Owner { kNobody, kTenant, kUser };
 
 Owner owner_kind(const std::vector<Job>& jobs);
@@ -19,10 +19,10 @@ const std::string& owner_of(const Job& job, Owner kind);  // "" for kNobody
 
 struct Batches {
   struct Batch {
-    int32_t owner = 0;          // by first appearance, from 0
-    int32_t gpus = 0;           // of each of its jobs
-    int32_t before = -1;        // the batch of this owner and size before it; -1: the first
-    std::vector<int32_t> jobs;  // by submission
+    int32_t owner = 0;          // numbered by first appearance, from 0
+    int32_t gpus = 0;           // of each job
+    int32_t before = -1;        // previous batch of this owner and size; -1: none
+    std::vector<int32_t> jobs;  // indices, by submission
   };
 
   Owner kind = Owner::kNobody;
@@ -33,7 +33,7 @@ struct Batches {
 
 constexpr int64_t kTogetherUs = 600'000'000;
 
-// Requires: jobs by rising submission.
+// Requires: jobs sorted by submission.
 Batches find_batches(const std::vector<Job>& jobs);
 
 }  // namespace yard

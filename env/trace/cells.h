@@ -1,5 +1,5 @@
-// A table of measurements: columns with names, and numbers of which every one must be usable. What
-// is not is an InputError with file, line and column.
+// A CSV table of measurements with named columns. Every number must be usable; otherwise the reader
+// throws InputError with file, line and column.
 //
 //   Cells cells(lines);
 //   const int step = cells.column("step_time");
@@ -17,25 +17,25 @@ namespace yard {
 
 class Cells {
  public:
-  // Beyond these a figure is a slip of the pen, and what is computed from it no number.
+  // Numbers outside this range are taken for typing errors, since results could overflow.
   static constexpr double kLeast = 1e-18, kMost = 1e18;
   static constexpr int32_t kMostGpus = 1 << 16;
 
-  // The first line names the columns, each once. `lines` outlives this.
+  // The first line names the columns, each once; else throws InputError. `lines` must outlive this.
   explicit Cells(Lines& lines);
 
-  // Throws InputError where there is no such column.
+  // Returns the index of a column. Throws InputError if there is no such column.
   int column(std::string_view name) const;
   const std::vector<std::string>& columns() const { return columns_; }
 
-  // Goes to the next row; empty lines are passed over. Each row has as many fields as there are
-  // columns.
+  // Moves to the next row and skips empty lines. Returns false at the end. Throws InputError if the
+  // number of fields is not the number of columns.
   bool next();
 
-  // Of the present row.
+  // Values of the current row. Each throws InputError if the field holds none.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
   double positive(int column) const;                 // kLeast to kMost
-  double not_negative(int column) const;             // the same, or 0
+  double not_negative(int column) const;             // 0, or kLeast to kMost
   int32_t count(int column) const;                   // 1 to kMostGpus
   std::vector<int32_t> placement(int column) const;  // "1112": GPUs on each of four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;

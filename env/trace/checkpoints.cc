@@ -10,7 +10,7 @@ namespace {
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
 struct Times {
-  double save_s = -1, restore_s = -1;  // -1: not known
+  double save_s = -1, restore_s = -1;  // -1: unknown
 };
 
 int64_t to_us(double seconds) { return seconds < 0 ? -1 : std::llround(seconds * 1e6); }

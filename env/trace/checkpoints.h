@@ -1,11 +1,11 @@
-// What saving and restoring a job costs, by the size of its model: a checkpoint goes to storage and
-// comes back from it, and a job that goes on has to start its processes again.
+// Costs of saving and restoring a job, by the size of its model. A save writes a checkpoint to
+// storage; a restore reads it and starts the job's processes again.
 //
 //   save    = save_s + bytes / storage
 //   restore = start_s + bytes / storage        bytes = parameters' bytes x state_per_weight
 //
-// Times that a file of restarts tells count as they are. Jobs that tell their own keep them; where
-// nothing is known of the model, the job costs what the rules charge everybody.
+// Times in the trace come first, then those of a file of restarts, then this model. A job of an
+// unknown model pays the costs of the rule set.
 #pragma once
 
 #include "env/base/settings.h"
@@ -14,9 +14,9 @@
 
 namespace yard {
 
-// Defaults. Three values for each weight: the weight and Adam's two moments (Kingma and Ba, ICLR
-// 2015). 20 s to start: the least that Sia (SOSP 2023) charges any of its models for a restart. The
-// storage is assumed: what one job gets of a shared file system.
+// Defaults. A checkpoint holds three values for each weight: the weight and Adam's two moments
+// (Kingma and Ba, ICLR 2015). start_s is the smallest restart cost of a model in Sia (SOSP 2023).
+// storage_gib_per_s is assumed: one job's share of a shared file system.
 struct CheckpointModel {
   double state_per_weight = 3;
   double storage_gib_per_s = 0.5;
@@ -31,7 +31,7 @@ struct CheckpointModel {
   }
 };
 
-// Fills in what jobs do not tell themselves.
+// Fills in save_us and restore_us of jobs for which the trace does not give them.
 void fill_checkpoints(Trace& trace, const Profiles& profiles, const CheckpointModel& model);
 
 }  // namespace yard

@@ -1,8 +1,8 @@
-// The CSV of Chronus (Gao et al., SoCC 2021) over Philly jobs, two weeks: job_id, user, num_gpu,
+// The CSV of Chronus (Gao et al., SoCC 2021) over two weeks of Philly jobs: job_id, user, num_gpu,
 // submit_time, iterations, model_name, duration, interval, expect_time_list, expect_value_list,
-// best_effort, job_type. All times are MINUTES. Rows are not sorted, a few ask for no GPU.
-// Real are GPUs, duration and arrival. `user` is the name of a virtual cluster, dealt at random,
-// and so a tenant here. Model and iterations were drawn; deadlines (minutes after the submission,
+// best_effort, job_type. All times are MINUTES. Rows are not sorted; a few ask for no GPU. GPUs,
+// duration and arrival are real. `user` is the name of a virtual cluster, assigned at random, and
+// is read as the tenant. Model and iterations were drawn. Deadlines (minutes after submission,
 // joined by '-', with a value each) follow Chronus' survey of users; best-effort jobs have none.
 #include "env/base/registry.h"
 #include "env/base/text.h"

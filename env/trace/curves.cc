@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSteps = 64;
 
-// By how much one batch is off another, as a ratio.
+// Returns how far one batch size is from another, as |log ratio|; 0 if `wanted` is unknown.
 double off(int32_t batch, int32_t wanted) {
   return wanted < 1 ? 0 : std::abs(std::log(static_cast<double>(batch) / wanted));
 }

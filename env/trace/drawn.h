@@ -1,5 +1,4 @@
-// What generators of workloads share: lots by weight, arrivals at random, and a hash of what
-// decides what they make.
+// Tools shared by workload generators: weighted draws, random arrivals and a hash of parameters.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +12,14 @@
 
 namespace yard {
 
-// An index by weights; none of a weight of 0. Requires: a positive sum.
+// Draws an index in proportion to its weight, never one of weight 0. Requires: a positive sum.
 size_t draw_by_weight(std::span<const double> weights, Rng& rng);
 
-// Submits the jobs at random over `span_s` seconds, whole ones, and names them in that order.
+// Draws arrivals uniformly over `span_s` seconds, in whole seconds. Sorts the jobs and numbers
+// them.
 void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng);
 
-// `revision`: to be raised with every change of what the same parameters and seed generate.
+// Returns a SHA-256. Change `revision` when the same parameters and seed generate other jobs.
 std::string hash_of_parameters(const std::string& revision,
                                const std::vector<std::pair<std::string, std::string>>& parameters);
 

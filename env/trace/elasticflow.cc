@@ -1,9 +1,9 @@
 // The CSV of the ElasticFlow simulator (Gu et al., ASPLOS 2023): job_id, submit_time (s),
 // iteration, model_name, ddl (deadline, s, on the clock of submit_time), batch_size, num_gpu,
-// duration (s), and in some files real_iteration and real_duration, which then are the truth (in
-// those known: equal). Real are arrivals, and GPUs and durations of the Philly jobs
-// (philly_103959.csv); model, batch size, iterations and deadline (0.5 to 1.5 durations after the
-// submission) were drawn, and in elasticVpollux_e.csv the duration follows from the model.
+// duration (s). Some files have real_iteration and real_duration, which then count (equal in all
+// known files). Arrivals are real, as are GPUs and durations of the Philly jobs
+// (philly_103959.csv). Model, batch size, iterations and deadline (0.5 to 1.5 durations after
+// submission) were drawn. In elasticVpollux_e.csv the duration follows from the model.
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"

@@ -16,7 +16,7 @@ constexpr int64_t kDayS = 24 * 3600;
 constexpr int64_t kWeekS = 7 * kDayS;
 constexpr int64_t kMondayS = 3 * kDayS;  // 1970 began on a Thursday
 
-// The largest of a few steps that all times are multiples of.
+// Returns the largest of a few steps which divides all times.
 double common_step_s(const std::vector<Job>& jobs) {
   for (const int64_t step_us : {int64_t{60'000'000}, int64_t{1'000'000}, int64_t{1'000}}) {
     const auto fits = [&](const Job& job) {
@@ -41,7 +41,7 @@ void check_usable(const Trace& trace, const std::vector<Job>& jobs) {
 }  // namespace
 
 FitPart part_of(const Trace& trace, WindowOptions options) {
-  constexpr double kTestShare = 0.8;  // what comes later is for the final test alone
+  constexpr double kTestShare = 0.8;  // later jobs are reserved for the final test
   Trace copy = trace;
   options.after = AfterWindow::kNothing;
   options.warmup = "0";
@@ -88,7 +88,7 @@ LikeModel fit_like(const Trace& trace, const FitPart& part) {
   fit_levels(data, model);
   fit_runs(data, model);
   fit_extras(data, model);
-  return parse_like(to_text(model), "the fitted model");  // as a file would have it
+  return parse_like(to_text(model), "the fitted model");  // rounded as in a file
 }
 
 }  // namespace yard

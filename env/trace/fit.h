@@ -1,8 +1,9 @@
-// Fits the model of env/trace/like.h to a part of a trace: counts, moments and a few iterations of
-// expectation-maximisation, no search that may fail. docs/generator.md has the equations.
+// Fits the model of env/trace/like.h to a part of a trace, with counts, moments and a few
+// iterations of expectation-maximisation. No step can fail to converge. docs/generator.md has the
+// equations.
 //
 //   Trace trace = load_trace("cluster04.csv.gz", {});
-//   LikeModel model = fit_like(trace, {.from = "0%", .to = "60%"});
+//   LikeModel model = fit_like(trace, part_of(trace, {.from = "0%", .to = "60%"}));
 #pragma once
 
 #include <string>
@@ -13,17 +14,16 @@
 
 namespace yard {
 
-// The jobs submitted in the part, alone. `window.after` and `window.warmup` do not count.
+// The jobs submitted in a part of a trace. Ignores `after` and `warmup` of the window.
 struct FitPart {
   std::vector<Job> jobs;
   int64_t from_us = 0, to_us = 0;  // on the trace's clock
-  bool in_test = false;            // it reaches into the last fifth of a recorded trace
+  bool in_test = false;            // reaches into the last fifth of a recorded trace
 };
 
 FitPart part_of(const Trace& trace, WindowOptions window);
 
-// Throws InputError for a part too small to say anything (fewer than 50 jobs), or with run times
-// that are not in the trace.
+// Throws InputError if the part has fewer than 50 jobs, or a job without a run time.
 LikeModel fit_like(const Trace& trace, const FitPart& part);
 
 }  // namespace yard

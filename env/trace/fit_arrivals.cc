@@ -1,5 +1,5 @@
-// When batches begin: an hourly profile of the week, drawn towards flat as far as chance could have
-// made it, and swings around it that a Poisson process does not have.
+// Fits when batches begin: an hourly profile of the week, shrunk towards flat as far as chance
+// explains it, and swings that exceed those of a Poisson process.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,12 +14,12 @@ constexpr double kHourS = 3600;
 constexpr size_t kDayHours = 24, kWeekDays = 7;
 constexpr double kLeastDaysForHours = 7, kLeastDaysForWeekdays = 28;
 
-// Numbers of batches by hour of the clock.
+// Numbers of batches by hour.
 struct Hours {
-  int64_t first = 0;            // on the clock, since its 0
+  int64_t first = 0;            // hours since the clock's 0
   std::vector<double> batches;  // by hour
-  std::vector<double> length;   // how much of the hour lies in the part, 0 to 1
-  double rate = 0;              // batches an hour
+  std::vector<double> length;   // part of the hour within the fitted part, 0 to 1
+  double rate = 0;              // batches per hour
 
   size_t of_week(size_t h) const {
     constexpr auto kWeek = static_cast<int64_t>(LikeModel::kWeekHours);
@@ -49,8 +49,8 @@ Hours count(const FitData& data) {
   return hours;
 }
 
-// Returns relative rates from samples of each, mean 1, drawn towards 1 by the share of their
-// variance that the samples' own scatter explains (James and Stein).
+// Returns relative rates with mean 1 from samples of each. Shrinks them towards 1 by the share of
+// their variance that the samples' own scatter explains (James and Stein).
 std::vector<double> drawn_to_flat(const std::vector<std::vector<double>>& samples) {
   std::vector<double> rates(samples.size(), 1);
   std::vector<double> means;
@@ -103,8 +103,8 @@ void fit_profile(const Hours& hours, double days, LikeModel& model) {
   for (double& rate : model.week) rate /= mean;
 }
 
-// The logarithm of 1 + the covariance of the relative rates of hours `lag` apart. For exp(x), x
-// normal, this is the covariance of x. A Poisson count's own variance, its mean, is taken off.
+// Returns log(1 + covariance of the relative rates of hours `lag` apart). For rates exp(x) with
+// normal x, this is the covariance of x. The variance of a Poisson count, its mean, is removed.
 double log_covariance(const Hours& hours, const std::vector<double>& expected, size_t lag) {
   double products = 0, scale = 0;
   for (size_t h = 0; h + lag < hours.batches.size(); ++h) {
@@ -116,12 +116,12 @@ double log_covariance(const Hours& hours, const std::vector<double>& expected, s
   return scale > 0 ? std::log1p(std::max(-0.9, products / scale)) : 0;
 }
 
-// Least squares over lags with variances of at least 0, by cyclic descent.
+// Fits variances of at least 0 to the covariances over lags: least squares by coordinate descent.
 void fit_swings(const Hours& hours, const LikeModel& profile, std::vector<Swing>& swings) {
   constexpr std::array<double, 4> kSwingHours = {1, 6, 24, 120};
   constexpr std::array<size_t, 16> kLags = {0,  1,  2,  3,  4,  6,  8,   12,
                                             16, 24, 36, 48, 72, 96, 120, 168};
-  constexpr double kLeastSpans = 6;  // a swing is seen so often at least
+  constexpr double kLeastSpans = 6;  // smallest number of lengths of a swing in the part
   constexpr int kRounds = 500;
   std::vector<double> expected;
   for (size_t h = 0; h < hours.batches.size(); ++h) {

@@ -1,4 +1,4 @@
-// What some traces say besides: users' limits, how jobs ended, and what they need besides GPUs.
+// Fits optional data: users' limits, how jobs ended, and what they need besides GPUs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,12 +12,12 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kLeastOccurrences = 5;  // what fewer jobs have could tell who they are
+constexpr int64_t kLeastOccurrences = 5;  // rarer values could identify users
 constexpr size_t kMostUsual = 200;
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
-// The limits that at least five jobs have, the most common 200.
+// Returns the limits that at least five jobs have, at most the 200 most common.
 std::vector<double> usual_limits(const std::vector<Job>& jobs) {
   std::map<int64_t, int64_t> count;
   for (const Job& job : jobs) {
@@ -35,8 +35,8 @@ std::vector<double> usual_limits(const std::vector<Job>& jobs) {
   return usual;
 }
 
-// How many jobs run for as long as they may, to within a hundredth; a scheduler that is slow to
-// stop them adds a little.
+// Fits the share of jobs that reach their limit, to within 1 %. Up to 5 % over counts too, since
+// schedulers may be slow to stop jobs.
 void fit_timeouts(const FitData& data, LikeModel& model) {
   constexpr double kLeast = 0.99, kMost = 1.05;
   std::array<double, LikeModel::kLengths> out{}, all{};
@@ -74,8 +74,8 @@ void fit_limits(const FitData& data, LikeModel& model) {
   }
   SharedVariance owners;
   std::vector<std::vector<double>> by_owner(static_cast<size_t>(data.batches.owners));
-  // Over batches: covariance of the limit's score with the run times', and what of it goes through
-  // owners, if all of it were due to what a batch's run times have in common.
+  // Sums over batches. The covariance of the limit's score with the mean run score is attributed to
+  // what run times of a batch have in common; a part of that is due to owners.
   double products = 0, n = 0, sum = 0, run_sum = 0, common = 0, of_owner = 0;
   for (const Batches::Batch& batch : data.batches.all) {
     const double score = scores[static_cast<size_t>(batch.jobs.front())];
@@ -123,7 +123,7 @@ void fit_statuses(const FitData& data, LikeModel& model) {
 
 using Needs = std::tuple<int32_t, std::string, int32_t, std::vector<std::string>, std::string>;
 
-// Everything that makes two kinds differ, as a key.
+// Returns a key of everything that distinguishes kinds.
 Needs needs_of(const Job& job) {
   std::string groups;
   for (const RoleGroup& g : job.groups) {
@@ -140,12 +140,12 @@ Needs needs_of(const Job& job) {
   return {job.gpus, job.model, job.batch_size, job.gpu_types, groups};
 }
 
-// A batch's kind is that of its first job. Kinds that fewer than five batches have are passed over,
-// unless their size has no other.
+// A batch's kind is that of its first job. Kinds of fewer than five batches are dropped, unless
+// their size has no other.
 void fit_kinds(const FitData& data, LikeModel& model) {
   struct Count {
     int64_t batches = 0, measured = 0;
-    double log_ms = 0;  // sum over measured ones
+    double log_ms = 0;  // sum over measured batches
     const Job* job = nullptr;
   };
   std::map<Needs, Count> counts;

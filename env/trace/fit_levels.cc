@@ -1,6 +1,6 @@
-// How numbers of jobs per batch go up and down together, from day to day: from products of normal
-// scores of batches of one day, of two days in a row, and with the number of other batches of the
-// day. Moments alone; each is drawn towards 0 as far as chance could have made it.
+// Fits how the numbers of jobs per batch vary together from day to day. Uses products of normal
+// scores: of batches of one day, of consecutive days, and with the day's number of other batches.
+// Each moment is shrunk towards 0 as far as chance explains it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ struct Day {
   std::map<int32_t, std::pair<double, double>> of;  // number and sum by owner
 };
 
-// Scores of the batches' numbers of jobs, by class of sizes.
+// Returns the scores of the batches' numbers of jobs, by size class.
 std::vector<double> number_scores(const Batches& batches, const LikeModel& model) {
   std::map<const SizeClass*, std::vector<size_t>> by_class;
   for (size_t b = 0; b < batches.all.size(); ++b) {
@@ -36,7 +36,7 @@ std::vector<double> number_scores(const Batches& batches, const LikeModel& model
   return scores;
 }
 
-// Whole days of the part.
+// Returns the whole days of the part.
 std::vector<Day> days_of(const FitData& data, const LikeModel& model,
                          const std::vector<double>& scores) {
   std::vector<Day> days(static_cast<size_t>((data.to_s - data.from_s) / kDayS));
@@ -60,7 +60,7 @@ std::vector<Day> days_of(const FitData& data, const LikeModel& model,
     days[d].number += 1;
     days[d].sum += scores[b];
     days[d].squares += scores[b] * scores[b];
-    // Nobody's batches count as one owner's each.
+    // Without owners, each batch counts as one owner's.
     const bool owned = data.batches.kind != Owner::kNobody;
     auto& [number, sum] = days[d].of[owned ? batch.owner : static_cast<int32_t>(b)];
     number += 1;
@@ -71,7 +71,7 @@ std::vector<Day> days_of(const FitData& data, const LikeModel& model,
   return days;
 }
 
-// A weighted mean of independent terms, with how far chance moves it.
+// A weighted mean of independent terms, with its sampling variance.
 class Moment {
  public:
   void add(double weight, double value) {
@@ -80,7 +80,7 @@ class Moment {
     weight_squares_ += weight * weight;
   }
   double mean() const { return weights_ > 0 ? sum_ / weights_ : 0; }
-  // Drawn towards 0 (James and Stein).
+  // Returns the mean, shrunk towards 0 (James and Stein).
   double drawn() const {
     if (weights_ <= 0 || sum_ == 0) return 0;
     const double m = mean();
@@ -93,12 +93,12 @@ class Moment {
   double weights_ = 0, sum_ = 0, squares_ = 0, both_ = 0, weight_squares_ = 0;
 };
 
-// For a level that fades as exp(-u) over a day: its mean over a day has the variance spread(u), and
-// with that of the next day the covariance next(u).
+// For a level with correlation exp(-u) over a day: spread(u) is the variance of its daily mean,
+// next(u) the covariance of the means of consecutive days.
 double spread(double u) { return 2 * (u - 1 + std::exp(-u)) / (u * u); }
 double next(double u) { return std::pow((1 - std::exp(-u)) / u, 2); }
 
-// The u at which next / spread is the ratio; it falls with u.
+// Returns the u at which next / spread equals the ratio, which falls with u.
 double fading(double ratio) {
   double low = 0.1, high = 6;
   for (int i = 0; i < 50; ++i) {
@@ -119,16 +119,16 @@ void fit_levels(const FitData& data, LikeModel& model) {
   for (size_t d = 0; d < days.size(); ++d) {
     const Day& day = days[d];
     if (day.number == 0) continue;
-    // Pairs of batches of different owners, so that what an owner's have in common does not count.
+    // Only pairs of batches of different owners: what an owner's batches share does not count.
     double pairs = day.number * day.number, products = day.sum * day.sum;
     for (const auto& [owner, one] : day.of) {
       pairs -= one.first * one.first;
       products -= one.second * one.second;
     }
     if (pairs > 0) same.add(pairs / day.number, products / pairs);
-    // Seen from a batch, its day holds exp(variance) times as many others as expected, if the
-    // logarithm of the rate is normal; a score that goes with the rate's by c has with that number
-    // the covariance c sd exp(variance).
+    // Seen from a batch, its day has exp(variance) times the expected number of others if the log
+    // of the rate is normal. A score with correlation c to that log, of deviation sd, has the
+    // covariance c sd exp(variance) with the number.
     if (day.expected > 0) {
       others.add(day.number, (day.number - 1) / day.expected);
       rate.add(day.number, day.sum / day.number * (day.number - 1) / day.expected);

@@ -1,6 +1,6 @@
-// Who submits the next batch: a newcomer by the rule of Pitman and Yor, whose number of owners
-// grows as real ones do, the owner of a recent batch, or any by activity. How much activities
-// differ is chosen so that the model's busiest tenth does as much as the trace's.
+// Fits who submits the next batch: a new owner by the Pitman-Yor rule, the owner of a recent batch,
+// or any owner by activity. The rule lets the number of owners grow as in real traces. The spread
+// of activities makes the model's busiest tenth submit as much as the trace's.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// Maximises the likelihood of which batches are newcomers' over a grid.
+// Maximises, over a grid, the likelihood of the order of known and new owners.
 void fit_newcomers(const std::vector<bool>& fresh, LikeModel& model) {
   double best = -INFINITY;
   for (double growth = 0; growth < 0.96; growth += 0.05) {
@@ -35,11 +35,11 @@ void fit_newcomers(const std::vector<bool>& fresh, LikeModel& model) {
 constexpr size_t kMemories = LikeModel::kMemory.size();
 using Shares = std::array<double, kMemories + 1>;  // the last: by activity
 
-// For each batch of an owner known before: how likely she is under each memory alone, and by the
-// activity that her batches since the first show.
+// Returns, for each batch of a known owner, the likelihood of this owner under each memory alone,
+// and by the owner's rate of batches since the first.
 std::vector<Shares> shares_by_memory(const Batches& batches) {
   struct Record {
-    std::array<double, kMemories> weight;  // of her batches, as of batch `at`
+    std::array<double, kMemories> weight;  // of the owner's batches, as of batch `at`
     double at, first, number;
   };
   std::vector<Record> records(static_cast<size_t>(batches.owners), {{}, -1, 0, 0});
@@ -51,8 +51,8 @@ std::vector<Shares> shares_by_memory(const Batches& batches) {
   }
   const auto activity = [&](const Record& own) { return own.number / (end - own.first); };
   std::vector<Shares> out;
-  std::array<double, kMemories> all{};  // of everybody's batches
-  double active = 0;                    // everybody's so far
+  std::array<double, kMemories> all{};  // over all owners
+  double active = 0;                    // sum over owners seen so far
   for (size_t n = 0; n < batches.all.size(); ++n) {
     const auto now = static_cast<double>(n);
     Record& own = records[static_cast<size_t>(batches.all[n].owner)];
@@ -97,7 +97,7 @@ void fit_memory(const Batches& batches, LikeModel& model) {
   model.memory.assign(weight.begin(), weight.end() - 1);
 }
 
-// The share of batches that the busiest tenth of owners submits.
+// Returns the share of batches that the busiest tenth of owners submits.
 double busiest_tenth(std::vector<double> batches) {
   std::ranges::sort(batches, std::greater<>());
   double all = 0, top = 0;
@@ -108,7 +108,7 @@ double busiest_tenth(std::vector<double> batches) {
   return top / all;
 }
 
-// By bisection, since the share rises with the deviation; a few samples each.
+// Bisection, since the share rises with the deviation; each step averages a few samples.
 void fit_activity(const Batches& batches, LikeModel& model) {
   constexpr int kHalvings = 12, kSamples = 8;
   constexpr double kMostSd = 4;
@@ -133,7 +133,7 @@ void fit_activity(const Batches& batches, LikeModel& model) {
   }
 }
 
-// Where a user has submitted most of her jobs is her home.
+// A user's home is the tenant under which most of the user's jobs were submitted.
 void fit_tenants(const FitData& data, LikeModel& model) {
   if (data.batches.kind != Owner::kUser) return;
   std::vector<std::map<std::string, int64_t>> of_owner(static_cast<size_t>(data.batches.owners));

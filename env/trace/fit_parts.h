@@ -1,4 +1,4 @@
-// The steps of fit_like(), one a file: each fills its fields of the model. Only for these files.
+// The steps of fit_like(), one per file. Each fills its fields of the model. For these files only.
 #pragma once
 
 #include <span>
@@ -10,44 +10,44 @@
 
 namespace yard {
 
-// What all steps look at.
+// Input of all steps.
 struct FitData {
   const std::vector<Job>& jobs;  // by rising submission
   Batches batches;
-  // Clock times here are those of the trace plus this: 0 is the first hour of `week`.
+  // Added to times of the trace, so that 0 is the first hour of `week`.
   double shift_s;
   double from_s, to_s;             // of the part
-  std::vector<double> run_scores;  // by job: normal scores within its class of sizes
+  std::vector<double> run_scores;  // by job: normal scores within its size class
 };
 
-// profile, week, swings.
+// Fits profile, week and swings.
 void fit_arrivals(const FitData& data, LikeModel& model);
 
-// newcomers, growth, memory, tenants.
+// Fits newcomers, growth, memory, activity_sd and tenants.
 void fit_owners(const FitData& data, LikeModel& model);
 
-// sizes and their habit, classes, gaps, numbers of jobs; also data.run_scores.
+// Fits sizes, size_habit, classes, gaps and numbers of jobs. Also sets data.run_scores.
 void fit_sizes(FitData& data, LikeModel& model);
 
-// batch_jobs_level and what goes with it. Requires: week, classes.
+// Fits batch_jobs_level, level_hours and level_with_rate. Requires: week, classes.
 void fit_levels(const FitData& data, LikeModel& model);
 
-// run_times: what they share and repeat.
+// Fits the shared and repeated parts of run times.
 void fit_runs(const FitData& data, LikeModel& model);
 
-// Limits, statuses and kinds.
+// Fits limits, statuses and kinds.
 void fit_extras(const FitData& data, LikeModel& model);
 
-// The class of a size.
+// Returns the class of a size.
 const SizeClass& class_of(const LikeModel& model, int32_t gpus);
 
-// What somebody chose, in order of time.
+// A choice by an owner. Choices come in order of time.
 struct HabitChoice {
   int32_t who, what;
-  double share;  // of `what` among the choices of all
+  double share;  // of `what` among all choices
 };
 
-// How the next choice follows from earlier ones, by expectation-maximisation.
+// Fits how the next choice follows from earlier ones, by expectation-maximisation.
 Habit fit_habit(std::span<const HabitChoice> choices);
 
 }  // namespace yard

@@ -1,7 +1,7 @@
-// What run times have in common. Real siblings are of two kinds: some repeat an earlier one nearly
-// to the second, the others are as alike as jobs of one owner and one batch are. How many repeat is
-// found by expectation-maximisation. What owners and batches share is then chosen so that the
-// model, played on the trace's own batches, gives the correlations of the trace.
+// Fits what run times have in common. Some siblings repeat an earlier one almost exactly; the
+// others are as alike as jobs of one owner and batch. Expectation-maximisation finds how many
+// repeat. Then the shares of owners and batches are adjusted until the model, run on the trace's
+// own batches, has the correlations of the trace.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,14 +24,14 @@ double density(double x, double mean, double deviation) {
 
 double log_run(const Job& job) { return std::log1p(static_cast<double>(job.run_us) * 1e-6); }
 
-// How common run times near one are among jobs of its class, equal ones too.
+// How common run times near a job's are in its class, counting equal ones.
 class Commonness {
  public:
   Commonness(const FitData& data, const LikeModel& model) : model_(model) {
     for (const Job& job : data.jobs) logs_[&class_of(model, job.gpus)].push_back(log_run(job));
     for (auto& [of, logs] : logs_) std::ranges::sort(logs);
   }
-  // Density of log(1 + seconds), at least one job's.
+  // Returns the density of log(1 + seconds), at least that of one job.
   double of(const Job& job) const {
     constexpr double kNear = 0.01;
     const std::vector<double>& logs = logs_.at(&class_of(model_, job.gpus));
@@ -46,20 +46,20 @@ class Commonness {
   std::map<const SizeClass*, std::vector<double>> logs_;
 };
 
-// One job, those that it may repeat, and how likely its run time is in each case.
+// A job that may repeat others, with the likelihood of its run time in each case.
 struct Candidate {
-  std::array<double, kDistances> last, any;  // repeats the one before it, or any of the last
+  std::array<double, kDistances> last, any;  // repeats the job before it, or any recent one
   double fresh;
 };
 
-// `like`: the correlation of the scores of jobs that repeat nothing.
+// `like`: correlation of the scores of jobs that repeat nothing.
 Candidate candidate(const FitData& data, const Commonness& common, size_t job,
                     std::span<const int32_t> before, double like) {
   Candidate out{{}, {}, 0};
   before = before.last(std::min<size_t>(before.size(), LikeModel::kRecent));
   const auto n = static_cast<double>(before.size());
   const double x = log_run(data.jobs[job]), z = data.run_scores[job];
-  // The density of a score given another, over that of any score, times that of any run time.
+  // Density of a score given another, over that of any score, times that of any run time.
   const double any = common.of(data.jobs[job]) / density(z, 0, 1);
   for (const int32_t other : before) {
     const auto o = static_cast<size_t>(other);
@@ -72,7 +72,7 @@ Candidate candidate(const FitData& data, const Commonness& common, size_t job,
   return out;
 }
 
-// Shares among candidates, with pseudo-candidates that look like `prior`.
+// Shares among candidates, including pseudo-candidates with the distribution of `prior`.
 struct Repeats {
   double share = 0.5, last = 0.5;
   std::array<double, kDistances> apart{};
@@ -80,7 +80,7 @@ struct Repeats {
 
 Repeats fit_repeats(const std::vector<Candidate>& candidates, const Repeats* prior) {
   constexpr int kRounds = 50;
-  constexpr double kPrior = 50;  // candidates
+  constexpr double kPrior = 50;  // number of pseudo-candidates
   Repeats out;
   out.apart.fill(1.0 / kDistances);
   if (prior != nullptr) out = *prior;
@@ -116,7 +116,7 @@ Repeats fit_repeats(const std::vector<Candidate>& candidates, const Repeats* pri
   return out;
 }
 
-// Fills the shares that repeat, class by class; small classes lean on all together.
+// Fits the shares that repeat, by class. Small classes shrink towards all classes together.
 void fit_all_repeats(const FitData& data, const Commonness& common, LikeModel& model) {
   const std::vector<Batches::Batch>& batches = data.batches.all;
   std::vector<std::vector<Candidate>> siblings(model.classes.size()), firsts(siblings.size());
@@ -149,13 +149,13 @@ void fit_all_repeats(const FitData& data, const Commonness& common, LikeModel& m
   }
 }
 
-// Correlations: of the scores of a batch's jobs; of the mean scores of an owner's batches; of a
-// batch's mean and that of the batch before it.
+// Correlations of the scores of a batch's jobs; of the mean scores of an owner's batches; of the
+// means of a batch and the one before it.
 struct Correlations {
   double sibling = 0, owner = 0, next = 0;
 };
 
-// By class. Small classes lean on all together.
+// Returns correlations by class. Small classes shrink towards all classes together.
 template <class Score>
 std::vector<Correlations> correlations(const LikeModel& model, const LikePlan& plan, Score score) {
   constexpr double kPrior = 50;  // jobs with a sibling
@@ -193,7 +193,7 @@ std::vector<Correlations> correlations(const LikeModel& model, const LikePlan& p
   return out;
 }
 
-// The trace's own batches; `order` are their jobs.
+// Returns the trace's own batches; `order` receives their jobs.
 LikePlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
   LikePlan plan{batches.owners, {}};
   for (const Batches::Batch& batch : batches.all) {
@@ -209,7 +209,7 @@ LikePlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
   return plan;
 }
 
-// Moves what owners and batches share until the model's correlations are the trace's.
+// Adjusts the shares of owners and batches until the model's correlations equal the trace's.
 void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool owned,
            LikeModel& model) {
   constexpr int kRounds = 15;
@@ -256,7 +256,7 @@ void fit_runs(const FitData& data, LikeModel& model) {
   });
   const bool owned = data.batches.kind != Owner::kNobody;
   for (SizeClass& one : model.classes) one.together.batch = 0.5;
-  constexpr int kRounds = 2;  // how many repeat depends on how much alike others are
+  constexpr int kRounds = 2;  // repetitions depend on how alike other jobs are
   for (int round = 0; round < kRounds; ++round) {
     throw_if_interrupted();
     fit_all_repeats(data, common, model);

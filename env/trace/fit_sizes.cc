@@ -1,4 +1,4 @@
-// What batches are: their sizes, how many jobs they hold, and how closely those follow each other.
+// Fits batches: their sizes, their numbers of jobs, and the gaps between these.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,12 +9,12 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kLeastJobs = 60;     // of a class, where there are as many
+constexpr int64_t kLeastJobs = 60;     // of a class, if there are that many
 constexpr int64_t kLeastBatches = 20;  // likewise
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
-// Cuts the sizes into classes, from the small ones on; what is left over joins the last.
+// Forms classes of sizes from the smallest on. What is left over joins the last class.
 void make_classes(const FitData& data, LikeModel& model) {
   struct Count {
     int64_t jobs = 0, batches = 0;
@@ -39,7 +39,7 @@ void make_classes(const FitData& data, LikeModel& model) {
   model.classes.back().most_gpus = by_size.rbegin()->first;
 }
 
-// By class: the values of its jobs or batches, and whose they are.
+// Values of a class's jobs or batches, and their indices.
 struct Values {
   std::vector<double> values;
   std::vector<size_t> of;
@@ -95,7 +95,7 @@ void fit_numbers(const FitData& data, LikeModel& model) {
 }
 
 void fit_gaps(const FitData& data, LikeModel& model) {
-  std::vector<double> gaps, numbers;  // the number of gaps in the batch of each
+  std::vector<double> gaps, numbers;  // for each gap, the number of jobs in its batch
   for (const Batches::Batch& batch : data.batches.all) {
     for (size_t i = 1; i < batch.jobs.size(); ++i) {
       gaps.push_back(seconds(data.jobs[static_cast<size_t>(batch.jobs[i])].submit_us -

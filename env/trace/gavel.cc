@@ -1,4 +1,4 @@
-// The traces of Gavel's simulator and testbed (Narayanan et al., OSDI 2020), in two layouts:
+// Traces of Gavel's simulator and testbed (Narayanan et al., OSDI 2020), in two layouts:
 //   job type, command, steps' argument, needs data, steps, arrival (s), GPUs
 //   job type, command, folder, steps' argument, needs data, steps, GPUs, weight, SLO, arrival (s)
 // A run time is steps over a throughput that is not in the file.
@@ -14,7 +14,7 @@ namespace yard {
 namespace gavel {
 namespace {
 
-constexpr double kMostSteps = 1e15;  // doubles count so far one by one
+constexpr double kMostSteps = 1e15;  // doubles hold all whole numbers up to here
 constexpr int64_t kLongestUs = kLongestS * 1'000'000;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -52,7 +52,7 @@ bool read_type(Rows& rows, std::string_view type, Job& job) {
   return false;
 }
 
-// An SLO is a multiple of a duration that only some layouts tell; no trace in use has any.
+// An SLO is a multiple of a duration, which only some layouts have. No known trace uses it.
 bool read_slo(Rows& rows, int field) {
   double slo = -1;
   if (!read_number(rows, field, "SLO", slo)) return false;

@@ -20,13 +20,13 @@ constexpr double kHourS = 3600;
 constexpr size_t kHoursPerWeek = 168;
 constexpr std::array<int32_t, 5> kSizes = {1, 2, 4, 8, 16};
 
-// Raise it with every change of what the same parameters and seed generate.
+// Change it whenever the same parameters and seed generate other jobs.
 constexpr const char* kRevision = "1";
 
-// Streams under the seed.
+// Random streams of the seed.
 enum Stream : uint64_t { kUserStream, kBatchStream, kStartStream };
 
-// Returns weights summed from the front, for pick().
+// Returns running sums of the weights, for pick().
 std::vector<double> cumulative(const std::vector<double>& weights) {
   std::vector<double> sums(weights.size());
   std::partial_sum(weights.begin(), weights.end(), sums.begin());
@@ -44,8 +44,8 @@ struct User {
   int32_t size = 1;
 };
 
-// Returns users whose offsets, weighted by activity, have mean 0 and deviation `log_sd_user`: a few
-// busy users would else decide how long the jobs of a whole seed are.
+// Draws users. Their offsets, weighted by activity, are normalised to mean 0 and deviation
+// `log_sd_user`. Otherwise a few busy users would decide how long a seed's jobs are.
 std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& activity,
                              const std::vector<double>& sizes, const Rng& seed) {
   std::vector<User> users(activity.size());
@@ -67,7 +67,7 @@ std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& a
   return users;
 }
 
-// A week's arrivals, and the way back from the share of them that has come to the time.
+// Arrivals of a week as a function of time, and its inverse.
 class Week {
  public:
   explicit Week(const HabitsParams& p) {
@@ -76,7 +76,7 @@ class Week {
     }
   }
 
-  // Returns the arrivals, in units of the weights, up to `t_s`.
+  // Returns the arrivals up to `t_s`, in units of the weights.
   double come(double t_s) const {
     const double hours = t_s / kHourS;
     const double weeks = std::floor(hours / kHoursPerWeek);
@@ -85,11 +85,11 @@ class Week {
     return weeks * come_.back() + come_[h] + (into - static_cast<double>(h)) * rate(h);
   }
 
-  // Returns the time by which that many have come.
+  // Returns the time by which `come` arrivals have happened.
   double time_s(double come) const {
     const double weeks = std::floor(come / come_.back());
     const double left = come - weeks * come_.back();
-    // The last hour that begins with no more than `left` behind it: hours without arrivals never.
+    // The last hour with at most `left` arrivals before it; never an hour without arrivals.
     const auto it = std::upper_bound(come_.begin(), come_.end() - 1, left);
     const size_t h = static_cast<size_t>(it - come_.begin()) - 1;
     const double into = rate(h) > 0 ? (left - come_[h]) / rate(h) : 0;
@@ -103,7 +103,7 @@ class Week {
 };
 
 struct Batch {
-  size_t first = 0, end = 0;  // jobs
+  size_t first = 0, end = 0;  // range of jobs
 };
 
 void check_weights(const std::vector<double>& weights, size_t count, const std::string& name) {
@@ -180,7 +180,7 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
   const Rng seed(options.seed);
   const std::vector<User> users = make_users(p, activity, sizes, seed);
 
-  // What: batch after batch, until there are enough jobs. submit_us is the delay in the batch.
+  // Draws batches until there are enough jobs. submit_us is first the delay within the batch.
   std::vector<Job> jobs(static_cast<size_t>(p.jobs));
   std::vector<Batch> batches;
   double work_gpu_s = 0;
@@ -212,7 +212,7 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
     }
   }
 
-  // When: the time in which the cluster offers that work over the load, filled by hour and weekday.
+  // Places batches, by hour and weekday, in the time in which the cluster offers work / load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
   const Week week(p);
   const double all = week.come(span_s);

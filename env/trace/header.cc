@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kSeparators = ",;\t|";
 
-// What sites call the four columns that every trace needs, by plain_name(); the likeliest first.
+// Names that sites use for the four required columns, by plain_name(); the likeliest first.
 struct Synonyms {
   std::string_view name;
   std::vector<std::string_view> others;
-  std::vector<std::string_view> parts;  // of names that are longer
+  std::vector<std::string_view> parts;  // parts of longer names
 };
 const std::vector<Synonyms>& synonyms() {
   static const std::vector<Synonyms> kAll = {

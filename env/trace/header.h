@@ -1,4 +1,4 @@
-// The line that names a table's columns: which separator it has, and what a caller calls them.
+// Reads the line of column names: its separator, and names that the caller gives to columns.
 //
 //   Renames names = parse_renames("job_id=JobName,submit_s=arrival_time", "--columns");
 //   char separator = separator_of("JobName;arrival_time;gpus");  // ';'
@@ -12,36 +12,36 @@
 
 namespace yard {
 
-// The one of , ; | and tab that the line has most of, outside quotes; a comma where it has none.
+// Returns the most frequent of , ; | and tab in the line, outside quotes; a comma if it has none.
 char separator_of(std::string_view line);
 
-// The names of the columns as views into `line`, without blanks and quotes around them.
+// Returns the column names as views into `line`, without blanks and quotes around them.
 std::vector<std::string_view> column_names(std::string_view line, char separator);
 
-// Whether a column is only a row number, as pandas writes its index: it has no name of its own.
+// Returns whether a column is a row number without a name, as pandas writes its index.
 bool is_index_name(std::string_view name);
 
-// A cell that says nothing, as pandas, R and databases write it: "", NaN, None, null, <NA>, NaT ...
+// Returns whether a cell is missing, as pandas, R or databases write it: "", NaN, None, <NA> ...
 bool is_missing(std::string_view cell);
 
-// Pairs of the name that a reader looks for and the name that the file has instead.
+// Pairs of the name that a reader expects and the name in the file.
 using Renames = std::vector<std::pair<std::string, std::string>>;
 
-// Reads "name=COLUMN,name=COLUMN". Throws InputError naming `where`.
+// Parses "name=COLUMN,name=COLUMN". Throws InputError naming `where`.
 Renames parse_renames(std::string_view text, std::string_view where);
 
-// Gives the columns the names that the caller chose; a column that had the name already loses it.
-// Throws InputError, naming `where`, about a column that is not there.
+// Gives columns the names that the caller chose. Another column with a chosen name loses it. Throws
+// InputError, naming `where`, if a column is missing.
 void rename_columns(const Renames& renames, const std::string& where,
                     std::vector<std::string>& columns);
 
-// The column that most probably says what the own column `name` ("submit_s") says; none where
-// nothing is near.
+// Returns the column that most probably means the field `name` ("submit_s"); nothing if none is
+// similar.
 std::optional<std::string> nearest_column(std::string_view name,
                                           const std::vector<std::string>& columns);
 
-// What to write where own columns are missing: "did you mean the column `submit_time`? --columns
-// submit_s=submit_time" (`what`: "key" of JSON); without a guess, how --columns is written.
+// Returns advice for missing columns: "did you mean the column `submit_time`? --columns
+// submit_s=submit_time" (`what`: "key" for JSON). Without a guess, it is how to write --columns.
 std::string column_advice(const std::vector<std::string>& missing,
                           const std::vector<std::string>& columns,
                           const std::string& what = "column");

@@ -1,12 +1,11 @@
 // cluster_log.csv of SenseTime's Helios (Hu et al., SC 2021): job_id, user, vc (as tenant),
-// gpu_num, cpu_num, node_num, state, submit_time, start_time, end_time (on a wall clock), duration
-// and queue (s). trace_seren.csv and trace_kalos.csv of Shanghai AI Lab's Acme (Hu et al., NSDI
-// 2024): the same without vc, with the kind of work (type, as name) and gpu_time; dates have their
-// distance from UTC; Kalos names memory and times of failures, too. All of it is real. In Kalos'
-// log `duration` holds the time in the queue, so that a run time is taken from start and end where
-// both stand there. Jobs that never started (no start; cancelled after 0 s) or had not ended are
-// left out. Jobs of CPUs alone ask for one task a node. How many nodes a GPU job had is kept by
-// nothing: the scheduler chooses its nodes.
+// gpu_num, cpu_num, node_num, state, submit_time, start_time, end_time (wall clock), duration and
+// queue (s). Also trace_seren.csv and trace_kalos.csv of Shanghai AI Lab's Acme (Hu et al., NSDI
+// 2024): without vc, but with the kind of work (type, as name), gpu_time and dates with an offset
+// from UTC; Kalos also has memory and failure times. All values are real. In Kalos' log `duration`
+// is the time in the queue, so run times are end minus start. Jobs that never started (no start;
+// cancelled after 0 s) or had not ended are left out. CPU jobs have one task per node. The number
+// of nodes of a GPU job is ignored: the scheduler chooses its nodes.
 #include <algorithm>
 
 #include "env/base/error.h"

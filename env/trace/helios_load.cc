@@ -1,13 +1,13 @@
-// vcNAME.cluster_sequence_vc.csv: the load of one virtual cluster of SenseTime's Helios, minute by
-// minute in May 2020, as its authors counted it (Hu et al., SC 2021). It names no jobs; those here
-// are the fewest that explain the counts, and their times are multiples of a minute. Exact are the
-// jobs and GPUs that ran and waited at each minute, for jobs below 8 GPUs and others apart. Not
-// known, and decided here:
-//   - who ended: of jobs whose GPUs were given back the one that started last, since run times have
-//     heavy tails (most are over in minutes, some take days);
-//   - the sizes of jobs that came in one minute: as equal as their sum allows;
-//   - what came and went between two counts: nothing, unless a number of GPUs changed.
-// Jobs that ran at the first or the last minute are cut off there; their status says so.
+// vcNAME.cluster_sequence_vc.csv: the load of one virtual cluster of SenseTime's Helios by minute,
+// May 2020, as counted by its authors (Hu et al., SC 2021). It names no jobs; this reader makes the
+// fewest jobs that explain the counts, with times in whole minutes. Numbers of jobs and GPUs
+// running and waiting at each minute are exact, separately for jobs below 8 GPUs and others.
+// Unknown, and decided here:
+//   - which jobs ended: among jobs whose GPUs were released, the latest to start, since run times
+//     have heavy tails (many end in minutes, some run for days);
+//   - sizes of jobs that arrived in one minute: as equal as their sum allows;
+//   - arrivals and ends between two counts: none, unless a number of GPUs changed.
+// Jobs running at the first or last minute are cut off there; their status says so.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,8 +20,8 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kLarge = 8;          // GPUs from which on a job counts as large
-constexpr int32_t kMostJobs = 10'000;  // of a kind, at a time
+constexpr int32_t kLarge = 8;          // GPUs from which a job counts as large
+constexpr int32_t kMostJobs = 10'000;  // of one kind at one time
 
 struct Config {
   std::string tenant;
@@ -32,7 +32,7 @@ struct Config {
   }
 };
 
-// What one row says of one kind of jobs.
+// Counts of one kind of jobs in one row.
 struct Count {
   int32_t running = 0, pending = 0;
   int32_t running_gpus = 0, pending_gpus = 0;
@@ -43,10 +43,10 @@ int32_t gpus_of(const std::vector<Job>& jobs) {
                          [](int32_t sum, const Job& job) { return sum + job.gpus; });
 }
 
-// Takes `n` jobs out of `from` whose GPUs come to `gpus`, or as near as swaps of one job bring
-// them; else the last ones. Requires: n <= from.size().
+// Takes `n` jobs out of `from` which hold `gpus` in total, or as close as swaps of single jobs get:
+// starts from the last ones. Requires: n <= from.size().
 std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
-  constexpr size_t kMostSwapped = 16;  // jobs; more are not worth the search
+  constexpr size_t kMostSwapped = 16;  // jobs; the search would be too slow for more
   std::vector<size_t> taken(n);
   for (size_t i = 0; i < n; ++i) taken[i] = from.size() - 1 - i;
   int32_t missing = gpus;
@@ -70,7 +70,7 @@ std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
   return out;
 }
 
-// The jobs of one kind, as one row after the other tells of them.
+// The jobs of one kind, reconstructed row by row.
 class Kind {
  public:
   struct What {
@@ -85,14 +85,14 @@ class Kind {
     int32_t starts = std::max(0, count.running - running);
     int32_t ends = std::max(0, running - count.running);
     int32_t arrivals = count.pending - pending + starts;
-    // Others took the places of those that ended.
+    // Arriving jobs took the places of those that ended.
     const int32_t replaced = std::max(0, -arrivals);
     starts += replaced, ends += replaced, arrivals += replaced;
     const bool changed = seen_ && count.running_gpus != running_gpus_;
     running_gpus_ = count.running_gpus;
     if (starts == 0 && ends == 0 && changed && running > 0) ++starts, ++ends, ++arrivals;
 
-    // Who waited starts first; newcomers start where nobody does any more, else they wait.
+    // Waiting jobs start first. Arriving jobs start if no job is left waiting; otherwise they wait.
     const int32_t waited = std::min(starts, pending);
     const int32_t at_once = starts - waited;
     const int32_t waits = arrivals - at_once;
@@ -108,7 +108,7 @@ class Kind {
     for (Job& job : running_) {
       if (job.logged_start_us < 0) job.logged_start_us = at_us;
     }
-    // More ended than had run by the minute before: some of the new ones.
+    // More jobs ended than were running a minute ago: some of the arrivals ended too.
     const auto surplus = static_cast<size_t>(ends) - ended;
     for (Job& job : take(running_, std::min(surplus, running_.size()), 0)) {
       end(std::move(job), at_us, "");
@@ -128,7 +128,7 @@ class Kind {
   void arrive(std::vector<Job>& where, int32_t n, int32_t gpus, int64_t at_us) {
     for (int32_t i = 0; i < n; ++i) {
       const int32_t unit =
-          gpus % what_.least == 0 ? what_.least : 1;  // large jobs are mostly of whole nodes
+          gpus % what_.least == 0 ? what_.least : 1;  // large jobs mostly use whole nodes
       const int32_t units = gpus / unit;
       const int32_t share =
           unit * static_cast<int32_t>(std::lround(static_cast<double>(units) / (n - i)));
@@ -152,7 +152,7 @@ class Kind {
   Rows& rows_;
   What what_;
   std::vector<Job> running_, pending_;
-  int32_t running_gpus_ = 0;  // at the minute before
+  int32_t running_gpus_ = 0;  // a minute ago
   int64_t number_ = 0;
   bool seen_ = false;
 };

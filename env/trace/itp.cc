@@ -1,5 +1,5 @@
 // The CSV of Microsoft's ITP clusters (released with ElasticFlow, ASPLOS 2023): job_id,
-// submission_time (s), duration (s), num_gpu. It names neither users nor models.
+// submission_time (s), duration (s), num_gpu. It has neither users nor models.
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"

@@ -1,8 +1,8 @@
 // The CSV of Microsoft's ITP clusters with models (released with ElasticFlow, ASPLOS 2023), also
-// their cut of 195 jobs: job_id, submission_time (s), num_iteration, model_name, deadline (s, on
-// the clock of submission_time), batch_size, num_gpu, duration (s). Real are arrival, GPUs and
-// duration, equal to those of the files without models. num_iteration, model_name, deadline (0.5
-// to 1.5 durations after the submission) and batch_size were drawn.
+// its cut of 195 jobs: job_id, submission_time (s), num_iteration, model_name, deadline (s, on the
+// clock of submission_time), batch_size, num_gpu, duration (s). Arrivals, GPUs and durations are
+// real and equal those of the files without models. num_iteration, model_name, deadline (0.5 to 1.5
+// durations after submission) and batch_size were drawn.
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"

@@ -67,7 +67,7 @@ std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& option
     span_s = work_gpu_s / asked;
   };
   if (options.load > 0) {
-    // The span follows from the jobs, and how many of them a batch has from the span.
+    // The span follows from the jobs, and the numbers of jobs of batches depend on the span.
     take_span();
     if (model.batch_jobs_level > 0) {
       std::ranges::fill(jobs, Job());

@@ -1,4 +1,4 @@
-// What a file's syntax and ranges cannot say of a fitted model.
+// Checks of a fitted model beyond the syntax and ranges of a file.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -94,7 +94,7 @@ void visit(LikeModel& m, F& f) {
   f("classes", m.classes);
 }
 
-// Fields to JSON.
+// Writes fields to JSON.
 class Out {
  public:
   Json json = Json::object();
@@ -136,7 +136,7 @@ class Out {
   }
 };
 
-// Returns the text of `json`: what holds plain values alone, or is short, stays on one line.
+// Returns the text of `json`. Lists of plain values and short items stay on one line.
 std::string lines_of(const Json& json, int indent) {
   constexpr size_t kShort = 96;
   const auto structured = [](const Json& item) { return item.is_structured(); };
@@ -156,7 +156,7 @@ std::string lines_of(const Json& json, int indent) {
   return out + '\n' + std::string(static_cast<size_t>(indent), ' ') + (json.is_array() ? ']' : '}');
 }
 
-// JSON, read as the YAML that it is, to fields: that library knows where each value stands.
+// Reads fields from JSON, parsed as YAML, since yaml-cpp records the position of each value.
 class In {
  public:
   In(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {
@@ -180,7 +180,7 @@ class In {
     keys_ = std::move(keys);
   }
 
-  // Throws InputError about a key that nobody asked for, or that is there twice.
+  // Throws InputError about a key that is not a field, or that occurs twice.
   void finish() const {
     std::vector<std::string> left = keys_;
     for (const auto& entry : node_) {
@@ -256,13 +256,13 @@ class In {
 
   YAML::Node node_;
   const std::string& name_;
-  std::vector<std::string> keys_;  // asked for
+  std::vector<std::string> keys_;  // that were read
 };
 
 }  // namespace
 
 std::string to_text(const LikeModel& model) {
-  LikeModel copy = model;  // visit() hands out references to change
+  LikeModel copy = model;  // visit() takes non-const references
   Out out;
   visit(copy, out);
   return lines_of(out.json, 0) + "\n";

@@ -1,4 +1,4 @@
-// The fitted model as a file: JSON, one line a thing, that people may read and change.
+// Stores a fitted model as JSON, one item per line, which people can read and edit.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace yard {
 
-// Numbers are rounded to 8 digits: what is generated is generated from the text.
+// Returns the model as text, rounded to 8 digits. Generation starts from this text.
 std::string to_text(const LikeModel& model);
 
-// Throws InputError, with line and column in `name`: no JSON or YAML, a key that is missing,
-// unknown or there twice, a value of another kind or out of range, parts that do not fit together.
+// Parses a model. Throws InputError, with line and column in `name`: no JSON or YAML, a key
+// missing, unknown or repeated, a value of the wrong type or out of range, or inconsistent parts.
 LikeModel parse_like(const std::string& text, const std::string& name);
 
 }  // namespace yard

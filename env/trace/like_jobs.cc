@@ -1,4 +1,4 @@
-// What jobs are and say.
+// Fills the fields of generated jobs: run times, sizes, owners, limits, statuses and kinds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 int64_t us_of(double s) { return std::llround(std::min(s, kLongestLikeS) * 1e6); }
 
-// Returns the usual limit that is nearest to `s`, and no shorter than `run_s`.
+// Returns the usual limit of at least `run_s` nearest to `s`; without one, whole minutes.
 double limit_of(const LikeModel& model, double s, double run_s) {
   const std::vector<double>& usual = model.limits_s;
   constexpr double kMinuteS = 60;
@@ -24,7 +24,7 @@ double limit_of(const LikeModel& model, double s, double run_s) {
   return *near;
 }
 
-// Returns the usual limit that is nearest to `s`, by ratio. Requires: there are usual limits.
+// Returns the usual limit nearest to `s`, by ratio. Requires: there are usual limits.
 double usual_near(const std::vector<double>& usual, double s) {
   const auto above = std::ranges::lower_bound(usual, s);
   if (above == usual.end()) return usual.back();
@@ -36,7 +36,7 @@ class Extras {
  public:
   Extras(const LikeModel& model, const Rng& seed) : model_(model), seed_(seed) {}
 
-  // Returns the limit that a batch asks for before it is made to fit its jobs; -1: none.
+  // Returns the limit that a batch asks for, before it is fitted to its jobs; -1: none.
   double limit_s(const LikeBatch& batch, double common, Rng& rng) const {
     const Quantiles& limit = class_of(model_, batch.gpus).limit_s;
     if (limit.knots.empty()) return -1;
@@ -50,8 +50,8 @@ class Extras {
                                  std::sqrt(1 - with * with) * rest));
   }
 
-  // Gives the job a limit and, where it runs into that, the limit's length. `luck` is 0 to 1, the
-  // same for a batch, since siblings run out of time together.
+  // Gives the job a limit. If the job reaches it, its run time becomes the limit. `luck` is 0 to 1
+  // and common to a batch, since siblings time out together.
   void give_limit(double limit_s, double score, double luck, Job& job) const {
     const double run_s = static_cast<double>(job.run_us) * 1e-6;
     if (!model_.timeouts.empty() && !model_.limits_s.empty() &&

@@ -1,4 +1,4 @@
-// The steps of generate_like(), one a file. Only for these files.
+// The steps of generate_like(), one per file. For these files only.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace yard {
 
-// So that microseconds stay far from the end of int64.
+// Keeps microseconds far from the end of int64.
 constexpr double kLongestLikeS = 1e9;
 
-// Streams under the seed.
+// Random streams of the seed.
 enum class LikeStream : uint64_t { kWho, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings, kLevels };
 
-// And under an owner's.
+// Random streams of an owner.
 enum class OwnerStream : uint64_t { kNumber, kRun, kLimit, kTenant, kActivity };
 
 inline Rng stream_of(const Rng& seed, LikeStream stream) {
@@ -30,9 +30,9 @@ inline Rng stream_of(const Rng& seed, int32_t owner, OwnerStream stream) {
 struct LikeBatch {
   int32_t owner = 0;
   int32_t gpus = 0;
-  int32_t before = -1;         // the batch of this owner and size before it
-  int32_t kind = -1;           // of model.kinds
-  int64_t first = 0, end = 0;  // jobs
+  int32_t before = -1;         // previous batch of this owner and size; -1: none
+  int32_t kind = -1;           // index in model.kinds; -1: none
+  int64_t first = 0, end = 0;  // range of jobs
 };
 
 struct LikePlan {
@@ -55,7 +55,7 @@ class Pick {
   std::vector<double> sums_;
 };
 
-// The owners of batches, one after the other, from 0.
+// Draws the owners of successive batches, numbered from 0.
 class LikeOwners {
  public:
   LikeOwners(const LikeModel& model, const Rng& seed);
@@ -70,14 +70,14 @@ class LikeOwners {
   int32_t number_ = 0;
 };
 
-// A span with its swings, in a time of its own in which batches come evenly: fast hours last longer
-// there. It goes from 0 to 1.
+// Maps an even scale from 0 to 1, on which batches begin uniformly, to a time span with its swings.
+// Busy hours take a larger part of the scale.
 class LikeTimes {
  public:
   LikeTimes(const LikeModel& model, double span_s, const Rng& seed);
   double span_s() const { return span_s_; }
-  double time_s(double even) const;  // 0 to the span
-  double level(double even) const;   // of the numbers of jobs of batches that begin then
+  double time_s(double even) const;  // from 0 to the span
+  double level(double even) const;   // of the numbers of jobs of batches that begin there
 
  private:
   size_t hour(double even) const;
@@ -86,17 +86,17 @@ class LikeTimes {
   std::vector<double> levels_;      // by hour
 };
 
-// Who submits how many jobs of which size, batch after batch, until there are `jobs`.
+// Draws batches with their owners, sizes and numbers of jobs until there are `jobs` jobs.
 LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
                       const LikeTimes& times, const Rng& seed);
 
-// How long the jobs of a plan run, batch by batch; some repeat an earlier one nearly to the second.
+// Draws the run times of a plan, batch by batch. Some jobs repeat an earlier one almost exactly.
 class LikeRuns {
  public:
   LikeRuns(const LikeModel& model, const LikePlan& plan, const Rng& seed);
 
-  // Requires: the batches before were drawn. Returns what the batch's jobs have in common: a normal
-  // score, times the root of the share of variance that this is.
+  // Draws a batch. Returns the part that its jobs share: a normal score times the root of this
+  // part's share of the variance. Requires: all earlier batches were drawn.
   double draw(size_t batch, Rng& rng);
 
   double seconds(int64_t job) const;  // in whole steps of the model
@@ -109,14 +109,14 @@ class LikeRuns {
   std::vector<double> log_s_, scores_;  // by job
 };
 
-// Which tenth of the jobs, by run time, a score belongs to.
+// Returns the tenth of the jobs, by run time, to which a score belongs.
 size_t length_of(double score);
 
-// Fills everything of the jobs but when they come.
+// Fills everything except the jobs' submission times and ids.
 void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
                std::vector<Job>& jobs);
 
-// Fills submit_us: batches begin within the span, a few jobs may come after it.
+// Fills submit_us. Batches begin within the span; a few jobs may come after it.
 void place_jobs(const LikeModel& model, const LikePlan& plan, const LikeTimes& times,
                 const Rng& seed, std::vector<Job>& jobs);
 

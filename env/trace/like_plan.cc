@@ -1,4 +1,4 @@
-// Who submits how many jobs of which size.
+// Draws batches: owner, size, kind and number of jobs.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-// Chooses as a Habit says; remembers what was chosen.
+// Draws choices by a Habit and remembers them.
 class Chooser {
  public:
   explicit Chooser(const Habit& habit) : habit_(habit) {}
@@ -72,7 +72,7 @@ int32_t LikeOwners::next() {
     Rng own = stream_of(seed_, owner, OwnerStream::kActivity);
     active_.add(std::exp(model_.activity_sd * own.normal()));
   } else if (const size_t memory = memory_(rng_); memory < LikeModel::kMemory.size()) {
-    // A batch k ago weighs exp(-k / length), k = 1 to n.
+    // A batch k batches ago has weight exp(-k / length), k = 1 to n.
     const double length = LikeModel::kMemory[memory];
     const double back = -length * std::log1p(rng_.uniform() * std::expm1(-n / length));
     owner = of_[of_.size() - 1 - std::min(static_cast<size_t>(back), of_.size() - 1)];
@@ -85,7 +85,7 @@ int32_t LikeOwners::next() {
 
 namespace {
 
-// `levels`: of the numbers of jobs, by batch; the last again where there are fewer.
+// Draws a plan. `levels`: level of each batch's number of jobs; the last is used for the rest.
 LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
                    const std::vector<double>& levels, const Rng& seed) {
   const Pick sizes(shares_of_sizes(model, most_gpus));
@@ -142,8 +142,8 @@ LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
   return plan;
 }
 
-// The levels at which so many batches begin, less their mean: fast times hold more batches than
-// slow ones, and their numbers of jobs have the fitted distribution.
+// Returns the levels at which `batches` batches begin, minus their mean. Busy times hold more
+// batches, and numbers of jobs must keep the fitted distribution.
 std::vector<double> levels_of(const LikeTimes& times, size_t batches) {
   std::vector<double> levels;
   double mean = 0;
@@ -161,7 +161,7 @@ LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
                       const LikeTimes& times, const Rng& seed) {
   LikePlan plan = plan_with(model, jobs, most_gpus, {0}, seed);
   if (model.batch_jobs_level <= 0) return plan;
-  // When a batch begins follows from how many there are, and that from the levels.
+  // Starts of batches depend on their number, and that on the levels: so iterate.
   constexpr int kRounds = 2;
   for (int round = 0; round < kRounds; ++round) {
     plan = plan_with(model, jobs, most_gpus, levels_of(times, plan.batches.size()), seed);

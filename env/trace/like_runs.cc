@@ -1,4 +1,4 @@
-// How long jobs run.
+// Draws run times of jobs.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace yard {
 namespace {
 
-// Normal parts of the owners, whose mean over jobs is 0 and variance 1: a few busy owners would
-// else decide how long the jobs of a whole seed are.
+// Returns the normal parts of owners, normalised over jobs to mean 0 and variance 1. Otherwise a
+// few busy owners would decide how long a seed's jobs are.
 std::vector<double> owner_parts(const LikePlan& plan, const Rng& seed) {
   std::vector<double> weight(static_cast<size_t>(plan.owners)), part(weight.size());
   double sum = 0, sum_x = 0, sum_xx = 0;
@@ -31,7 +31,7 @@ std::vector<double> owner_parts(const LikePlan& plan, const Rng& seed) {
   return part;
 }
 
-// The last siblings before job j or, for the first of a batch, the last jobs of the batch before.
+// Returns the range of recent siblings before job j; for a first job, of the previous batch.
 std::pair<int64_t, int64_t> repeatable(const LikePlan& plan, const LikeBatch& batch, int64_t j) {
   int64_t begin = batch.first, end = j;
   if (j == batch.first) {

@@ -1,4 +1,4 @@
-// synthetic:like: what follows from a fitted model's file.
+// The generator `synthetic:like`, which generates jobs from the file of a fitted model.
 #include "env/base/error.h"
 #include "env/base/file.h"
 #include "env/base/registry.h"
@@ -38,7 +38,7 @@ class Like final : public TraceGenerator {
                                   .cluster_gpus = options.cluster_gpus});
   }
 
-  // The model's text, not its path: a copy elsewhere makes the same trace.
+  // Hashes the model's text, not its path: a copy elsewhere makes the same trace.
   std::string parameters_hash() const override {
     return sha256_hex(std::string("revision=") + kLikeRevision +
                       "\ndays=" + shortest(config_.days) + "\nload=" + shortest(config_.load) +

@@ -1,4 +1,4 @@
-// When jobs come: batches by the profile of the week and its swings, siblings close behind.
+// Draws arrival times: batches by the profile of the week and its swings, then their jobs.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -15,7 +15,7 @@ constexpr double kHourS = 3600;
 constexpr double kMostDelayS = 3600;
 constexpr double kTogetherS = kTogetherUs * 1e-6;
 
-// By batch, the score of its number of jobs among the gaps between jobs of all batches.
+// Returns, by batch, the normal score of its number of jobs, over the gaps of all batches.
 std::vector<double> number_scores(const LikePlan& plan) {
   std::vector<double> numbers;  // by gap
   for (const LikeBatch& batch : plan.batches) {
@@ -33,7 +33,7 @@ std::vector<double> number_scores(const LikePlan& plan) {
   return out;
 }
 
-// Fills submit_us of each batch's jobs as if it began at 0; returns how long each batch takes.
+// Fills in delays of jobs since the start of their batch. Returns the length of each batch.
 std::vector<double> fill_gaps(const LikeModel& model, const LikePlan& plan, const Rng& seed,
                               std::vector<double>& after_s) {
   const std::vector<double> scores = number_scores(plan);
@@ -54,9 +54,9 @@ std::vector<double> fill_gaps(const LikeModel& model, const LikePlan& plan, cons
   return length_s;
 }
 
-// Where owners have names, batches begin as a Poisson process does: given their number, at
-// independent moments. An owner's batch waits until the one before it of the same size is over,
-// since the two would be one, but no longer than an hour.
+// Start times when batches have owners: a Poisson process, that is, independent times for a given
+// number. An owner's batch waits until its previous batch of the same size has ended, since the two
+// would merge, but at most an hour.
 std::vector<double> owned_starts(const LikePlan& plan, const LikeTimes& evenly,
                                  const std::vector<double>& length_s, Rng rng) {
   std::vector<double> begin_s;
@@ -73,8 +73,8 @@ std::vector<double> owned_starts(const LikePlan& plan, const LikeTimes& evenly,
   return begin_s;
 }
 
-// Where they have none, all jobs of a size are one stream, often in a batch: what is left between
-// batches is shared out among them at random.
+// Start times without owners: all jobs of a size form one stream, often within a batch. The idle
+// time between batches is distributed among them at random.
 std::vector<double> nobodys_starts(const LikePlan& plan, const LikeTimes& evenly,
                                    const std::vector<double>& length_s, const Rng& rng) {
   const double span_s = evenly.span_s();
@@ -85,7 +85,7 @@ std::vector<double> nobodys_starts(const LikePlan& plan, const LikeTimes& evenly
     Rng of_size = rng.split(static_cast<uint64_t>(gpus));
     double busy_s = 0;
     for (const size_t b : batches) busy_s += length_s[b] + kTogetherS;
-    // A stream too full for the span is squeezed: some batches will touch.
+    // A stream too full for the span is compressed, and some of its batches will touch.
     const double squeeze = std::min(1.0, 0.95 * span_s / busy_s);
     std::vector<double> idle;
     for (size_t i = 0; i < batches.size(); ++i) {

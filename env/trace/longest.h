@@ -1,12 +1,11 @@
-// The longest time that a trace may say, of whatever.
+// The largest time, of any kind, in a trace.
 #pragma once
 
 #include <cstdint>
 
 namespace yard {
 
-// To 2096 from 1970. Taken a thousand times slower, and added to a clock, it fits into int64
-// microseconds.
+// From 1970 to 2096. A thousand times this, added to a clock time, fits into int64 microseconds.
 constexpr int64_t kLongestS = 4'000'000'000;
 
 }  // namespace yard

@@ -29,8 +29,8 @@ double reference_throughput(const Throughputs& table, const Job& job) {
   return most;
 }
 
-// Sets the job's run time; infinite, negative or NaN: it is not measured. Returns what stands in
-// the way.
+// Sets the job's run time. Infinite, negative or NaN: not measured. Returns the reason if it
+// cannot.
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
   if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
   if (seconds > static_cast<double>(kLongestS)) {
@@ -74,7 +74,7 @@ void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable)
   if (first == trace.jobs.end()) return;
   const bool steps = first->iterations > 0;
   const std::string& file = steps ? files.throughputs : files.rates;
-  const bool all = std::ranges::all_of(trace.jobs, lacks);  // a format that has none
+  const bool all = std::ranges::all_of(trace.jobs, lacks);  // the format has no run times
   if (file.empty() && skip_unusable && !steps && !all) {
     const auto leave_out = [](const Job& job) -> std::optional<Unusable> {
       if (!lacks(job)) return std::nullopt;

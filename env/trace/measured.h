@@ -1,6 +1,6 @@
-// Run times of jobs whose trace tells their work instead, from files of measurements:
-//  - iterations over the steps a second of the job's kind, alone on the reference type: "v100" or,
-//    in a file without it, the type on which that kind is fastest (Gavel);
+// Computes run times of jobs whose trace gives their work instead, from files of measurements:
+//  - iterations over steps per second of the job's kind, alone on the reference type: "v100" or, in
+//    a file without it, the type on which that kind is fastest (Gavel);
 //  - the time that goodputs give a job alone (Pollux).
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace yard {
 
 struct Measurements {
-  std::string throughputs;  // files; empty: not given
+  std::string throughputs;  // paths; empty: not given
   std::string rates;
 };
 
-// Whether a job's run time is not in the trace.
+// Returns whether some job has no run time.
 bool lacks_run_times(const Trace& trace);
 
-// Fills in what the trace lacks. Throws InputError where no file was given for it, and about the
-// first job of which the file says nothing, unless such jobs may be skipped.
+// Fills in missing run times. Throws InputError if no file was given for them, or about the first
+// job missing in the file. With `skip_unusable`, such jobs are left out instead.
 void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable);
 
 }  // namespace yard

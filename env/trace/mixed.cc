@@ -18,22 +18,22 @@ namespace {
 
 constexpr std::array<int32_t, 5> kSizes = {1, 2, 4, 8, 16};
 
-// Raise it with every change of what the same parameters and seed generate.
+// Change it whenever the same parameters and seed generate other jobs.
 constexpr const char* kRevision = "1";
 
-// Streams under the seed.
+// Random streams of the seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 
 struct UserClass {
   double median_s;
-  double log_sd;           // of one job's run time
+  double log_sd;           // of the run time of one job
   int32_t favourite_gpus;  // the size that it submits most
   const char* model;
   const char* other_model;
 };
 
-// Medians rise by a fifth from class to class, from five minutes to six hours; spreads, sizes and
-// models go round at other paces, so that none of them tells another.
+// Medians rise by a fifth from class to class, from five minutes to six hours. Spreads, sizes and
+// models repeat with other periods, so that none of them predicts another.
 constexpr std::array<UserClass, 24> kClasses = {{
     {300, 0.3, 1, "recommend", "graph"},    {361, 0.8, 4, "vision", "detect"},
     {435, 0.5, 1, "reinforce", "graph"},    {524, 1.1, 8, "language", "translate"},
@@ -96,7 +96,7 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
                      shortest(p.shortest_s));
   }
 
-  // The size first, then who asks for it: so the shares of sizes are what they are said to be.
+  // Draws the size before the user class, so that the shares of sizes are exactly as set.
   const Rng seed(options.seed);
   std::vector<Job> jobs(static_cast<size_t>(p.jobs));
   double work_gpu_s = 0;
@@ -118,7 +118,7 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
     work_gpu_s += run_s * job.gpus;
   }
 
-  // Spread at random over the time in which the cluster offers that work over the load.
+  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
   spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;

@@ -1,8 +1,8 @@
-// The embedded workload `synthetic:mixed`, on which place and GPU type matter: jobs of 24 classes
-// of users name models, which run at other speeds on other types and suffer from neighbours and
-// from being spread as the cluster `mixed-9` says. An episode is 256 jobs.
+// The generator `synthetic:mixed`, in which placement and GPU type matter. Jobs of 24 user classes
+// name models. Cluster `mixed-9` defines their speed by GPU type, and how spreading and co-location
+// slow them. An episode is 256 jobs.
 //
-// Frozen: agents are trained and compared on it. Seeds are episodes of one and the same world.
+// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace yard {
 
-// All of it is chosen, not measured.
+// All values are chosen, not measured.
 struct MixedParams {
   int jobs = 256;
   int cluster_gpus = 72;  // of mixed-9
   double load = 0.6;
-  // Shares of jobs; whom they belong to follows from whose favourite size it is.
+  // Shares of jobs. A job's user class is drawn after its size, by favourite size.
   double share_1 = 0.40, share_2 = 0.15, share_4 = 0.20, share_8 = 0.17, share_16 = 0.08;
-  double favourite = 6;  // a class submits its favourite size so many times as often as others
+  double favourite = 6;  // weight of a class for its favourite size; 1 for other sizes
   double first_model_share = 0.7;
   double shortest_s = 60, longest_s = 172800;
 
@@ -42,11 +42,11 @@ struct MixedParams {
   }
 };
 
-// As habits_hash().
+// Returns a hash as habits_hash() does.
 std::string mixed_hash(const MixedParams& params = {});
 
-// Returns jobs sorted by submission, run times in whole seconds. jobs and cluster_gpus of
-// `options`, where given, replace those of `params`; sizes larger than the cluster do not occur.
+// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
+// `options.cluster_gpus`, if set, replace `params`. No job is larger than the cluster.
 std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options);
 
 }  // namespace yard

@@ -16,15 +16,15 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kLongestUs = kLongestS * kUsPerS;
 constexpr std::string_view kDigits = "0123456789";
 
-// From here on a number is no distance from a trace's zero (31 years) but a date since 2001; a
-// thousand times as much is one in milliseconds, and so on.
+// From here on, a number is not a distance from a trace's zero (31 years) but a date since 2001.
+// From 1e11 on it is in milliseconds, from 1e14 on in microseconds, from 1e17 on in nanoseconds.
 constexpr double kSecondsFrom = 1e9;
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == text.npos;
 }
 
-// "+08:00", "-0530" or "+08" behind a clock time, to seconds ahead of UTC.
+// Parses "+08:00", "-0530" or "+08" after a clock time to seconds ahead of UTC.
 std::optional<int64_t> offset_s(std::string_view text) {
   const bool west = text.starts_with('-');
   std::string digits;
@@ -38,7 +38,7 @@ std::optional<int64_t> offset_s(std::string_view text) {
   return (west ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-// ".25" behind the seconds, to microseconds; none for another text.
+// Parses ".25" after the seconds to microseconds; returns nothing for other text.
 std::optional<int64_t> fraction_us(std::string_view text) {
   if (text.empty()) return 0;
   if ((text.front() != '.' && text.front() != ',') || !all_digits(text.substr(1))) {
@@ -130,7 +130,7 @@ std::optional<int64_t> MomentReader::read(std::string_view text) {
                                            : Kind::kNanos;
     if (kind_ == Kind::kPlain) return std::nullopt;
   }
-  // Whole numbers exactly; of others a double holds the microseconds that matter.
+  // Whole numbers are exact. For others, a double holds the microseconds that matter.
   const double per_unit_us = kind_ == Kind::kSeconds  ? 1e6
                              : kind_ == Kind::kMillis ? 1e3
                              : kind_ == Kind::kMicros ? 1

@@ -1,5 +1,5 @@
-// Times as tables write them: dates with or without a zone, seconds, milliseconds and finer since
-// 1970, spans of hours and minutes.
+// Parses times as tables write them: dates with or without a zone; seconds, milliseconds and finer
+// units since 1970; spans in hours and minutes.
 //
 //   calendar_us("2023-03-01 00:18:22.5+08:00", Zone());  // since 1970
 //   MomentReader moments{Zone()};
@@ -15,24 +15,24 @@
 
 namespace yard {
 
-// A date as ISO 8601 has it, also with a fraction of a second and its own distance from UTC ("Z",
-// "+08:00", "+0800", "+08"), to microseconds since 1970; without one it is of `zone`.
+// Parses an ISO 8601 date to microseconds since 1970, also with a fraction of a second and an
+// offset from UTC ("Z", "+08:00", "+0800", "+08"). A date without an offset is in `zone`.
 std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone);
 
-// Whether such a date names its own distance from UTC, so that no zone says anything of it.
+// Returns whether a date has its own offset from UTC, so that no zone applies.
 bool names_offset(std::string_view date);
 
-// "01:30:00", "2-01:30:00", "2 days 01:30:00.5", to microseconds.
+// Parses "01:30:00", "2-01:30:00" or "2 days 01:30:00.5" to microseconds.
 std::optional<int64_t> span_us(std::string_view text);
 
-// Reads the moments of one file, which are all of one kind: the first says which.
+// Reads the times of one file, which are all of one kind. The first time decides which.
 class MomentReader {
  public:
   enum class Kind {
-    kUnknown,  // none was read so far
+    kUnknown,  // none was read yet
     kPlain,    // seconds from the trace's own zero
     kDates,
-    kSeconds,  // since 1970; so are the ones that follow
+    kSeconds,  // since 1970, as are the following
     kMillis,
     kMicros,
     kNanos,
@@ -40,15 +40,15 @@ class MomentReader {
 
   explicit MomentReader(Zone zone) : zone_(std::move(zone)) {}
 
-  // The file names its own zero: its numbers are seconds from there.
+  // Declares that the file has its own zero: its numbers are seconds from there.
   void set_plain() { kind_ = Kind::kPlain; }
 
-  // Microseconds of a moment since 1970. None for seconds from the file's own zero, and for what
-  // is no moment of the file's kind.
+  // Returns microseconds since 1970. Returns nothing for seconds from the file's own zero, and for
+  // text that is not a time of the file's kind.
   std::optional<int64_t> read(std::string_view text);
 
   Kind kind() const { return kind_; }
-  bool used_zone() const { return used_zone_; }  // some date named no distance of its own
+  bool used_zone() const { return used_zone_; }  // some date had no offset of its own
   bool calendar() const { return kind_ != Kind::kUnknown && kind_ != Kind::kPlain; }
   std::string kind_text() const;  // "milliseconds since 1970"
 
@@ -61,11 +61,11 @@ class MomentReader {
 class Rows;
 struct Trace;
 
-// Lets a trace of calendar times begin with its first job, and says how numbers were understood.
-// Throws InputError about a zone where no date is read by it.
+// Makes a trace of calendar times begin at its first job, and notes how numbers were interpreted.
+// Throws InputError about a zone which no date uses.
 void settle_moments(const MomentReader& moments, const std::string& zone, Rows& rows);
 
-// Whether MomentReader would take the submissions of a trace without a calendar for dates.
+// Returns whether MomentReader would take submissions of a trace without a calendar for dates.
 bool looks_like_dates(const Trace& trace);
 
 }  // namespace yard

@@ -1,10 +1,9 @@
 // Workloads of Morphling/Rubick (Zhang et al., MLSys 2025): name, submission_time (s), duration (s,
 // steps times the step time measured on A800 under exec_plan), application, num_gpus, num_cpus,
-// bandwidth, exec_plan, steps, is_sla. Where the arrivals come from is not told; many jobs have one
-// or two steps (min_steps leaves them out). Steps, models, plans and step times are measured or
-// chosen by the authors. is_sla marks jobs whose speed is guaranteed: they have priority 1, others
-// 0. CPUs are shared out evenly over tasks of one GPU. exec_plan and bandwidth (0 within one node)
-// have no place in a job and are left aside.
+// bandwidth, exec_plan, steps, is_sla. The source of the arrivals is unknown. Many jobs have one or
+// two steps (min_steps leaves them out). The authors measured or chose steps, models, plans and
+// step times. is_sla marks jobs with guaranteed speed: they get priority 1, others 0. CPUs are
+// divided evenly over tasks of one GPU. exec_plan and bandwidth (0 within one node) are ignored.
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"

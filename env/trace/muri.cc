@@ -1,6 +1,6 @@
 // The CSV of Muri's simulator (Zhao et al., SIGCOMM 2022): job_id, num_gpu, submit_time,
 // iterations, model_name, batch_size, duration, interval, iteration_time, resource_time_0 to _2,
-// priority. Times are in milliseconds. The time that an iteration needs of each resource is not
+// priority. Times are in milliseconds. The times that an iteration needs of each resource are not
 // read.
 #include "env/base/registry.h"
 #include "env/trace/reader.h"

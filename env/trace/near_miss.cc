@@ -17,8 +17,8 @@
 namespace yard {
 namespace {
 
-// By their first bytes, what files are that hold no text, and how a text comes out of them.
-enum class How { kUnpack, kPandas, kOther };  // `by` is a command, a kind of pandas' read_, a text
+// Files that are not text, by their first bytes, with a way to convert them to text.
+enum class How { kUnpack, kPandas, kOther };  // `by`: a command, the X of pandas.read_X, a sentence
 struct Magic {
   std::string_view bytes;
   const char* is;
@@ -68,7 +68,7 @@ constexpr Magic kMagic[] = {
   throw InputError(head.name, "a trace", is + ": " + advice);
 }
 
-// The beginning of the first line, whatever bytes it has.
+// Returns the beginning of a line, with control characters as '?'.
 std::string shown(std::string_view line) {
   constexpr size_t kShown = 120;
   std::string out(line.substr(0, kShown));
@@ -78,7 +78,7 @@ std::string shown(std::string_view line) {
   return "'" + out + (line.size() > kShown ? "...'" : "'");
 }
 
-// Zero bytes at every second place are letters of UTF-16; anywhere else the file is no text.
+// Zero bytes at every second position mean UTF-16; anywhere else the file is not text.
 void refuse_bytes(const FileHead& head) {
   const std::string_view text = head.text;
   const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
@@ -102,7 +102,7 @@ void refuse_bytes(const FileHead& head) {
 
 bool is_number(std::string_view text) { return parse_double(trim(text)).has_value(); }
 
-// Names are words; a row of values has numbers, dates or nothing in most fields.
+// Names are words. In a row of values, most fields are numbers, dates or empty.
 bool looks_like_values(const std::vector<std::string_view>& fields) {
   const auto is_value = [](std::string_view field) {
     field = trim(field);
@@ -136,7 +136,7 @@ void refuse_json(const FileHead& head) {
   if (line == "{" || !line.ends_with('}')) {
     refuse(head, "JSON over several lines", "write an object a line: jq -c . FILE > jobs.jsonl");
   }
-  // Keys of the first object, well enough for a guess.
+  // Keys of the first object; approximate, but enough for a guess.
   std::vector<std::string> keys;
   for (size_t at = line.find('"'); at != line.npos;) {
     const size_t end = line.find('"', at + 1);
@@ -153,8 +153,8 @@ void refuse_json(const FileHead& head) {
                    "'" + join(keys, ",") + "'; " + column_advice(missing, keys, "key"));
 }
 
-// A warning or a title in front of the names, as `sacct 2>&1` and spreadsheets have them: some
-// format knows the file from one of the next lines on.
+// Lines before the names, such as a warning in `sacct 2>&1` or a spreadsheet's title: some format
+// recognises the file from one of the next lines on.
 void refuse_late_names(const FileHead& head) {
   constexpr int kLast = 5;
   std::string_view rest = head.text;
@@ -177,7 +177,7 @@ void refuse_late_names(const FileHead& head) {
   }
 }
 
-// A comment, or Excel's "sep=;", in front of the names.
+// A comment, or Excel's "sep=;", before the names.
 void refuse_first_line(const FileHead& head) {
   const std::string_view line = trim(head.line(1));
   if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
@@ -187,7 +187,7 @@ void refuse_first_line(const FileHead& head) {
   }
 }
 
-// Rows of numbers between blanks are SWF's, if of another length.
+// Numbers separated by blanks are SWF with another number of fields.
 void refuse_blanks(const FileHead& head) {
   std::vector<std::string_view> first, second;
   split_line(trim(head.line(1)), ' ', first);
@@ -222,14 +222,14 @@ void refuse_without_names(const FileHead& head) {
          "put one in front of it, as job_id,submit_s,run_s,gpus (other columns may have any name)");
 }
 
-// "JobID JobName State": what sacct's columns are called, whatever stands between them.
+// Names of sacct's columns with any separator: "JobID JobName State".
 void refuse_sacct(const FileHead& head) {
   const auto names = column_names(head.line(1), separator_of(head.line(1)));
   const auto has = [&](std::string_view name) {
     return std::ranges::any_of(names,
                                [&](std::string_view one) { return lower_case(one) == name; });
   };
-  // Spelled as sacct spells them, and of no word alone: "jobid" and "state" are in many tables.
+  // Counts names of several words in sacct's spelling: "jobid" and "state" are in many tables.
   const auto sacct_only = std::ranges::count_if(names, [](std::string_view name) {
     const bool two_words = std::ranges::any_of(name.substr(std::min<size_t>(1, name.size())),
                                                [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -297,7 +297,7 @@ void refuse_unknown(const FileHead& head) {
   const auto means = [&](const char* name) {
     return std::ranges::any_of(columns, [&](const auto& one) { return own_name(one) == name; });
   };
-  int near = 0;  // of the four, those that the table seems to have
+  int near = 0;  // number of the four that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
     const bool derived =
         std::string_view(name) == "run_s" && means("logged_start_s") && means("logged_end_s");
@@ -311,7 +311,7 @@ void refuse_unknown(const FileHead& head) {
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
         got + (columns.size() < 2 ? "" : "; name ours with --columns job_id=COLUMN,..."));
   }
-  std::vector<std::string> left = columns;  // those that mean nothing else
+  std::vector<std::string> left = columns;  // columns without another meaning
   std::erase_if(left, [](const std::string& one) { return !own_name(one).empty(); });
   const bool run = std::ranges::count(missing, "run_s") > 0;
   throw InputError(head.name + ":1",

@@ -1,4 +1,4 @@
-// What a file looks like that is no trace as it is, and what to do about it, in one sentence.
+// Rejects files that are not traces with one sentence: what the file looks like, and what to do.
 #pragma once
 
 #include "env/trace/header.h"
@@ -6,11 +6,11 @@
 
 namespace yard {
 
-// Throws InputError about what no reader can take whatever its format: an archive, another
-// compression, a workbook, a page of HTML, UTF-16, an empty file.
+// Throws InputError about a file that no reader can read, whatever its format: an archive, another
+// compression, a workbook, an HTML page, UTF-16, an empty file.
 void refuse_unreadable(const FileHead& head);
 
-// Throws InputError about a text that no format recognises.
+// Throws InputError about a text which no format recognises.
 [[noreturn]] void refuse_unknown(const FileHead& head);
 
 }  // namespace yard

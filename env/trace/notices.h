@@ -1,4 +1,4 @@
-// What was left out of a trace and what its reader made of it, as lines for a user.
+// Formats rows left out of a trace and notices of its reader as lines for users.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace yard {
 
-// "left out: 3 x never started, the first at jobs.csv:7", of one of Trace::skipped.
+// Returns "left out: 3 x never started, the first at jobs.csv:7" for an entry of Trace::skipped.
 inline std::string left_out_text(const Skipped& what) {
   return "left out: " + std::to_string(what.count) + " x " + what.reason + ", the first at " +
          what.first;
 }
 
-// The same of one of Trace::notices. A count of 0 marks a notice about the file as a whole,
-// with its name instead of a row: columns that are not used, how times were understood.
+// Returns the line for an entry of Trace::notices. A count of 0 marks a notice about the whole
+// file, with its name instead of a row: unused columns, how times were interpreted.
 inline std::string note_text(const Skipped& notice) {
   if (notice.count == 0) return notice.first + ": " + notice.reason;
   return notice_text(notice);

@@ -1,10 +1,9 @@
 // Pods of Alibaba's openb cluster, 2023 (Weng et al., ATC 2023): name, cpu_milli, memory_mib,
-// num_gpu (0 to 8), gpu_milli (of ONE GPU, matters where num_gpu is 1), gpu_spec (models that will
-// do, joined by '|'), qos, pod_phase, creation_time, deletion_time, scheduled_time (s).
-// The default list is real, the others were sampled from it by the authors; rows of some are not
-// sorted. Pods that were never placed (no scheduled_time) never ran and are left out, as are those
-// that had not ended (no deletion_time); pods without GPUs are jobs of CPUs alone. The lists
-// multigpuNN have no times and end at gpu_milli: gap_s and run_s space them out.
+// num_gpu (0 to 8), gpu_milli (of ONE GPU, used if num_gpu is 1), gpu_spec (accepted models, joined
+// by '|'), qos, pod_phase, creation_time, deletion_time, scheduled_time (s). The default list is
+// real; the authors sampled the others from it. Some are not sorted. Pods that were never placed
+// (no scheduled_time) or had not ended (no deletion_time) are left out. Pods without GPUs are CPU
+// jobs. The lists multigpuNN have no times and end at gpu_milli: gap_s and run_s space them out.
 #include <algorithm>
 
 #include "env/base/error.h"
@@ -135,7 +134,7 @@ class OpenbReader final : public TraceReader {
       return false;
     }
     job.run_us = logged.logged_end_us - logged.logged_start_us;
-    if (config_.gap_s >= 0) return true;  // the log's waits are not those of these arrivals
+    if (config_.gap_s >= 0) return true;  // the log's waits do not fit these arrivals
     job.logged_start_us = logged.logged_start_us;
     job.logged_end_us = logged.logged_end_us;
     return true;

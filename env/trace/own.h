@@ -1,5 +1,5 @@
-// Yardmaster's own CSV and JSONL: all that a Job holds, so that a converted or generated trace
-// loses nothing. docs/traces.md has every column and key.
+// Writes Yardmaster's own CSV and JSONL. They hold all fields of a Job, so that converted and
+// generated traces lose nothing. docs/traces.md describes every column and key.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace yard {
 
-// Returns the text of a file in the format "yardmaster": RFC 4180, with the columns that some job
-// needs. Which jobs are scored is no part of it.
+// Returns the text in the format "yardmaster": RFC 4180, with the columns that some job needs. It
+// does not record which jobs are scored.
 std::string to_own_csv(const Trace& trace);
 
-// The same in the format "yardmaster-jsonl": one object a line, without keys that say nothing.
-// Throws InputError about a text that is not UTF-8, which JSON cannot hold.
+// Returns the text in the format "yardmaster-jsonl": one object per line, without keys at their
+// defaults. Throws InputError about a text that is not UTF-8, which JSON requires.
 std::string to_own_jsonl(const Trace& trace);
 
-// The one that the ending of `path` names: .jsonl, or .csv, which is also meant by none. Throws
-// InputError for any other, which would not be what it says.
+// Chooses the format by the ending of `path`: .jsonl, or .csv, which is also the default. Throws
+// InputError for any other ending.
 std::string to_own_text(const Trace& trace, const std::string& path);
 
 }  // namespace yard

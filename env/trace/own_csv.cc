@@ -1,4 +1,4 @@
-// Yardmaster's own CSV: quotes as in RFC 4180, groups as JSON in their cell, lists joined by '|'.
+// Yardmaster's own CSV: quotes as in RFC 4180, groups as JSON in a cell, lists joined by '|'.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@
 namespace yard {
 namespace {
 
-// A text that says nothing without quotes, or has blanks at its ends, stands in quotes: a user may
-// be called None.
+// Quotes a text that would be read as missing, or has blanks at its ends: a user may be called
+// None.
 void append_cell(std::string_view cell, std::string& out) {
   const bool plain = !is_missing(cell) && cell == trim(cell);
   if (cell.empty() || plain || cell.find_first_of(",\"\r\n") != cell.npos) {
@@ -36,7 +36,7 @@ bool is_moment(std::string_view name) {
   return name == "submit_s" || name == "logged_start_s" || name == "logged_end_s";
 }
 
-// Each field as the text of its cell; empty where it says nothing.
+// Writes each field as the text of a cell; empty if it has its default.
 class ToCells {
  public:
   explicit ToCells(const std::string& source) : source_(source) {}
@@ -57,7 +57,7 @@ class ToCells {
   void pattern(const char*, Pattern value) {
     next() = value == Pattern::kNone ? "" : pattern_name(value);
   }
-  // "a|b" where the texts allow it, else as JSON.
+  // "a|b" if no text contains '|', else JSON.
   void texts(const char*, const std::vector<std::string>& value) {
     const auto plain = [](const std::string& one) {
       return one.find('|') == one.npos && one == trim(one) && !one.starts_with('[');
@@ -87,11 +87,11 @@ class ToCells {
   }
 
   const std::string& source_;
-  std::vector<std::string> cells_;  // kept from job to job
+  std::vector<std::string> cells_;  // reused for all jobs
   size_t used_ = 0;
 };
 
-// Reads each field from its column. The first that cannot be used makes the row unusable.
+// Reads each field from its column. The first error makes the row unusable.
 class FromCells {
  public:
   FromCells(Rows& rows, const std::vector<int>& columns, MomentReader& moments)
@@ -198,7 +198,7 @@ class FromCells {
   int next() { return columns_[used_++]; }
   bool missing(int column) const { return column < 0 || is_missing(rows_.field(column)); }
 
-  // Where semicolons separate, a comma is that of a number: "600,5".
+  // If semicolons separate fields, a comma is a decimal point: "600,5".
   void settle_comma(int column) {
     const std::string_view cell = rows_.field(column);
     if (rows_.separator() != ';' || std::ranges::count(cell, ',') != 1) return;
@@ -207,7 +207,7 @@ class FromCells {
     rows_.rewrite(column, std::move(point));
   }
 
-  // Dates and times since 1970, if the file's submissions are such.
+  // Reads dates and times since 1970, if the file's submissions are of that kind.
   bool read_moment(int column, int64_t& us) {
     const auto since_1970 = moments_.read(rows_.field(column));
     if (since_1970 && *since_1970 >= 0 && *since_1970 <= kLongestUs) {
@@ -257,7 +257,7 @@ struct Config {
   }
 };
 
-// Which column holds each of own_names(), -1 for none: by its exact name, else by what it means.
+// Returns the column of each of own_names(), or -1: by exact name, else by meaning.
 std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& names) {
   std::vector<int> columns;
   for (const std::string& name : names) columns.push_back(rows.optional_column(name));
@@ -341,7 +341,7 @@ class OwnCsvReader final : public TraceReader {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
-    std::vector<std::string> left;  // columns that mean nothing else
+    std::vector<std::string> left;  // columns without another meaning
     for (size_t c = 0; c < rows.columns().size(); ++c) {
       if (std::ranges::count(columns, static_cast<int>(c)) == 0) left.push_back(rows.columns()[c]);
     }
@@ -362,7 +362,7 @@ class OwnCsvReader final : public TraceReader {
     if (!unused.empty()) rows.note_file(unused_text("columns", unused));
   }
 
-  // The run time of a log that says when a job began and ended.
+  // Computes the run time from the logged start and end.
   static bool derive_run(Rows& rows, int start, int end, Job& job) {
     if (job.logged_start_us < 0 || job.logged_end_us < 0) {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
@@ -404,8 +404,8 @@ std::string to_own_csv(const Trace& trace) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (needed[i]) out += (i > 0 ? "," : "") + names[i];
   }
-  // Seconds from an unknown zero, but large enough to be taken for a date's: the column
-  // says that they are none.
+  // Large seconds from an unknown zero would be read as dates: the empty column marks them as
+  // seconds.
   const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
   if (with_epoch) out += std::string(",") + kOwnEpoch;
   out += '\n';

@@ -24,7 +24,7 @@ std::optional<Flaw> flaw(std::string place, std::string reason, std::string expe
   return Flaw{std::move(place), std::move(reason), std::move(expected), std::move(got)};
 }
 
-// Whether the groups wait for each other in a circle, so that none could begin.
+// Returns whether groups wait for each other in a cycle, so that none could begin.
 bool circular(const std::vector<RoleGroup>& groups) {
   std::vector<bool> ended(groups.size(), false);
   for (size_t round = 0; round < groups.size(); ++round) {
@@ -81,7 +81,7 @@ std::optional<Flaw> check_groups(const Job& job) {
                 "run_s of groups only where some come after others",
                 format_seconds(job.groups[g].run_us));
   }
-  // Shares of one GPU may be put together, up to each on a GPU of its own.
+  // Shares of GPUs may be packed on one GPU, or each have a GPU of its own.
   if (job.gpus >= whole + (shares > 0) && job.gpus <= whole + shares) return std::nullopt;
   return flaw("gpus", "GPUs do not add up",
               std::to_string(whole + (shares > 0)) +

@@ -1,5 +1,5 @@
-// The fields of a job in Yardmaster's own CSV and JSONL: one list that names, reads and writes
-// them, and what must hold between them.
+// Fields of a job in Yardmaster's own CSV and JSONL: one list for names, reading and writing, and
+// the rules that must hold between fields.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace yard {
 
-// Calls `f` with each field's name and value, the least of a number, and what a time or a number is
-// where it is not said. `J` is Job or const Job. Not among the fields: `line`, which is the new
-// file's, and `scored`, which a window says.
+// Calls `f` with each field's name and value, the minimum of a number, and the value which means
+// "not given". `J` is Job or const Job. `line` is not a field: it depends on the file. Nor is
+// `scored`, which a window sets.
 template <class J, class F>
 void visit_own_fields(J& job, F& f) {
   constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
@@ -55,43 +55,43 @@ void visit_own_fields(J& job, F& f) {
   f.text("status", job.status);
 }
 
-inline constexpr size_t kOwnRequired = 4;  // so many fields, the first, stand in every file
-// Beside them, in the first row alone: the calendar time of the trace's zero.
+inline constexpr size_t kOwnRequired = 4;  // the first fields, which every file has
+// An additional column, set in the first row only: the Unix time of the trace's zero.
 inline constexpr const char* kOwnEpoch = "epoch_unix_s";
 inline constexpr int64_t kMostEpochS = 100'000'000'000;
 
 // Returns the names of all fields, in order.
 std::vector<std::string> own_names();
 
-// The field that a column or key means: its name in any case ("Submit_S", "limit s"), and what
-// says start and end ("start_s", "end_time"); empty where it means none.
+// Returns the field that a column or key means: its name in any case ("Submit_S", "limit s"), or a
+// name of start and end ("start_s", "end_time"). Empty if it means none.
 std::string own_name(std::string_view column);
 
-// The key of JSON that holds all jobs in one object, "jobs" of {"jobs":[{...; empty where it is
-// other JSON, or a job with a list of its own, as of groups.
+// Returns the key of one JSON object with all jobs: "jobs" of {"jobs":[{.... Empty for other JSON,
+// and for a job with a list of its own, such as groups.
 std::string wrapping_key(std::string_view text);
 
-// Throws InputError, naming --columns, about a name that is none of a field.
+// Throws InputError, naming --columns, if a name is not a field's.
 void check_renames(const Renames& renames);
 
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_text(const char* what, const std::vector<std::string>& names);
 
-// What a number of GPUs must be where a part of one is given.
+// What is expected of a number of GPUs where a fraction is given.
 inline constexpr const char* kWholeGpus =
     "a whole number of GPUs (a part of one is gpu_milli of a group: gpus 1 and groups "
     "[{\"count\":1,\"gpu_milli\":500}])";
 
-// Why a value cannot be used, and where in the job it stands.
+// Why a value cannot be used, and its place in the job.
 struct Flaw {
   std::string place, reason, expected, got;
 };
 
-// Returns what does not fit together in a job, if anything: its GPUs and groups, a group's sizes,
+// Returns the first inconsistency in a job, if any: its GPUs and groups, the sizes of a group,
 // deadlines that do not rise.
 std::optional<Flaw> check_own(const Job& job);
 
-// "ring"; nothing for another text.
+// Names such as "ring". parse_pattern() returns nothing for other text.
 const char* pattern_name(Pattern pattern);
 std::optional<Pattern> parse_pattern(std::string_view text);
 std::string pattern_names();  // "none, ring, ..."

@@ -16,11 +16,11 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr double kMostGib = 1e6;  // of a GPU, as a cluster's YAML has it
-constexpr size_t kShown = 60;     // of a value that may be anything
-constexpr int kDepth = 8;         // in which that is shown
+constexpr double kMostGib = 1e6;  // of a GPU, as in a cluster's YAML
+constexpr size_t kShown = 60;     // characters of a value in messages
+constexpr int kDepth = 8;         // nesting of values in messages
 
-// dump() calls itself for what is nested, and text can nest deeper than the stack is.
+// dump() is recursive, and values may be nested deeper than the stack allows.
 template <class AnyJson>
 bool nests_deeper(const AnyJson& value, int depth) {
   if (!value.is_structured()) return false;
@@ -41,7 +41,7 @@ std::string at(const std::string& place, size_t index) {
   return place + "[" + std::to_string(index) + "]";
 }
 
-// Calls `f` with the name and value of each whole number of a group but its `after`.
+// Calls `f` with the name, value and default of each number of a group, except those in `after`.
 template <class G, class F>
 void visit_group(G& group, F&& f) {
   f("count", group.count, RoleGroup{}.count);
@@ -62,7 +62,7 @@ std::string shown(const Json& value) { return beginning_of(value); }
 std::string shown(const nlohmann::json& value) { return beginning_of(value); }
 
 std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
-  // Of two equal keys the parser would take the last without a word.
+  // The parser would silently take the last of two equal keys.
   std::vector<std::set<std::string>> open;
   std::string twice;
   const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
@@ -105,7 +105,7 @@ void settle_clocks(Rows& rows, Job& job) {
 void note_contradiction(Rows& rows, const Job& job) {
   if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return;
   const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
-  if (over_us > kUsPerS) {  // times in whole seconds may be off by one
+  if (over_us > kUsPerS) {  // whole seconds may be off by one
     rows.notice("run_s is longer than the time from start to end: run_s counts");
   } else if (over_us < -kUsPerS) {
     rows.notice(
@@ -157,7 +157,7 @@ void JsonTaker::seconds(const std::string& place, const Json& value, int64_t& ou
   if (value.is_null() || flaw_) return;
   std::optional<int64_t> us;
   if (value.is_number_integer() || value.is_number_unsigned()) {
-    const auto s = value.get<double>();  // roughly, for the range
+    const auto s = value.get<double>();  // rounded, for the range check
     if (s >= 0 && s <= static_cast<double>(kLongestS)) us = value.get<int64_t>() * kUsPerS;
   } else if (value.is_number()) {
     const auto s = value.get<double>();
@@ -282,7 +282,7 @@ void JsonTaker::groups(const std::string& place, const Json& value, std::vector<
       });
       if (!known) fail(where, "unknown key", "a key of a group", "'" + key + "'");
     }
-    // One bound alone: the other is the number asked for.
+    // If only one bound is given, the other is the number asked for.
     if (group.min_count > 0 && group.max_count == 0) group.max_count = group.count;
     if (group.max_count > 0 && group.min_count == 0) group.min_count = group.count;
     out.push_back(std::move(group));

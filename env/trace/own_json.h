@@ -1,4 +1,4 @@
-// Parts of a job as JSON, for the JSONL form and for the cells of the CSV that hold groups.
+// Reads and writes parts of a job as JSON, for JSONL and for cells of the CSV that hold groups.
 #pragma once
 
 #include <limits>
@@ -16,30 +16,30 @@ class Rows;
 
 using Json = nlohmann::ordered_json;
 
-// Returns nothing, and where the text stops to be JSON in `flaw`.
+// Parses JSON. On an error, returns nothing and describes it in `flaw`.
 std::optional<Json> parse_json(std::string_view text, Flaw& flaw);
 
-// Returns the text of it. Throws InputError where a text in it is not UTF-8.
+// Returns JSON as text. Throws InputError, naming `where`, if a text is not UTF-8.
 std::string dump_json(const Json& json, const std::string& where);
 
-// Returns the beginning of the value's text, for messages, whatever the value is.
+// Returns the beginning of a value's text for messages, whatever the value is.
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
 
-// Moves the submission of a job to its logged start where that is up to 5 s earlier.
+// Moves a job's submission to its logged start if that is up to 5 s earlier.
 void settle_clocks(Rows& rows, Job& job);
 
-// Counts a notice if a job's run time differs from its logged start and end. The run time counts.
+// Adds a notice if a job's run time is not its logged end minus start. The run time counts.
 void note_contradiction(Rows& rows, const Job& job);
 
-// Seconds as a number; where a double cannot hold the microseconds, as the exact text.
+// Returns seconds as a number, or as exact text if a double cannot hold the microseconds.
 Json seconds_json(int64_t us);
 
-// Takes values out of JSON. The first that cannot be used is kept, later calls do nothing.
+// Reads values from JSON. Keeps the first error; later calls do nothing.
 class JsonTaker {
  public:
-  // Each leaves `out` as it is where `value` is null.
-  // A whole number is a text, too: ids of jobs and users are often numbers.
+  // Each leaves `out` unchanged if `value` is null. text() accepts whole numbers: ids of jobs and
+  // users are often numbers.
   void text(const std::string& place, const Json& value, std::string& out);
   void seconds(const std::string& place, const Json& value, int64_t& out_us);
   void whole(const std::string& place, const Json& value, int64_t least, int64_t most,

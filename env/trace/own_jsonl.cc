@@ -1,4 +1,4 @@
-// Yardmaster's own JSONL: one object a line and job, its keys named as the columns of the CSV.
+// Yardmaster's own JSONL: one object per line and job, with the CSV's column names as keys.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace yard {
 namespace {
 
-// Puts fields into an object: the required ones always, the others where they say something.
+// Writes fields to an object: required ones always, others if they differ from their default.
 class ToJson {
  public:
   void text(const char* name, const std::string& value) { put(name, value, !value.empty()); }
@@ -53,7 +53,7 @@ class ToJson {
   }
 };
 
-// Takes fields out of an object.
+// Reads fields from an object.
 class FromJson {
  public:
   FromJson(const Json& from, MomentReader& moments) : from_(from), moments_(moments) {}
@@ -112,7 +112,7 @@ class FromJson {
     return it == from_.end() ? kNull : *it;
   }
 
-  // Dates, times since 1970 and "01:30:00"; false where it is a number of seconds, or nothing.
+  // Reads dates, times since 1970 and "01:30:00". Returns false for seconds or a missing value.
   bool read_calendar(const std::string& name, const Json& value, int64_t& us) {
     if (!value.is_string() && !value.is_number()) return false;
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -135,7 +135,7 @@ class FromJson {
   MomentReader& moments_;
 };
 
-// NaN as Python's json writes it is no JSON: null, outside of texts.
+// Replaces NaN outside of texts by null: Python's json writes it, but it is not JSON.
 std::string without_nan(std::string_view line) {
   std::string out;
   bool quoted = false;
@@ -151,13 +151,13 @@ std::string without_nan(std::string_view line) {
   return out;
 }
 
-// Of a file: what its times are, and the keys that nothing reads.
+// State of reading a file: the kind of its times, and its unused keys.
 struct Reading {
   MomentReader moments;
   std::vector<std::string> unused;
 };
 
-// The object with the names that fields have: those which --columns gives, else what its keys mean.
+// Renames keys to fields: by --columns, else by their meaning.
 Json with_own_keys(const Json& from, const Renames& renames, Reading& reading) {
   Json out = Json::object();
   for (const auto& [key, value] : from.items()) {
@@ -273,7 +273,7 @@ class OwnJsonlReader final : public TraceReader {
   }
 
  private:
-  // Whether a run time is said, if only as null: else it follows from start and end.
+  // Returns whether there is a run time, even if null; otherwise it follows from start and end.
   static bool says_run(const Json& from) {
     for (const auto& [key, value] : from.items()) {
       if (own_name(key) == "run_s") return true;

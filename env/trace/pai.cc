@@ -1,9 +1,9 @@
 // alibaba_trace_sub.csv: GPU tasks of Alibaba PAI, 2020 (Weng et al., NSDI 2022), as cut for
-// mystous/gpu_scheduler: job_id ("ali-JOB-TASK#ROW", of which TASK becomes the job's name),
-// arrival_s, service_sec, gpu_count.
-// Real, but: arrival_s is when the task STARTED, so that waiting is gone; run times end at 48 h; a
-// share of a GPU was rounded up to a whole one and times the instances; only tasks that ended well
-// are in it, and of them 8 %. Tasks of one job are rows of their own.
+// mystous/gpu_scheduler: job_id ("ali-JOB-TASK#ROW"; TASK becomes the job's name), arrival_s,
+// service_sec, gpu_count.
+// Real, with exceptions: arrival_s is when the task STARTED, so waiting is lost; run times end at
+// 48 h; shares of GPUs were rounded up and multiplied by the instances. Only tasks that succeeded
+// are in it, and 8 % of those. Tasks of one job are separate rows.
 #include <algorithm>
 
 #include "env/base/registry.h"
@@ -13,7 +13,7 @@
 namespace yard {
 namespace {
 
-// "worker" of "ali-e292c9c6-worker#384494"; all of another text.
+// Returns "worker" for "ali-e292c9c6-worker#384494"; other text unchanged.
 std::string task_of(std::string id) {
   id.resize(std::min(id.rfind('#'), id.size()));
   const size_t dash = id.rfind('-');

@@ -1,12 +1,12 @@
 // pai_task_table.csv of Alibaba PAI, 2020 (Weng et al., NSDI 2022), as its authors publish it: no
-// line of names, and job_name, task_name, inst_num, status, start_time, end_time (s), plan_cpu
+// line of names; job_name, task_name, inst_num, status, start_time, end_time (s), plan_cpu
 // (hundredths of a core), plan_mem (GB), plan_gpu (hundredths of a GPU), gpu_type. The last four
-// are for each instance. The tasks of one job_name are the groups of one job; below a
-// whole GPU an instance has a share of one. gpu_type is the type that the job was given, not one
-// that it asked for; gpu_types=true holds it to it all the same.
-// A task's start is when it was launched. pai_job_table.csv in the same folder gives a job's
-// submission and user; without it jobs arrive when they started, which a notice says. Jobs that
-// never started or had not ended, and tasks that end before they start, are left out.
+// are per instance. Tasks of one job_name are the groups of one job. Below a whole GPU, an instance
+// has a share of one. gpu_type is the type that the job was given, not one it asked for;
+// gpu_types=true requires it anyway.
+// A task's start is its launch. pai_job_table.csv in the same folder gives submissions and users;
+// without it, jobs arrive when they started, and a notice says so. Jobs that never started or had
+// not ended, and tasks that end before they start, are left out.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,13 +41,13 @@ const std::vector<std::string> kNames = {"job_name",   "task_name", "inst_num", 
 constexpr std::array<std::string_view, 4> kStatuses = {"Running", "Terminated", "Failed",
                                                        "Waiting"};
 
-// What the table of jobs says of one.
+// Data of a job in the table of jobs.
 struct Submission {
   int64_t submit_us = -1;
   std::string user;
 };
 
-// A job while its tasks are read.
+// A job while its tasks are being read.
 struct Gathered {
   Job job;
   int64_t first_us = -1, last_us = -1;
@@ -59,7 +59,7 @@ class PaiTasksReader final : public TraceReader {
  public:
   explicit PaiTasksReader(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  // By the status in the fourth of ten fields, where no line names them.
+  // By the status in the fourth of ten fields, if there is no line of names.
   bool recognises(const FileHead& head) const override {
     const auto fields = split(head.line(1), ',');
     return fields.size() == kNames.size() &&
@@ -75,7 +75,7 @@ class PaiTasksReader final : public TraceReader {
     std::unordered_map<std::string, size_t> index;
     std::vector<Gathered> jobs;
     while (rows.next()) {
-      if (rows.field(kJob) == kNames[kJob]) continue;  // the line of names was put in front
+      if (rows.field(kJob) == kNames[kJob]) continue;  // the line of names was added
       std::string id;
       RoleGroup group;
       if (!rows.text(kJob, id) || !read_group(rows, group)) continue;
@@ -157,12 +157,12 @@ class PaiTasksReader final : public TraceReader {
     if (milli > 0 && milli < 1000) {
       group.task.gpu_milli = milli;
     } else {
-      group.task.gpus = (milli + 999) / 1000;  // instances of several GPUs have whole ones
+      group.task.gpus = (milli + 999) / 1000;  // instances of several GPUs use whole ones
     }
     return true;
   }
 
-  // Tasks of one name, which a restart writes again, are one group with the larger count.
+  // Tasks of one name, as written again by a restart, are one group with the larger count.
   static void add_group(RoleGroup group, Job& job) {
     const auto same = std::ranges::find(job.groups, group.role, &RoleGroup::role);
     if (same == job.groups.end()) {
@@ -196,7 +196,7 @@ class PaiTasksReader final : public TraceReader {
     rows.add(std::move(job));
   }
 
-  // job_name, inst_id, user, status, start_time, end_time.
+  // Reads job_name, inst_id, user, status, start_time, end_time.
   static Submissions read_jobs(const Rows& rows) {
     namespace fs = std::filesystem;
     Submissions out;

@@ -1,4 +1,4 @@
-// How the tasks of a job talk to each other while it runs.
+// Communication pattern of the tasks of a running job.
 #pragma once
 
 #include <cstdint>

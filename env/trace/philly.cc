@@ -1,7 +1,7 @@
 // philly.csv: jobs of Microsoft's Philly, 2017 (Jeon et al., ATC 2019), as cut for Pollux (OSDI
-// 2021): timestamp (of submission, on a wall clock), duration (s), num_gpus, gpu_time (= duration x
-// num_gpus), cluster (the virtual cluster). All of it is real; status, user, attempts and waiting
-// are gone, and a job has no name: its id here is its line. Rows are not sorted.
+// 2021). Columns: timestamp (of submission, wall clock), duration (s), num_gpus, gpu_time (=
+// duration x num_gpus), cluster (the virtual cluster). All is real; status, user, attempts and
+// waiting times are missing. Jobs have no names: their ids are line numbers. Rows are not sorted.
 #include "env/trace/philly.h"
 
 #include "env/base/registry.h"
@@ -36,7 +36,7 @@ class PhillyReader final : public TraceReader {
         rows.left_out("another virtual cluster");
         continue;
       }
-      job.user = job.tenant;  // the log names no user; jobs of one virtual cluster are alike
+      job.user = job.tenant;  // the log has no users; jobs of one virtual cluster are alike
       job.id = std::to_string(rows.line_number());
       rows.add(std::move(job));
     }

@@ -1,4 +1,4 @@
-// What can be set of both logs of Microsoft's Philly.
+// Settings of the two readers of Microsoft's Philly logs.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 // philly_data_training.csv: the first 15,000 rows of Philly (2017) in the form of DIR-LAB's
-// workload generator: u_id, user (renumbered), gpu_num, cpu_num (always 0), node_num, interval (s
-// since the row before), run_time (s), wall_time (always 0), new_status. All of it is real. A row
-// is one ATTEMPT to run a job: retries stand at interval 0 behind each other, with their own run
-// times (404 s and 2,447 s here are one job of 2,851 s in philly.csv). Two jobs that a user submits
-// in one second look the same, so that joining them is a guess, which join_attempts makes. node_num
-// is how many nodes were used, not what was asked for, and is left aside.
+// workload generator. Columns: u_id, user (renumbered), gpu_num, cpu_num (always 0), node_num,
+// interval (s since the row before), run_time (s), wall_time (always 0), new_status. All values are
+// real. A row is one ATTEMPT to run a job: retries follow each other at interval 0 with their own
+// run times (404 s and 2,447 s here are one job of 2,851 s in philly.csv). Two jobs that a user
+// submits in one second look the same. Joining rows is thus a guess, which join_attempts makes.
+// node_num is the number of nodes used, not asked for, and is ignored.
 #include <optional>
 
 #include "env/base/registry.h"
@@ -40,7 +40,7 @@ class PhillyAttemptsReader final : public TraceReader {
     const int status = rows.column("new_status");
     int64_t submit_us = 0;
     while (rows.next()) {
-      // Even where the rest of the row is of no use, time goes on.
+      // Time advances even if the rest of the row is unusable.
       int64_t interval_us = 0;
       if (!rows.seconds(interval, interval_us)) continue;
       submit_us += interval_us;

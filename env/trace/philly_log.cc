@@ -1,12 +1,11 @@
 // cluster_job_log of Microsoft's Philly, 2017 (Jeon et al., ATC 2019), as its authors publish it:
-// one JSON array, or an object a line, of jobs with jobid, user, vc (as tenant), status,
-// submitted_time and attempts, each of which has start_time, end_time (either may be null) and
-// detail: the servers it ran on with the names of their GPUs. Dates are of a wall clock. A job runs
-// as long as its attempts together, on the most GPUs that one of them had; the log's wait is the
-// rest of the time. Attempts without a start, or without an end after it, are not counted, which a
-// notice says. A job without any other attempt is left out: without a start it never started,
-// without an end it had not ended. cluster_machine_list in the same folder says how large the
-// cluster is.
+// one JSON array, or an object per line, of jobs. Keys: jobid, user, vc (as tenant), status,
+// submitted_time and attempts. An attempt has start_time, end_time (either may be null) and detail:
+// its servers with the names of their GPUs. Dates are of a wall clock. A job runs as long as all
+// its attempts, on the largest number of GPUs of any; the rest of the log's time is wait. Attempts
+// without a start, or without an end after it, do not count; a notice says so. A job with no other
+// attempt is left out as never started (no start) or not ended (no end). cluster_machine_list in
+// the same folder gives the size of the cluster.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -25,7 +24,7 @@
 namespace yard {
 namespace {
 
-// Cuts the text of a list, line by line, into its objects.
+// Splits the text of a list, line by line, into its objects.
 class Objects {
  public:
   // Calls `take` with each object that ends in this line.
@@ -121,7 +120,7 @@ class PhillyLogReader final : public TraceReader {
     return it != from.end() && it->is_string() ? it->get<std::string>() : std::string();
   }
 
-  // A date; -1 for none.
+  // Returns a date; -1: none.
   int64_t date_of(const Json& from, const char* key) const {
     const std::optional<int64_t> us = calendar_us(text_of(from, key), zone_);
     return us && *us >= 0 ? *us : -1;
@@ -188,7 +187,7 @@ class PhillyLogReader final : public TraceReader {
     rows.add(std::move(job));
   }
 
-  // "machineId, number of GPUs, single GPU mem", a server a line.
+  // Reads "machineId, number of GPUs, single GPU mem", one server per line.
   static void read_machines(Rows& rows) {
     namespace fs = std::filesystem;
     const fs::path folder = fs::path(rows.source()).parent_path();

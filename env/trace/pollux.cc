@@ -1,5 +1,5 @@
-// The workloads of Pollux' simulator (Qiao et al., OSDI 2021): name, time (s), application,
-// num_replicas, batch_size. Run times depend on where a job is placed and are not in the file.
+// Workloads of Pollux' simulator (Qiao et al., OSDI 2021): name, time (s), application,
+// num_replicas, batch_size. Run times depend on the placement and are not in the file.
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/reader.h"

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Readers = Registry<ProfileReader>;
 
-// Returns whether any reader knows the file; then it has been read.
+// Reads the file if a reader recognises it. Returns whether one did.
 bool read_known(Lines& lines, Profiles& out) {
   FileHead head{lines.name(), lines.head(), {}};
   head.columns = split(head.line(1), ',');

@@ -1,6 +1,6 @@
-// The scaling curves published with ElasticFlow (ASPLOS 2023): `throughputs_TYPE/MODEL.csv`, a row
-// for each batch of the whole job, a column for each number of GPUs, iterations a second. They were
-// measured on as few nodes as hold so many: of 8 A100, or of 4 T4 (those are Pollux' times).
+// Scaling curves published with ElasticFlow (ASPLOS 2023): `throughputs_TYPE/MODEL.csv` has a row
+// per batch size of the whole job and a column per number of GPUs, in iterations per second.
+// Measured on as few nodes as possible: of 8 A100, or of 4 T4 (the latter are Pollux' times).
 #include <algorithm>
 
 #include "env/base/error.h"
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kFolder = "throughputs_";
 
-// fp32 gradients. Parameters: torchvision, and Devlin et al. 2019 (BERT base), Radford et al. 2019
-// (GPT-2 small), Redmon and Farhadi 2018 (YOLOv3), the sizes of which the data do not name. The
-// T4's imagenet and cifar10 are Pollux' ResNet-50 and ResNet-18.
+// Bytes of fp32 gradients. Parameters: torchvision, Devlin et al. 2019 (BERT base), Radford et al.
+// 2019 (GPT-2 small), Redmon and Farhadi 2018 (YOLOv3); the data do not name the sizes. The T4's
+// imagenet and cifar10 are Pollux' ResNet-50 and ResNet-18.
 double gradient_bytes(const std::string& model) {
   if (model == "vgg16") return 4 * 138.4e6;
   if (model == "gpt2") return 4 * 124e6;
@@ -51,7 +51,7 @@ class ElasticFlow final : public ProfileReader {
     const std::string type = lower_case(folder.substr(kFolder.size()));
     const int32_t node_gpus = type == "t4" ? 4 : 8;
     const std::string model = file_stem(lines.name());
-    // The two types were measured for different jobs under the same names.
+    // The two types were measured with different jobs of the same names.
     ModelProfile& profile = out.profile("elasticflow-" + type, model, Scaling::kStrong);
     profile.gradient_bytes = gradient_bytes(model);
     Cells cells(lines);

@@ -1,7 +1,7 @@
-// The throughputs published with Gavel (OSDI 2020), and Shockwave's of the same layout (NSDI 2023):
-// JSON of GPU type -> "('ResNet-50 (batch size 64)', 2)", the 2 being its GPUs -> "null", alone, or
-// the job beside it on the same GPU. Steps a second, added up over workers that each take the whole
-// batch. TYPE_unconsolidated: every worker on a node of its own; else all of them on one.
+// Throughputs published with Gavel (OSDI 2020), and Shockwave's in the same layout (NSDI 2023):
+// JSON of GPU type -> "('ResNet-50 (batch size 64)', 2)", with 2 GPUs -> "null" for running alone,
+// or the job on the same GPU. Steps per second, summed over workers that each take the whole batch.
+// TYPE_unconsolidated: each worker on its own node; otherwise all on one.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -23,11 +23,11 @@ constexpr std::string_view kBatch = " (batch size ";
 
 struct JobType {
   std::string model;
-  int32_t batch = 1;  // per GPU; 1 where the name has none: a step is the unit
+  int32_t batch = 1;  // per GPU; 1 if the name has none: the unit is a step
   int32_t gpus = 1;
 };
 
-// Reads "('ResNet-50 (batch size 64)', 2)" and "('A3C', 1)".
+// Parses "('ResNet-50 (batch size 64)', 2)" and "('A3C', 1)".
 std::optional<JobType> job_type(std::string_view text) {
   const size_t end = text.rfind("', ");
   if (!text.starts_with("('") || !text.ends_with(")") || end == std::string_view::npos || end < 3) {
@@ -50,7 +50,7 @@ std::optional<JobType> job_type(std::string_view text) {
   return type;
 }
 
-// A character of the text that says where the parser has come to.
+// A character of the text. Records how far the parser has got.
 struct Cursor {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -70,7 +70,7 @@ struct Cursor {
   bool operator!=(const Cursor& other) const { return at != other.at; }
 };
 
-// Takes the file in as it is parsed, since only then it is known where a value stands.
+// Reads the file during parsing, since positions of values are unknown afterwards.
 class Handler {
  public:
   Handler(const std::string& name, std::string_view text, Profiles& out)
@@ -142,7 +142,7 @@ class Handler {
     fail("JSON", token);
   }
 
-  // Turns steps a second together into parts of those alone.
+  // Converts steps per second of pairs to fractions of those alone.
   void finish() {
     for (auto& [one, other, pair] : pairs_) {
       const double alone_one = alone_[one], alone_other = alone_[other];
@@ -157,7 +157,7 @@ class Handler {
   using Key = std::pair<std::string, std::pair<std::string, int32_t>>;  // type, model, batch
   struct Pair {
     Key one, other;
-    MeasuredPair pair;  // in steps a second
+    MeasuredPair pair;  // in steps per second
   };
 
   std::string source() const { return "gavel-" + file_stem(name_); }
@@ -174,7 +174,7 @@ class Handler {
   }
 
   void add_pair() {
-    // Larger jobs were not measured together: all those entries are 0.
+    // Larger jobs were not measured in pairs: all those entries are 0.
     if (job_->gpus > 1 || spread_) return;
     pairs_.push_back({{gpu_type_, {job_->model, job_->batch}},
                       {gpu_type_, {beside_->model, beside_->batch}},

@@ -1,7 +1,7 @@
-// The iteration times published with Rubick (MLSys 2025; its repository says Morphling):
+// Iteration times published with Rubick (MLSys 2025; Morphling in its repository):
 // `MODEL/placements.csv`, large models under parallel plans on nodes of 8 A800. "MODEL/PLAN" is a
-// profile of its own, with all plans of three degrees (data, tensor, pipeline) under "MODEL/3d",
-// since each of them fits one number of GPUs alone; "MODEL" is the fastest plan of each placement.
+// separate profile. All plans of three degrees (data, tensor, pipeline) are in "MODEL/3d", since
+// each fits one number of GPUs only. "MODEL" has the fastest plan of each placement.
 #include <algorithm>
 
 #include "env/base/registry.h"
@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-// fp32 gradients. Parameters in units of 2^20 as in the same repository's
+// Bytes of fp32 gradients. Parameters in units of 2^20 from the same repository,
 // artifact/71_performance_model/model/profile/*/config.csv; LLaMA-30B: Touvron et al. 2023.
 double gradient_bytes(const std::string& model) {
   constexpr double kMi = 1 << 20;
@@ -50,7 +50,7 @@ class Morphling final : public ProfileReader {
     const int plan = cells.column("exec_plan"), placement = cells.column("placement");
     const int time = cells.column("iter_time");
     while (cells.next()) {
-      // The batch is not told: a job's iteration is one batch.
+      // The batch size is unknown: one iteration of a job is one batch.
       MeasuredRun run{"a800", cells.placement(placement), 0, cells.not_negative(time), -1};
       run.local_batch = 1.0 / run.gpus();
       const std::string name(cells.text(plan));

@@ -1,6 +1,6 @@
-// Speeds of jobs with parameter servers, as the estimator of Optimus (EuroSys 2018) collects them:
-// a row for each number of servers and workers that was tried, synchronous or not. The form of
-// Optimus is fitted to them when tables are made (env/sim/speed/optimus.h).
+// Speeds of jobs with parameter servers, as collected by the estimator of Optimus (EuroSys 2018): a
+// row per measured number of servers and workers, synchronous or not. The form of Optimus is fitted
+// to them when tables are built (env/sim/speed/optimus.h).
 #include "env/base/registry.h"
 #include "env/trace/cells.h"
 #include "env/trace/profile.h"

@@ -1,5 +1,5 @@
-// The layer graphs published with PipeDream (SOSP 2019): `MODEL.graph.txt`. Of them the bytes of
-// the parameters, which are those of the gradients; the GPU that the times belong to is not named.
+// Layer graphs published with PipeDream (SOSP 2019): `MODEL.graph.txt`. Only the bytes of
+// parameters, which equal those of gradients, are read: the GPU of the measured times is not named.
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"

@@ -1,6 +1,6 @@
-// The step times published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact): `MODEL/
-// placements.csv` and `MODEL/scalability.csv`, measured on AWS g4dn.12xlarge, 4 T4 a node. The
-// second tells nodes and replicas, not who sat where: as even as it goes.
+// Step times published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact), measured on AWS
+// g4dn.12xlarge, 4 T4 per node: `MODEL/placements.csv` and `MODEL/scalability.csv`. The latter has
+// numbers of nodes and replicas only; replicas are spread as evenly as possible.
 #include "env/base/registry.h"
 #include "env/trace/cells.h"
 #include "env/trace/profile.h"
@@ -8,10 +8,10 @@
 namespace yard {
 namespace {
 
-// fp32 gradients. The models are those of the paper's table 1; their parameters: torchvision
-// (ResNet-18, ResNet-50), Redmon and Farhadi 2018 (YOLOv3), Devlin et al. 2019 (BERT base). These
-// four exchange 0.8 GB/s a node by their sync_time over four nodes of one GPU; DeepSpeech2 and
-// NeuMF, whose sizes depend on settings that the data do not name, have what that rate makes them.
+// Bytes of fp32 gradients. The models are those of the paper's table 1. Parameters: torchvision
+// (ResNet-18, ResNet-50), Redmon and Farhadi 2018 (YOLOv3), Devlin et al. 2019 (BERT base). By
+// their sync_time over four nodes of one GPU, these four exchange 0.8 GB/s per node. The sizes of
+// DeepSpeech2 and NeuMF depend on unknown settings and are derived from that rate.
 double gradient_bytes(const std::string& model) {
   if (model == "cifar10") return 4 * 11.2e6;
   if (model == "imagenet") return 4 * 25.6e6;

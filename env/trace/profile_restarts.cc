@@ -1,5 +1,5 @@
-// A user's own measurements of stopping and going on, by model: its parameters, or how long a save
-// and a restore of it take. What was not measured is left empty.
+// A user's own measurements of stopping and restarting, by model: its parameters, or how long a
+// save and a restore take. Fields that were not measured are empty.
 #include "env/base/registry.h"
 #include "env/trace/cells.h"
 #include "env/trace/profile.h"

@@ -1,7 +1,7 @@
-// The training runs published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact):
-// `MODEL/validation-BATCH.csv`, after every epoch the progress in iterations of the first batch,
-// the metric (accuracy, F1, word errors, ...) and what its gradient noise scale is made of. A run's
-// last row is where it ended: its whole work.
+// Training runs published with Pollux (OSDI 2021; AdaptDL, branch osdi21-artifact):
+// `MODEL/validation-BATCH.csv`. After every epoch: progress in iterations of the first batch size,
+// the metric (accuracy, F1, word errors, ...) and the parts of the gradient noise scale. The last
+// row is the end of the run and thus its whole work.
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/cells.h"
@@ -34,7 +34,7 @@ class PolluxValidation final : public ProfileReader {
       if (!curve.points.empty() && at <= curve.points.back().share) {
         cells.refuse(progress, "more progress than in the row before");
       }
-      // A gradient that vanished tells no noise scale.
+      // A vanished gradient gives no noise scale.
       const double square = cells.not_negative(sqr);
       const double noise = square > 0 ? cells.not_negative(var) / square : 0;
       curve.points.push_back({at, cells.not_negative(metric), noise});

@@ -1,5 +1,5 @@
-// The all-reduce times published with Vidur (MLSys 2024): `NODES/all_reduce.csv`, milliseconds by
-// message size, GPUs and GPUs on each node, one row a rank. Of a rank's repetitions the median.
+// All-reduce times published with Vidur (MLSys 2024): `NODES/all_reduce.csv`, milliseconds by
+// message size, GPUs and GPUs per node, one row per rank. Uses the median of a rank's repetitions.
 #include "env/base/registry.h"
 #include "env/trace/cells.h"
 #include "env/trace/profile.h"

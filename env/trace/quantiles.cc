@@ -9,14 +9,14 @@ namespace yard {
 namespace {
 
 constexpr size_t kMostKnots = 101;
-constexpr size_t kLeastValues = 10;  // between knots; the first and last average half as many
+constexpr size_t kLeastValues = 10;  // between knots; the first and last average half of it
 constexpr size_t kLeastForTail = 60;
-constexpr double kAboveShare = 0.02;  // of the values lie above the body, but 20 at least
+constexpr double kAboveShare = 0.02;  // of the values above the body, at least 20
 constexpr size_t kLeastTail = 20;
-constexpr double kMostPower = 1 / 1.1;  // scale of a power that has a mean
-constexpr double kNearPower = -0.1;     // shapes up to 0 that are as good as one
+constexpr double kMostPower = 1 / 1.1;  // largest scale of a power law with a mean
+constexpr double kNearPower = -0.1;     // shapes from here to 0 count as a power law
 
-// The mean of values[from, to) where the ends may lie within a value.
+// Returns the mean of values[from, to). Each bound may be within a value.
 double mean_between(const std::vector<double>& values, double from, double to) {
   double sum = 0;
   for (size_t i = static_cast<size_t>(from); static_cast<double>(i) < to; ++i) {
@@ -27,7 +27,7 @@ double mean_between(const std::vector<double>& values, double from, double to) {
   return sum / (to - from);
 }
 
-// Of the values from `from` on, by rising value.
+// Fits the tail to the values from index `from` on. Requires: sorted values.
 void fit_tail(const std::vector<double>& logs, size_t from, double base, Quantiles& out) {
   const auto n = static_cast<double>(logs.size() - from);
   double first = 0, second = 0;  // L-moments
@@ -58,7 +58,7 @@ double Quantiles::at(double share) const {
     const size_t high = std::min(low + 1, knots.size() - 1);
     return between(knots[low], knots[high], place - static_cast<double>(low));
   }
-  double above = 1 - body, low = knots.back();  // what lies above `low`
+  double above = 1 - body, low = knots.back();  // share of the values above `low`
   for (const double high : upper) {
     if (1 - share > above / 2) return between(low, high, 2 * (share - (1 - above)) / above);
     above /= 2;

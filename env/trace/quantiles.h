@@ -1,6 +1,6 @@
-// A distribution of numbers of at least 0, small enough to be read: knots at even shares of its
-// body, and a tail that goes on beyond the largest value seen. All on a scale of log(1 + x), so
-// that zeros are kept and times of seconds and of weeks weigh alike.
+// A distribution of numbers of at least 0, in readable form: knots at even shares of its body, and
+// a tail beyond the largest value seen. All on the scale log(1 + x), which keeps zeros and gives
+// seconds and weeks equal weight.
 //
 //   Quantiles run_s = quantiles_of(values);
 //   double drawn = run_s.at(rng.uniform());
@@ -11,18 +11,18 @@
 namespace yard {
 
 struct Quantiles {
-  // At shares 0, 1/(K-1), ..., 1 of the body; straight lines between them. Each is the mean of the
-  // values around its share, 5 at least, so that none is a single job's; equal values stay exact.
+  // At shares 0, 1/(K-1), ..., 1 of the body, with linear interpolation. Each is the mean of at
+  // least 5 values around its share, so that none is a single job's value. Equal values stay exact.
   std::vector<double> knots;
-  double body = 1;            // share of the values that lie in the body
-  std::vector<double> upper;  // where a half, a quarter, an eighth of the rest is above
-  // Above all of these: log(1 + x) exceeds that of the last as a generalised Pareto variable. Shape
-  // 0: x itself falls off as a power, with the index 1 / scale; below 0: x has a largest value.
+  double body = 1;            // share of the values in the body
+  std::vector<double> upper;  // values exceeded by 1/2, 1/4, 1/8, ... of the rest
+  // Beyond these, log(1 + x) exceeds the last one's by a generalised Pareto variable. With shape 0,
+  // x itself follows a power law with index 1 / scale; below 0, x has a largest value.
   double tail_scale = 0;
   double tail_shape = 0;
 
   double at(double share) const;  // Requires: 0 <= share < 1
-  double mean() const;            // by 20,000 even shares
+  double mean() const;            // over 20,000 even shares
 
   template <class F>
   void fields(F& f) {
@@ -34,10 +34,10 @@ struct Quantiles {
   }
 };
 
-// Returns the distribution of the values, any number of them but 0. At most 100 knots; from 60
-// values on those above are halved until 20 to 40 are left, whose tail is fitted by the method of
-// L-moments (Hosking, "L-moments", J. R. Stat. Soc. B 1990). A tail without a mean (a power of
-// index 1 or less) is taken for one of index 1.1.
+// Returns the distribution of the values. Requires: at least one value. Has at most 101 knots. From
+// 60 values on, those above the body are halved until 20 to 40 are left; their tail is fitted by
+// L-moments (Hosking, "L-moments", J. R. Stat. Soc. B 1990). A tail without a mean (a power law
+// with index 1 or less) is replaced by one with index 1.1.
 Quantiles quantiles_of(std::vector<double> values);
 
 }  // namespace yard

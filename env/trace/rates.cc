@@ -10,8 +10,8 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kMostEpochs = 10'000;  // each row may make room for so many
-// Beyond these a figure is a slip of the pen; within, an epoch's seconds have a whole number.
+constexpr int32_t kMostEpochs = 10'000;  // limits the memory that one row can claim
+// Numbers outside are taken for typing errors; inside, an epoch's seconds fit a whole number.
 constexpr double kLeast = 1e-6, kMost = 1e12;
 
 enum Column { kJob, kPlacement, kEpoch, kGoodput, kNextProgress, kCompletionEpoch };
@@ -20,7 +20,7 @@ const std::vector<std::string> kColumns = {"job",     "placement",     "epoch",
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// Empty for what is no placement.
+// Parses a placement like "4+2"; empty if the text is not one.
 std::vector<int32_t> pieces_of(std::string_view placement) {
   std::vector<int32_t> pieces;
   for (const std::string_view part : split(placement, '+')) {
@@ -68,7 +68,7 @@ class Row {
   std::vector<std::string_view> fields_;
 };
 
-// What all placements of a job share: where its epochs end.
+// Sets what all placements of a job share: the progress at which an epoch ends.
 void set_next_progress(const Row& row, JobRates& job) {
   const auto num_epochs = static_cast<size_t>(row.count(kCompletionEpoch)) + 1;
   if (job.next_progress.empty()) job.next_progress.resize(num_epochs);

@@ -24,9 +24,9 @@ using Generators = Registry<TraceGenerator>;
 
 constexpr std::string_view kSynthetic = "synthetic:";
 
-// Throws InputError where no format, or more than one, knows the file.
+// Returns the format that recognises the file. Throws InputError if none does, or several do.
 std::string recognise(const FileHead& head, const Renames& renames) {
-  // A table with our columns is one of ours, whatever else it looks like.
+  // With --columns, a table that has our columns is ours, whatever else it looks like.
   const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
   if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
   std::vector<std::string> fitting;
@@ -71,7 +71,7 @@ Trace generate(const std::string& source, const LoadOptions& options) {
   return trace;
 }
 
-// Takes --columns out of the settings: it is of no reader, but of whatever names columns.
+// Removes --columns from the settings: it belongs to no reader, but to all with column names.
 Renames take_renames(Settings& settings) {
   constexpr std::string_view kColumns = "columns";
   const Setting* const given = settings.find(kColumns);
@@ -138,7 +138,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 }  // namespace
 
 FileHead FileHead::of(std::string name, std::string_view text) {
-  // Rows passes over blank lines in front of the names, too.
+  // Rows also skips blank lines before the names.
   while (!text.empty() && trim(text.substr(0, text.find('\n'))).empty() &&
          text.find('\n') != text.npos) {
     text.remove_prefix(text.find('\n') + 1);
@@ -147,7 +147,7 @@ FileHead FileHead::of(std::string name, std::string_view text) {
   if (head.is_json()) return head;
   const std::string_view line = head.line(1);
   head.columns = column_names(line, separator_of(line));
-  // pandas' index says nothing of the format.
+  // pandas' index does not identify a format.
   if (!head.columns.empty() && is_index_name(head.columns.front())) {
     head.columns.erase(head.columns.begin());
   }
@@ -202,7 +202,7 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
                   bool skip_unusable) {
   struct Kind {
     Unusable first;
-    const Job* job;  // the first in the file, which need not be the first submitted
+    const Job* job;  // the first in the file, not necessarily the first submitted
     int64_t count;
   };
   std::vector<Kind> kinds;

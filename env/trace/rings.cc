@@ -13,10 +13,10 @@
 namespace yard {
 namespace {
 
-// Raise it with every change of what the same parameters and seed generate.
+// Change it whenever the same parameters and seed generate other jobs.
 constexpr const char* kRevision = "1";
 
-// Those of the cluster rings-8.
+// Models of the cluster rings-8.
 constexpr std::array kModels = {"alexnet",     "bert",   "gpt2",   "inception", "lstm", "mobilenet",
                                 "recommender", "resnet", "speech", "translate", "vgg",  "actor"};
 constexpr std::array kOtherModels = {"detect", "graph", "segment", "vit"};
@@ -24,11 +24,11 @@ constexpr std::array kOtherModels = {"detect", "graph", "segment", "vit"};
 constexpr std::array<int32_t, 6> kWorkers = {1, 2, 3, 4, 6, 8};
 constexpr std::array<double, 6> kOften = {15, 25, 10, 25, 10, 15};
 
-// Standard deviations of the logarithms of what a mix draws.
+// Standard deviations of the logarithms of a mix's weights.
 constexpr double kModelSd = 1, kSizeSd = 0.5;
 constexpr double kMostLonger = 2;
 
-// Streams under the seed; mixes have one of their own, the same for every seed.
+// Random streams of the seed. Mixes have their own stream, the same for every seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 constexpr uint64_t kMixes = 0x72696E6773;
 
@@ -108,7 +108,7 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
     job.pattern = Pattern::kRing;
     work_gpu_s += run_s * job.gpus;
   }
-  // Spread at random over the time in which the cluster offers that work over the load.
+  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
   spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;

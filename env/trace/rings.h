@@ -1,8 +1,8 @@
-// The embedded workload `synthetic:rings`: jobs of one to eight workers with a GPU each, whose
-// gradients go round in an all-reduce, with the cluster `rings-8`, on which its algorithm and who
-// goes first on a full link may be chosen. What it is made of differs from mix to mix, so that an
-// agent can be trained on some and tried on others (meta-learning). All figures are chosen, not
-// measured.
+// The generator `synthetic:rings`: jobs of one to eight workers with one GPU each, which exchange
+// gradients by all-reduce on the cluster `rings-8`. There, the all-reduce algorithm and the
+// priority on a full link can be chosen. Each mix has its own weights of models and sizes, so that
+// agents can be trained on some mixes and tested on others (meta-learning). All figures are chosen,
+// not measured.
 #pragma once
 
 #include <vector>
@@ -41,8 +41,8 @@ struct RingsParams {
   }
 };
 
-// Returns jobs sorted by submission, run times in whole seconds. jobs and cluster_gpus of
-// `options`, where given, replace those of `params`.
+// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
+// `options.cluster_gpus`, if set, replace `params`.
 std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options);
 
 }  // namespace yard

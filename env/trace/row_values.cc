@@ -1,4 +1,4 @@
-// What a field of a row says: a time, a number, a text, or why it is none.
+// Reads the fields of a row as times, numbers or texts, or reports why a field is none.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr int32_t kMostGpus = 1 << 20;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// A whole number, also as a table of floating-point numbers has it: "8.0".
+// Parses a whole number, also as tables of floating-point numbers have it: "8.0".
 std::optional<int64_t> whole_of(std::string_view text) {
   if (const std::optional<int64_t> plain = parse_int(text)) return plain;
   const std::optional<double> real = parse_double(text);
@@ -55,7 +55,7 @@ bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
   }
   const std::string name(name_of(column)), got(trim(said));
   const std::optional<int64_t> millionths = parse_seconds_us(got);
-  // Beyond what fits, it may still be a number.
+  // A number outside the range of int64 microseconds is still a number.
   const double rough =
       millionths ? static_cast<double>(*millionths) / 1e6 : parse_double(got).value_or(0);
   if (!millionths && rough == 0) {
@@ -66,7 +66,7 @@ bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
     unusable(column, name + " is too large",
              name + " of at most " + std::to_string(most) + " " + unit.symbol, got);
   } else {
-    const int64_t parts = kUsPerS / unit.us;  // 0 for more than seconds
+    const int64_t parts = kUsPerS / unit.us;  // 0 for units above a second
     out_us = parts == 0 ? *millionths * (unit.us / kUsPerS) : (*millionths + parts / 2) / parts;
     return true;
   }

@@ -20,7 +20,7 @@ constexpr size_t kMostComments = 1000;  // that are kept
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// "a, got b (first of 3 bad rows)"
+// Returns "first of 3 unusable rows".
 std::string first_of(int64_t count) {
   return count == 1 ? "the only unusable row"
                     : "first of " + std::to_string(count) + " unusable rows";
@@ -35,10 +35,10 @@ void count(std::vector<Skipped>& list, const std::string& reason, const std::str
   }
 }
 
-// Sorts stably without a second copy of the jobs.
+// Sorts stably, in place.
 void sort_by_submission(std::vector<Job>& jobs) {
   if (std::ranges::is_sorted(jobs, {}, &Job::submit_us)) return;
-  std::vector<int32_t> from(jobs.size());  // which job belongs here
+  std::vector<int32_t> from(jobs.size());  // index of the job that belongs here
   std::iota(from.begin(), from.end(), 0);
   std::ranges::stable_sort(from, {}, [&](int32_t j) { return jobs[j].submit_us; });
   for (size_t first = 0; first < jobs.size(); ++first) {
@@ -102,7 +102,7 @@ int Rows::column(std::string_view name) const {
   return found;
 }
 
-// Reads lines until the quotes are closed; their ends within quotes belong to the field.
+// Reads lines until all quotes are closed. Line ends within quotes belong to the field.
 bool Rows::next_record() {
   if (!lines_->next(row_)) return false;
   first_line_ = static_cast<int32_t>(lines_->number());
@@ -201,7 +201,7 @@ void Rows::unusable(int column, const std::string& reason, const std::string& ex
               reason, expected, got);
 }
 
-// Formats without a line of names have fields that nobody named.
+// Returns "" for formats without a line of names.
 std::string Rows::name_of(int column) const {
   const auto i = static_cast<size_t>(column);
   return i < columns_.size() ? columns_[i] : "";
@@ -221,7 +221,7 @@ void Rows::add(Job job) {
   ++num_jobs_;
 }
 
-// The slot of seen_ that tells of the id, or the free one that would.
+// Returns the slot of seen_ with the id, or the free one where it would go.
 size_t Rows::slot_of(const std::string& id) {
   const auto hash = hash_of(id);
   size_t slot = hash & (seen_.size() - 1);
@@ -254,7 +254,7 @@ bool Rows::fresh_id(const std::string& id) {
 
 std::string Rows::here() const { return lines_->name() + ":" + std::to_string(line_number()); }
 
-// Moves the jobs into one piece; each chunk's memory is given back as soon as it is empty.
+// Moves the jobs into one vector and frees each chunk as soon as it is empty.
 void Rows::collect(std::vector<Job>& jobs) {
   std::vector<Seen>().swap(seen_);
   jobs.reserve(num_jobs_);

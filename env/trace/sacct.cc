@@ -1,11 +1,11 @@
-// What Slurm's accounting prints: sacct --allusers --parsable2 --format=JobID,JobName,User,Account,
+// Output of Slurm's accounting: sacct --allusers --parsable2 --format=JobID,JobName,User,Account,
 // Partition,Submit,Eligible,Start,End,Elapsed,Timelimit,State,NNodes,ReqMem,ReqTRES,AllocTRES,
-// Priority (in any order, more or fewer; also ElapsedRaw, TimelimitRaw, UID, ReqCPUS, ReqGRES,
-// Cluster; with another --delimiter, too). All of it is real. Oddities: rows of steps ("7.batch",
-// "7.0") follow their job and are left out, as are jobs that never started or have not ended; times
-// are local; nothing is escaped (sacct_lines.h); Elapsed leaves out what a job was suspended;
-// "Partition_Limit" and "UNLIMITED" are no limit, while 365 days may be a default. With
-// --duplicates a job has several rows (sacct_log.h). A task is what ran on one node.
+// Priority, with columns in any order, more or fewer (also ElapsedRaw, TimelimitRaw, UID, ReqCPUS,
+// ReqGRES, Cluster) and any --delimiter. All is real. Rows of steps ("7.batch", "7.0") are left
+// out, as are jobs that never started or have not ended. Times are local. Nothing is escaped
+// (sacct_lines.h). Elapsed excludes suspended time. "Partition_Limit" and "UNLIMITED" mean no
+// limit; 365 days may be a default. With --duplicates a job has several rows (sacct_log.h). A task
+// is what ran on one node.
 #include "env/base/error.h"
 #include "env/base/registry.h"
 #include "env/base/text.h"
@@ -28,7 +28,7 @@ class SacctReader final : public TraceReader {
     Zone(config_.zone, "trace.zone");
   }
 
-  // Also of what it then refuses: sacct's output in another form than --parsable2.
+  // Also recognises sacct's output in forms other than --parsable2, which read() rejects.
   bool recognises(const FileHead& head) const override {
     if (head.is_json()) return false;
     const std::optional<SacctHeader> header = read_sacct_header(head.line(1));
@@ -36,7 +36,7 @@ class SacctReader final : public TraceReader {
     return sacct_flaw(head.line(1), head.line(2)) != SacctFlaw::kNone;
   }
 
-  // Whole lines: which delimiter stands in them, the first says.
+  // Whole lines, since the first line determines the delimiter.
   Layout layout() const override {
     return {.separator = '\0', .head = 0, .names = 0, .columns = {""}};
   }
@@ -74,7 +74,7 @@ class SacctReader final : public TraceReader {
   }
 
  private:
-  // Throws InputError about the file's form, if it is that which is wrong.
+  // Throws InputError about the form of the file, if that is the problem.
   static void refuse(Rows& rows, const std::optional<SacctHeader>& header) {
     const std::string first(rows.line().substr(0, 80));
     const std::string got = "'" + first + (rows.line().size() > 80 ? "...'" : "'");

@@ -13,20 +13,20 @@ namespace {
 // What a field can hold if it is not empty.
 enum class Shape {
   kText,     // anything
-  kPath,     // anything behind a '/'
-  kCommand,  // anything behind the name of one of Slurm's programs
+  kPath,     // anything after a '/'
+  kCommand,  // anything after the name of one of Slurm's programs
   kId,
   kDate,
   kTime,    // a duration
   kState,   // of a job
-  kNumber,  // digits, with a unit
+  kNumber,  // digits with a unit
   kWord,    // a name: no blanks, no '/'
-  kNodes,   // "node[01-04]", or that none is assigned
+  kNodes,   // "node[01-04]", or "None assigned"
   kTres,    // key=value, each key once
   kList,    // gres:type:number
 };
 
-// Columns that are not here hold any text.
+// Columns that are not listed hold any text.
 const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
                                                     {"AdminComment", Shape::kText},
                                                     {"AllocCPUS", Shape::kNumber},
@@ -91,7 +91,7 @@ const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
                                                     {"WCKey", Shape::kText},
                                                     {"WorkDir", Shape::kPath}};
 
-constexpr size_t kMostSpare = 256;  // parts more than there are columns
+constexpr size_t kMostSpare = 256;  // limit of parts in excess of the columns
 
 bool only(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {
@@ -171,7 +171,7 @@ std::string_view sacct_column(std::string_view name) {
 }
 
 bool sacct_field_fits(std::string_view column, std::string_view text) {
-  if (column.empty()) return trim(text).empty();  // behind the last delimiter of --parsable
+  if (column.empty()) return trim(text).empty();  // after the last delimiter of --parsable
   const auto known = kColumns.find(column);
   return known == kColumns.end() || fits(known->second, text);
 }

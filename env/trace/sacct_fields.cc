@@ -10,9 +10,9 @@ namespace yard {
 namespace {
 
 constexpr int64_t kMostDays = 1'000'000;
-constexpr int64_t kMost = int64_t{1} << 40;  // of anything that is counted
+constexpr int64_t kMost = int64_t{1} << 40;  // of any count
 
-// A whole number of at most `most`.
+// Parses a whole number of at most `most`.
 std::optional<int64_t> count(std::string_view text, int64_t most = kMost) {
   const std::optional<int64_t> number = parse_int(text);
   return number && *number >= 0 && *number <= most ? number : std::nullopt;
@@ -87,7 +87,7 @@ std::optional<int32_t> parse_mig(std::string_view text, std::string& type) {
   const auto gib = count(text.substr(dot + 1, mark - dot - 1), 10'000);
   if (!parts || !gib || *parts < 1) return std::nullopt;
   std::string_view before = text.substr(0, first);
-  if (before.ends_with('.')) before.remove_suffix(1);  // "1c.": a part of the slice's cores
+  if (before.ends_with('.')) before.remove_suffix(1);  // "1c.": some of the slice's cores
   if (before.size() >= 2 && before.ends_with('c') && count(before.substr(before.size() - 2, 1))) {
     before.remove_suffix(2);
   }
@@ -179,7 +179,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
     if (!is_type && place == nullptr) continue;
     const auto number = count(value);
     if (!number) return std::nullopt;
-    if (!is_type) {  // gres/shard counts what gres/shard:a100 counts, too
+    if (!is_type) {  // gres/shard includes gres/shard:a100
       *place = std::max(*place, *number);
       continue;
     }
@@ -196,7 +196,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
   tres.num_gpu_types = types.size();
   if (types.size() == 1) tres.gpu_type = types.front();
   if (tres.gpus >= 0) {
-    tres.gpus = std::max<int64_t>(0, tres.gpus - sliced);  // gres/gpu counts slices as well
+    tres.gpus = std::max<int64_t>(0, tres.gpus - sliced);  // gres/gpu includes slices
   } else {
     tres.gpus = typed;
   }

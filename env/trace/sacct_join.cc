@@ -1,5 +1,5 @@
-// Rows of one job number: runs of a requeued job, parts of a resized one, the same run twice, or
-// another job that was given the number later.
+// Joins rows with one job number: runs of a requeued job, parts of a resized one, repetitions of a
+// row. A later job that reuses the number is kept apart.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -17,12 +17,12 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kMinuteUs = 60 * kUsPerS;
 constexpr int64_t kDayUs = 1440 * kMinuteUs;
 
-// Slurm says of them that the job goes on in another row.
+// In these states, the job continues in another row.
 bool is_open(std::string_view state) { return state == "REQUEUED" || state == "RESIZING"; }
 
-// How long after a run that ended like this the job's next submission may be.
+// Returns the longest time from a run's end in this state to the job's next submission; -1: none.
 int64_t patience_us(std::string_view state) {
-  if (is_open(state)) return 90 * kDayUs;  // it may be held
+  if (is_open(state)) return 90 * kDayUs;  // it may be on hold
   if (state == "PREEMPTED" || state == "NODE_FAIL" || state == "BOOT_FAIL") return kDayUs;
   return state == "COMPLETED" || state.empty() ? -1 : 10 * kMinuteUs;
 }
@@ -31,7 +31,7 @@ constexpr const char* kNoGpus =
     "no row counts GPUs (is gres/gpu in AccountingStorageTRES?): all jobs run on CPUs alone; --set "
     "trace.gpus_per_node=N says how many a job has of each node";
 
-// "'a', 'b'": names as in the log, which may be empty.
+// Returns "'a', 'b'": names as in the log, which may be empty.
 std::string join_names(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "'" : ", '") + name + "'";
@@ -66,7 +66,7 @@ bool SacctLog::goes_on(const Run& before, const Run& run) const {
           run.submitted_us <= first.logged_end_us + patience);
 }
 
-// Whether the row is of the same job, after the run.
+// Returns whether the row belongs to the same job, after the run.
 bool SacctLog::is_later(const Mark& mark, const Run& run) {
   if (mark.user != run.job.user || mark.submitted_us < run.submitted_us) return false;
   const int64_t end_us = run.job.logged_end_us;
@@ -76,7 +76,7 @@ bool SacctLog::is_later(const Mark& mark, const Run& run) {
          (mark.submitted_us > run.submitted_us && mark.submitted_us >= end_us - kMinuteUs);
 }
 
-// Makes one job of the rows, in the place of the first. Returns nothing where it has not ended.
+// Joins the rows to one job, in place of the first. Returns nullptr if the job has not ended.
 SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
                                     const std::vector<Mark*>& marks) {
   Run& last = *chain.back();
@@ -84,7 +84,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   for (Mark* mark : marks) {
     if (is_later(*mark, last)) {
       open = mark->reason != kNeverStarted;
-      if (!open) last.job.status = "CANCELLED";  // while it waited to run again
+      if (!open) last.job.status = "CANCELLED";  // while waiting to run again
     } else if (mark->user == last.job.user && mark->submitted_us == last.submitted_us) {
       mark->reason = "an earlier state of a job whose end the log has";
     }
@@ -102,7 +102,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
     run_us += chain[i]->job.run_us;
     held += held_us(chain[i]->job);
   }
-  // The size of one of its parts, which in all its time holds most nearly what it held.
+  // Takes the size of the part which, over the whole run time, is closest to the GPU time used.
   const auto off = [&](const Job& part) {
     return std::llabs(part.gpus * (run_us / kUsPerS) - held);
   };
@@ -159,7 +159,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks
   for (const std::vector<Run*>& chain : chains) {
     Run* run = join_chain(chain, marks);
     if (run == nullptr) continue;
-    // One submission cannot be two jobs: Rows says that the number is there twice.
+    // One submission cannot be two jobs: Rows reports the duplicate number.
     const bool twice = std::ranges::any_of(jobs, [&](const Run* other) {
       return other->submitted_us == run->submitted_us && other->job.user == run->job.user;
     });
@@ -192,8 +192,8 @@ void SacctLog::check_settings() const {
   }
 }
 
-// Joins the rows that share a number of one cluster; those of several numbers come together where
-// the hashes of them are equal.
+// Joins rows that share a number of one cluster. Numbers with equal hashes are grouped first, then
+// separated.
 void SacctLog::join_all() {
   struct Entry {
     size_t hash;

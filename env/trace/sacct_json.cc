@@ -1,8 +1,7 @@
-// Slurm's accounting as sacct --json prints it: {"jobs": [{"job_id", "time", "state", "tres",
-// ...}]}. Each job becomes a row of what sacct --parsable2 prints; steps are passed over. Times are
-// seconds since 1970, limits minutes. Versions differ: a number may stand as it is or in an object
-// that says whether it is set, a state alone or in a list. Places in messages count jobs, not
-// lines.
+// Output of Slurm's sacct --json: {"jobs": [{"job_id", "time", "state", "tres", ...}]}. Each job
+// becomes a row as sacct --parsable2 prints it; steps are skipped. Times are seconds since 1970,
+// limits minutes. By version, a number is plain or an object that says whether it is set, and a
+// state is alone or in a list. Positions in messages count jobs, not lines.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +64,7 @@ std::string state_of(const Json& job) {
   return first;
 }
 
-// [{"type": "gres", "name": "gpu", "count": 2}] as "gres/gpu=2".
+// Returns [{"type": "gres", "name": "gpu", "count": 2}] as "gres/gpu=2".
 std::string tres_of(const Json& list) {
   std::string out;
   if (list.is_string()) return list.get<std::string>();
@@ -134,7 +133,7 @@ class Text {
 
   bool ended() const { return at_ == line_.size(); }
   char here() const { return line_[at_]; }
-  // The line of the last character that was passed.
+  // The line of the last character passed.
   int32_t line_number() const { return number_; }
   void next() {
     number_ = rows_.line_number();
@@ -154,7 +153,7 @@ class Text {
   int32_t number_ = 1;
 };
 
-// An input iterator over a Text. Without a Text it is the end.
+// An input iterator over a Text; the end if there is no Text.
 class Characters {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -197,8 +196,8 @@ class SacctJsonReader final : public TraceReader {
   void read(Rows& rows) const override {
     rows.count_from_first();
     SacctLog log(config_, settings_, rows, kColumns);
-    std::string list;                // the key of the document that is read now
-    int32_t jobs = 0, timeless = 0;  // timeless: the first job without its times
+    std::string list;                // key of the document that is being read
+    int32_t jobs = 0, timeless = 0;  // timeless: number of the first job without times
     const auto take = [&](int depth, Json::parse_event_t event, Json& value) {
       using Event = Json::parse_event_t;
       if (event == Event::key) {
@@ -214,7 +213,7 @@ class SacctJsonReader final : public TraceReader {
       if (timeless > 0) return false;
       const std::vector<std::string> row = row_of(value);
       log.take({row.begin(), row.end()});
-      return false;  // it need not be kept
+      return false;  // frees its memory
     };
     Text text(rows);
     try {

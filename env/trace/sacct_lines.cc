@@ -18,7 +18,7 @@ constexpr size_t kMostLines = 256;  // of one row
 constexpr size_t kLongestRow = 1 << 20;
 constexpr size_t kMostReadings = 32;
 
-// Only these columns mark a file as sacct's where its delimiter is one that other formats have.
+// With a delimiter that other formats use too, only these columns identify sacct's output.
 constexpr std::array<std::string_view, 13> kTypical = {
     "AllocTRES", "ReqTRES",  "JobIDRaw", "ElapsedRaw", "TimelimitRaw", "NNodes", "ReqGRES",
     "AllocCPUS", "ExitCode", "ReqMem",   "NodeList",   "WorkDir",      "NCPUS"};
@@ -48,8 +48,8 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view d
   return parts;
 }
 
-// Behind the unnamed column of row numbers that pandas and R put in front of a table: ",JobID" or
-// "Unnamed: 0,JobID". The line itself where there is none.
+// Returns the line after the unnamed column of row numbers that pandas and R put first: ",JobID" or
+// "Unnamed: 0,JobID". Returns the line itself if there is none.
 std::string_view without_index(std::string_view names) {
   const size_t end = names.find_first_of(",;\t");
   if (end == names.npos || !is_index_name(trim(names.substr(0, end)))) return names;
@@ -71,7 +71,7 @@ bool is_state(std::string_view text) {
 
 std::optional<SacctHeader> read_sacct_header(std::string_view line) {
   SacctHeader header;
-  std::string plain;  // without quotes: sacct's names hold none
+  std::string plain;  // without quotes: sacct's names contain none
   if (line.find('"') != line.npos) {
     header.quoted = true;
     std::ranges::copy_if(line, std::back_inserter(plain), [](char c) { return c != '"'; });
@@ -87,7 +87,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
   if (trim(header.delimiter).empty() && header.delimiter != "\t") return std::nullopt;
   if (second == line.end() && header.delimiter.size() > 1 &&
       std::ranges::count(header.delimiter, header.delimiter[0]) == std::ssize(header.delimiter)) {
-    return std::nullopt;  // "JobID||": two delimiters, or one of two
+    return std::nullopt;  // "JobID||": two delimiters, or one of two characters
   }
   size_t exact = 0, known = 0, typical = 0;
   bool has_id = false;
@@ -103,7 +103,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
   }
   const bool common =
       header.delimiter == "," || header.delimiter == ";" || header.delimiter == "\t";
-  // sacct spells its names as it does: "jobid|submit_time" is another's table.
+  // sacct has its own spelling: "jobid|submit_time" is another table.
   const bool spelled = exact > 0 || typical > 0;
   header.known = common ? known >= 3 && typical > 0 && (has_id || exact >= 3)
                         : spelled && ((has_id && header.columns.size() > 1) || known >= 3);
@@ -156,7 +156,7 @@ bool SacctLines::next_row() {
   return false;
 }
 
-// The present row of the file without its row number.
+// Returns the file's current row without its row number.
 std::string_view SacctLines::row() const {
   const std::string_view line = rows_.line();
   if (!header_.indexed) return line;
@@ -183,7 +183,7 @@ const SacctLines::Line* SacctLines::peek() {
   return &ahead_.front();
 }
 
-// Whether a row's first line looks like this, whatever its end.
+// Returns whether the first line of a row may look like this, whatever its end.
 bool SacctLines::begins_row(std::string_view line) const {
   const std::vector<std::string_view> parts = split_at(line, header_.delimiter);
   if (!id_) return parts.size() >= header_.columns.size() && is_row(line);
@@ -192,12 +192,12 @@ bool SacctLines::begins_row(std::string_view line) const {
   return parts.size() > 1 && is_slurm_id(id);
 }
 
-// Whether the line by itself is a row.
+// Returns whether the line alone is a row.
 bool SacctLines::is_row(std::string_view line) const {
   return !sacct_readings(header_.columns, split_at(line, header_.delimiter), 1).empty();
 }
 
-// Files that went through a spreadsheet have quotes around fields with the delimiter in them.
+// Files saved by a spreadsheet quote fields that contain the delimiter.
 bool SacctLines::split_csv(const std::string& line) {
   return header_.delimiter.size() == 1 && (header_.delimiter != "|" || header_.quoted) &&
          line.find('"') != line.npos &&
@@ -246,7 +246,7 @@ bool SacctLines::next() {
     const bool plain = parts.size() == wanted;
     if (!plain) {
       readings = sacct_readings(header_.columns, parts, kMostReadings);
-      // A text with line breaks goes on in the lines below, up to one that begins another row.
+      // A text with line breaks continues in the lines below, up to the beginning of another row.
       for (; readings.empty() && lines < kMostLines && record_.size() < kLongestRow; ++lines) {
         const Line* below = peek();
         if (below == nullptr || begins_row(below->text)) break;
@@ -264,7 +264,7 @@ bool SacctLines::next() {
       record_ += '\n' + below->text;
       ahead_.pop_front();
     }
-    rows_.begins_at(line.number);  // peek() went on
+    rows_.begins_at(line.number);  // peek() moved on
     if (record_.size() != complete) {
       parts = split_at(record_, header_.delimiter);
       readings = sacct_readings(header_.columns, parts, kMostReadings);

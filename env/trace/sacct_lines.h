@@ -1,7 +1,6 @@
-// The rows of what sacct printed. Nothing in it is escaped: a free text (JobName, WorkDir,
-// SubmitLine, Comment) may hold the delimiter and line breaks. Where a free text begins and ends
-// follows from the columns around it, since it is known what they can hold. A row that can be
-// read in two ways is refused.
+// Splits sacct's output into rows. sacct escapes nothing: free text (JobName, WorkDir, SubmitLine,
+// Comment) may hold the delimiter and line breaks. Its ends follow from the columns around it,
+// since their possible values are known. A row with two possible readings is rejected.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +17,32 @@ namespace yard {
 // The line of column names.
 struct SacctHeader {
   std::string delimiter;
-  std::vector<std::string> columns;  // spelled as sacct spells them; the last may be empty
-  bool known = false;                // names enough of sacct's columns, and hardly another format's
-  bool quoted = false;               // names stand in quotes, so that fields may, too
-  bool indexed = false;              // an unnamed column in front, as pandas writes its index
+  std::vector<std::string> columns;  // in sacct's spelling; the last may be empty
+  bool known = false;                // has enough of sacct's columns to be sacct's output
+  bool quoted = false;               // names are in quotes, so fields may be too
+  bool indexed = false;              // begins with an unnamed column, as pandas writes its index
 
-  // A table that a spreadsheet or pandas wrote, where 1.0 may be the number 1.
+  // Returns whether a spreadsheet or pandas wrote the table, so that 1.0 may be the number 1.
   bool is_table() const {
     return quoted || indexed || delimiter == "," || delimiter == ";" || delimiter == "\t";
   }
 };
 
-// Returns nothing where the line is no list of names with one delimiter between them.
+// Returns nothing if the line is not a list of names with one delimiter between them.
 std::optional<SacctHeader> read_sacct_header(std::string_view line);
 
-// What the beginning of a file is that sacct printed, but not as --parsable2 does.
+// How a file by sacct differs from the output of --parsable2, judging by its first lines.
 enum class SacctFlaw { kNone, kNoHeader, kFixedWidth };
 SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line);
 
 class SacctLines {
  public:
-  // `rows` gives whole lines, and outlives this. Rows may be read in two ways where they say the
-  // same in the columns `used`.
+  // `rows` gives whole lines and must outlive this. A row with several readings is accepted if they
+  // agree in the columns `used`.
   SacctLines(Rows& rows, SacctHeader header, const std::vector<std::string>& used);
 
-  // Goes to the next row; `rows` is then at its first line. What fields() returns holds until
-  // the next call. Rows that can be read in two ways are unusable.
+  // Moves to the next row; `rows` is then at its first line. Returns false at the end. Counts
+  // ambiguous rows as unusable. Results of fields() are valid until the next call.
   bool next();
   const std::vector<std::string_view>& fields() const { return fields_; }
 
@@ -53,7 +52,7 @@ class SacctLines {
     int32_t number = 0;
   };
 
-  bool next_row();  // of the file, but for a line of column names once more
+  bool next_row();  // of the file; skips repeated lines of names
   std::string_view row() const;
   bool next_line(Line& line);
   const Line* peek();
@@ -64,9 +63,9 @@ class SacctLines {
 
   Rows& rows_;
   SacctHeader header_;
-  std::string names_;  // the line of column names, as it stands
+  std::string names_;  // the line of column names, as in the file
   std::vector<bool> used_;
-  std::optional<size_t> id_;  // the column JobID, where it is the first
+  std::optional<size_t> id_;  // the column JobID, if it is the first
   bool ends_in_text_ = false;
   std::deque<Line> ahead_;
   std::string record_, unquoted_;

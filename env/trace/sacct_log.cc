@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kHourUs = 3600 * kUsPerS;
-constexpr int64_t kClocksApartUs = 5 * kUsPerS;  // of the servers that note Submit and Start
+constexpr int64_t kClocksApartUs = 5 * kUsPerS;  // of the servers that record Submit and Start
 
 constexpr const char* kPrintAgain =
     " (sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,End,"
@@ -24,7 +24,7 @@ bool is_one_of(std::string_view state, std::initializer_list<std::string_view> s
   return std::ranges::find(states, state) != states.end();
 }
 
-// "+02:00", "+0200", "-07" or "Z" behind a date: seconds ahead of UTC.
+// Parses "+02:00", "+0200", "-07" or "Z" after a date to seconds ahead of UTC.
 std::optional<int64_t> parse_offset_s(std::string_view text) {
   if (text == "Z") return 0;
   if (text.size() < 3 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
@@ -145,7 +145,7 @@ std::string_view SacctLog::field(int column) const {
   return column < 0 ? std::string_view() : trim((*fields_)[static_cast<size_t>(column)]);
 }
 
-// Slurm has several words for a time that there is not.
+// Slurm has several words for a missing time.
 bool SacctLog::has_time(int column) const {
   return has(column) && !is_one_of(field(column), {"Unknown", "None", "N/A", "0"});
 }
@@ -163,7 +163,7 @@ void SacctLog::unusable(const SlurmFlaw& flaw) {
   rows_.unusable_at(place, flaw.reason, flaw.expected, flaw.got);
 }
 
-// Whether the row says that the job ran for no time at all.
+// Returns whether, by its row, the job ran for no time.
 bool SacctLog::nothing_ran() const {
   const auto is_zero = [](std::string_view text) {
     return text.find_first_not_of("0:.-") == text.npos;
@@ -173,7 +173,7 @@ bool SacctLog::nothing_ran() const {
   return at_.elapsed_raw >= 0 || field(at_.start) == field(at_.end);
 }
 
-// Why the row holds no run of a job; nothing where it does.
+// Returns why the row holds no run of a job; nullptr if it holds one.
 const char* SacctLog::why_not(std::string_view state, bool& unallocated) const {
   if (is_one_of(state,
                 {"PENDING", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"})) {
@@ -184,7 +184,7 @@ const char* SacctLog::why_not(std::string_view state, bool& unallocated) const {
     return kNotEnded;
   }
   if (nothing_ran()) {
-    // Cancelled while it waited: Start is then Unknown, the time of the cancel or a plan.
+    // Cancelled while waiting: Start is Unknown, the time of the cancellation or a planned time.
     bool counted = false, given = false;
     const auto look = [&](int column, std::string_view none) {
       counted |= column >= 0;
@@ -262,8 +262,8 @@ bool SacctLog::read_tres(int column, Tres& out) {
   return tres.has_value();
 }
 
-// Submission, start, end and run time. Of the two times that a clock may have meant, those that
-// Elapsed and the order of events allow.
+// Reads submission, start, end and run time. An ambiguous clock time gets the reading that agrees
+// with Elapsed and the order of events.
 bool SacctLog::read_times(Run& run) {
   Job& job = run.job;
   Moment submit, eligible, start, end;
@@ -330,7 +330,7 @@ bool SacctLog::read_times(Run& run) {
     unusable(at_.end, ": ends before it starts", "End after the start");
     return false;
   }
-  // A job that was changed while it ran may be eligible later than it started.
+  // A job that was modified while running may be eligible later than it started.
   if (eligible.us > submit_us) {
     job.submit_us = start_us < 0 ? eligible.us : std::min(eligible.us, start_us);
     if (start_us >= 0 && eligible.us > start_us && eligible.other_us >= submit_us) {
@@ -430,7 +430,7 @@ void SacctLog::mark(const std::string& id, const char* reason, bool from_real) {
   }
 }
 
-// Cuts ".0" off whole numbers, as pandas writes a column in which one is missing.
+// Cuts ".0" off whole numbers: pandas writes it in columns with missing values.
 void SacctLog::cut_reals() {
   cut_ = *fields_;
   fields_ = &cut_;
@@ -484,7 +484,7 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
   job.tenant = field(at_.tenant);
   job.status = field(at_.state);
   job.line = rows_.line_number();
-  const size_t task = job.id.find('_');  // "5_3" is the third of array 5
+  const size_t task = job.id.find('_');  // "5_3" is task 3 of array 5
   if (task != job.id.npos) job.array = job.id.substr(0, task);
   if (num_runs_++ % kPiece == 0) runs_.emplace_back().reserve(kPiece);
   runs_.back().push_back(std::move(run));

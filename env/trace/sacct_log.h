@@ -1,13 +1,13 @@
-// Slurm's accounting as jobs, whatever form its rows had: rows that hold none are left out with the
-// reason, rows of one job are joined, jobs that share a number become several.
+// Turns rows of Slurm's accounting, in any form, into jobs. Rows without a job are left out with
+// the reason, rows of one job are joined, and jobs that share a number become separate jobs.
 //
 //   SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"});
 //   while (...) log.take(fields);
 //   log.finish();
 //
-// A job comes when it may run (Eligible): holds, begin times and dependencies are no wait. One that
-// was requeued came with its first row and runs as long as its last run; one that was resized runs
-// as long as all its parts, with the GPUs of the part that is nearest to the GPU time it held.
+// A job arrives when it may run (Eligible): holds, begin times and dependencies are not wait. A
+// requeued job arrives with its first row and runs as long as its last run. A resized job runs as
+// long as all its parts, with the GPUs of the part closest to the GPU time that it held.
 #pragma once
 
 #include <cstdint>
@@ -36,41 +36,41 @@ struct SacctConfig {
 
 class SacctLog {
  public:
-  // Needs no more than these columns.
+  // Returns the only columns that are used.
   static const std::vector<std::string>& used_columns();
 
-  // `rows` outlives this. `is_table`: a spreadsheet or pandas wrote it, and 1.0 is the number 1
-  // (else the first step of job 1). Throws InputError where columns are missing without which there
-  // are no jobs, or which a setting names.
+  // `rows` must outlive this. `is_table`: a spreadsheet or pandas wrote it, and 1.0 is the number 1
+  // (else the first step of job 1). Throws InputError if a column is missing that jobs need or a
+  // setting names.
   SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
            std::vector<std::string> columns, bool is_table = false);
 
-  // Takes the present row, one field a column.
+  // Reads the current row, one field per column.
   void take(const std::vector<std::string_view>& fields);
 
-  // Adds the jobs to the rows. Throws InputError where a setting met nothing in the log.
+  // Adds the jobs to the rows. Throws InputError about a setting that has no effect on the log.
   void finish();
 
  private:
-  // Where the columns stand, -1 for those that are not there.
+  // Indices of the columns; -1: missing.
   struct Columns {
     int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
         name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
         alloc_cpus, node_list, cluster, tenant;
   };
-  // One time on a clock that may have meant two; -1: none.
+  // A time, with the other reading of an ambiguous clock time; -1: none.
   struct Moment {
     int64_t us = -1, other_us = -1;
   };
-  // A run of a job, or a part of one between two sizes.
+  // One run of a job, or the part of a run between two changes of its size.
   struct Run {
-    Job job;  // its submission: when it may run
+    Job job;  // submit_us: when it may run
     int64_t submitted_us = 0;
     uint32_t cluster = 0;
     std::string_view state;
-    bool unallocated = false;  // ran 0 s, and nothing was allocated
+    bool unallocated = false;  // ran for 0 s with nothing allocated
     bool dropped = false;
-    bool from_real = false;  // its number stands as "7.0"
+    bool from_real = false;  // its number is written "7.0"
   };
   // A row of a job that does not run, or not to its end.
   static constexpr const char* kNotStarted = "has not started";
@@ -124,7 +124,7 @@ class SacctLog {
   std::vector<std::string> columns_;
   Columns at_;
   const std::vector<std::string_view>* fields_ = nullptr;
-  // In pieces: a vector that doubles would hold all runs twice.
+  // In chunks: a growing vector would copy all runs.
   using Piece = std::vector<Run, Pages<Run>>;
   static constexpr size_t kPiece = 2048;
   Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
@@ -133,8 +133,8 @@ class SacctLog {
   std::vector<Mark> marks_;
   std::vector<std::string> clusters_;
   bool is_table_;
-  std::vector<std::string_view> cut_;          // fields of the present row of a table
-  std::unordered_set<std::string> whole_ids_;  // of a table: numbers that stand as "7", "7.batch"
+  std::vector<std::string_view> cut_;          // fields of the current row of a table
+  std::unordered_set<std::string> whole_ids_;  // in a table: numbers written as "7" or "7.batch"
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
 };
 

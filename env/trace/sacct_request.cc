@@ -11,14 +11,14 @@ constexpr int64_t kMpsOfGpu = 100;
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
 
-// GPUs that are shared by parts: so many of each node, `of_gpu` making up one.
+// Fractional GPUs: `count` per node, `of_gpu` to a GPU.
 struct GpuParts {
   int64_t count = -1, of_gpu = 1;
 };
 
 GpuParts parts_of(const Tres& tres, const SlurmRequestRules& rules) {
   if (tres.mps > 0) return {tres.mps, kMpsOfGpu};
-  // Unless it is said how many shards a GPU has: a node's shards are never more than one GPU.
+  // Without shards_per_gpu, the shards of a node count as one GPU.
   if (tres.shards > 0 && rules.shards_per_gpu == 0) return {1, 1};
   if (tres.shards > 0) return {tres.shards, rules.shards_per_gpu};
   return {};

@@ -1,4 +1,4 @@
-// What a job of Slurm's accounting holds: GPUs, their type, nodes, CPUs and memory.
+// Reads what a job in Slurm's accounting holds: GPUs, their type, nodes, CPUs and memory.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace yard {
 
-// What a row says, as far as it does.
+// The request in a row, as far as it is given.
 struct SlurmRequest {
   Tres asked, given;           // ReqTRES, AllocTRES
   int64_t nodes = -1;          // NNodes
   int64_t cpus = -1;           // ReqCPUS
-  std::string mem, gpus_each;  // ReqMem; ReqGRES or AllocGRES, GPUs of each node
+  std::string mem, gpus_each;  // ReqMem; ReqGRES or AllocGRES, GPUs per node
   std::string gpus_each_column = "ReqGRES";
 };
 
-// How it is read.
+// How the request is interpreted.
 struct SlurmRequestRules {
-  bool allocated = true;      // what was allocated counts before what was requested
-  int64_t gpus_per_node = 0;  // of every job, whatever the row says; 0: the row counts
+  bool allocated = true;      // allocated resources come before requested ones
+  int64_t gpus_per_node = 0;  // of every job, overriding the row; 0: as in the row
   int64_t shards_per_gpu = 0;
 };
 
 struct SlurmFlaw {
-  std::string column, reason, expected, got;  // column: empty where it is about several
+  std::string column, reason, expected, got;  // column: empty if several are concerned
 };
 
-// Sets gpus, gpu_types and groups. Returns why it cannot.
+// Sets gpus, gpu_types and groups. Returns the reason if it cannot.
 std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRequestRules& rules,
                                       Job& job);
 

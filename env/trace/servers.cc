@@ -13,13 +13,13 @@
 namespace yard {
 namespace {
 
-// Raise it with every change of what the same parameters and seed generate.
+// Change it whenever the same parameters and seed generate other jobs.
 constexpr const char* kRevision = "1";
 
 constexpr std::array kModels = {"vision", "detect",    "language", "translate",
                                 "speech", "recommend", "graph",    "reinforce"};
 
-// Streams under the seed.
+// Random streams of the seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 
 RoleGroup group(const char* role, int count, int most, double cores, int gpus) {
@@ -85,7 +85,7 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
     job.gpus = workers;
     work_gpu_s += run_s * workers;
   }
-  // Spread at random over the time in which the cluster offers that work over the load.
+  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
   spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
   return jobs;

@@ -1,10 +1,9 @@
-// The embedded workload `synthetic:servers`: jobs of workers and parameter servers, as DL2 and
-// Harmony schedule them, with the cluster `servers-13` and the speeds of
-// experiments/speeds/servers.csv.
+// The generator `synthetic:servers`: jobs of workers and parameter servers, as in DL2 and Harmony.
+// It belongs to the cluster `servers-13` and the speeds of experiments/speeds/servers.csv.
 //
-// Frozen: agents are trained and compared on it. Seeds are episodes of one and the same world. From
-// DL2's paper: 30 jobs on 13 servers, eight models, 147 minutes in the mean, at most 16 tasks of
-// each kind. All else is chosen, not measured.
+// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload. From
+// DL2's paper: 30 jobs on 13 servers, eight models, a mean of 147 minutes, at most 16 tasks of each
+// kind. All else is chosen, not measured.
 #pragma once
 
 #include <vector>
@@ -41,8 +40,8 @@ struct ServersParams {
   }
 };
 
-// Returns jobs sorted by submission, run times in whole seconds, of which their users tell the
-// truth (limit). jobs and cluster_gpus of `options`, where given, replace those of `params`.
+// Returns jobs sorted by submission, with run times in whole seconds and exact limits.
+// `options.jobs` and `options.cluster_gpus`, if set, replace `params`.
 std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options);
 
 }  // namespace yard

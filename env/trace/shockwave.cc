@@ -1,7 +1,7 @@
-// The traces of Shockwave's simulator (Zheng et al., NSDI 2023), Gavel's with two fields more:
+// Traces of Shockwave's simulator (Zheng et al., NSDI 2023): Gavel's with two more fields:
 //   job type, command, folder, steps' argument, needs data, steps, GPUs, mode, weight, SLO,
 //   duration (s), arrival (s)
-// The mode says how the batch size changes while a job trains; the duration takes it into account.
+// The mode says how the batch size changes during training; the duration takes it into account.
 #include "env/base/registry.h"
 #include "env/base/text.h"
 #include "env/trace/gavel.h"

@@ -6,14 +6,14 @@
 namespace yard {
 namespace {
 
-// Returns where the field that begins with a quote at `from` ends: behind its closing quote, or
-// npos where there is none.
+// Returns the end of the quoted field that begins at `from`, after its closing quote; npos if there
+// is none.
 size_t behind_quotes(std::string_view text, size_t from) {
   for (size_t at = from + 1;;) {
     at = text.find('"', at);
     if (at == text.npos) return at;
     if (at + 1 >= text.size() || text[at + 1] != '"') return at + 1;
-    at += 2;  // a quote that is written twice is one of the field's own
+    at += 2;  // a doubled quote belongs to the field
   }
 }
 
@@ -60,7 +60,7 @@ bool split_quoted(std::string_view record, char separator, std::string& unquoted
                   std::vector<std::string_view>& fields) {
   fields.clear();
   unquoted.clear();
-  unquoted.reserve(record.size());  // no field moves when another is put behind it
+  unquoted.reserve(record.size());  // views of earlier fields stay valid
   for (size_t at = 0;;) {
     size_t end;
     if (at < record.size() && record[at] == '"') {

@@ -1,4 +1,4 @@
-// A line to its fields.
+// Splits a line into fields.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace yard {
 
-// `separator` ' ' is any run of blanks; '\0': the line is one field. The fields point into `line`.
+// `separator` ' ': any run of blanks; '\0': the line is one field. Fields are views into `line`.
 void split_line(std::string_view line, char separator, std::vector<std::string_view>& fields);
 
-// Whether `text` ends within a field in double quotes (RFC 4180): the record goes on in the next
-// line.
+// Returns whether `text` ends within a field in double quotes (RFC 4180), so that the record
+// continues in the next line.
 bool open_quotes(std::string_view text, char separator);
 
-// The same for a record with quotes, which are taken off. The fields point into `record` or into
-// `unquoted`, which this fills. Returns false where a closing quote is not the field's end.
+// Splits a record with quotes and removes them. Fields are views into `record` or `unquoted`, which
+// this fills. Returns false if a closing quote is missing or not at the end of its field.
 bool split_quoted(std::string_view record, char separator, std::string& unquoted,
                   std::vector<std::string_view>& fields);
 

@@ -11,14 +11,14 @@
 namespace yard {
 namespace {
 
-// Ids of stages are never shown; no trace has such a character in its own.
+// Ids of stages are never shown. No trace has this character in its own ids.
 constexpr char kStageMark = '\x1f';
 
 struct Stage {
   std::vector<size_t> groups;
-  std::vector<size_t> after;  // stages, each of them earlier in the list
+  std::vector<size_t> after;  // indices of earlier stages
   int64_t run_us = 0;
-  bool last = true;  // nobody comes after it
+  bool last = true;  // no other stage comes after it
 };
 
 std::vector<int32_t> sorted(std::vector<int32_t> values) {
@@ -27,10 +27,9 @@ std::vector<int32_t> sorted(std::vector<int32_t> values) {
   return values;
 }
 
-// In an order in which each comes after those it waits for. Requires: no circle, as check_own()
-// makes sure.
+// Returns the stages, each after those it waits for. Requires: no cycle, as check_own() ensures.
 std::vector<Stage> stages_of(const Job& job) {
-  std::vector<std::pair<std::vector<int32_t>, Stage>> open;  // by what they wait for
+  std::vector<std::pair<std::vector<int32_t>, Stage>> open;  // by the groups they wait for
   for (size_t g = 0; g < job.groups.size(); ++g) {
     const std::vector<int32_t> after = sorted(job.groups[g].after);
     auto at = std::find_if(open.begin(), open.end(),
@@ -59,8 +58,8 @@ std::vector<Stage> stages_of(const Job& job) {
   return out;
 }
 
-// Shares of one GPU may be put together; a job that says how many it comes to does so for all of
-// its stages, so that each of them is taken for as many as it can need.
+// Counts each share as a whole GPU. Shares may be packed on one GPU, but job.gpus gives this for
+// all stages together. So each stage counts the most that it can need.
 int32_t gpus_of(const std::vector<RoleGroup>& groups) {
   int32_t gpus = 0;
   for (const RoleGroup& g : groups) gpus += g.count * (g.task.gpus + (g.task.gpu_milli > 0));

@@ -1,10 +1,9 @@
-// Jobs whose role groups wait for each other, taken apart into stages that a scheduler places one
-// after the other, and put together again.
+// Splits jobs whose role groups depend on each other into stages, which a scheduler places one
+// after the other.
 //
-// Groups with the same `after` are one stage: they run as one gang, for as long as the longest of
-// them says. A stage begins when the stages of all the groups that it comes after have ended. The
-// job begins with its first stage and ends with its last; who comes after the job waits for all of
-// it.
+// Groups with the same `after` form one stage. A stage runs as one gang, for as long as its longest
+// group. It begins when the stages of all groups before it have ended. A job begins with its first
+// stage and ends with its last; jobs that come after it wait for all stages.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +13,26 @@
 
 namespace yard {
 
-// Whether the job has more than one stage.
+// Returns whether the job has more than one stage.
 bool is_staged(const Job& job);
 bool any_staged(const Trace& trace);
 
-// Gives every group of a staged job a run time, the job's where it has none, and the job that of
-// its longest chain of stages. Doing it twice changes nothing more.
+// Sets missing run times of groups in staged jobs to the job's. Sets the job's run time to that of
+// its longest chain of stages. A second call changes nothing.
 void settle_stages(Trace& trace);
 
-// What the job asks of GPUs, in GPU microseconds. Requires: settle_stages().
+// Returns the job's GPU time in GPU-microseconds. Requires: settle_stages() was called.
 double gpu_time_us(const Job& job);
 
 struct Stages {
-  std::vector<Job> jobs;        // (E) in the order of the jobs they are of, the first stages first
-  std::vector<int32_t> job_of;  // (E) index among the jobs taken apart
+  std::vector<Job> jobs;        // (E) E stages in the order of their jobs, first stages first
+  std::vector<int32_t> job_of;  // (E) index of the original job
 };
 
-// Jobs of one stage stay as they are. Requires: settle_stages().
+// Splits staged jobs; others stay as they are. Requires: settle_stages() was called.
 Stages take_apart(const std::vector<Job>& jobs);
 
-// Of a job of take_apart(): whether it is a stage that comes after another of its own job.
+// Returns whether a job of take_apart() is a stage that comes after another of its own job.
 bool follows_own(const Job& stage);
 
 }  // namespace yard

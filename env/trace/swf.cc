@@ -1,17 +1,17 @@
 // The Standard Workload Format of the Parallel Workloads Archive (Feitelson et al., version 2.2):
-// rows of 18 numbers between blanks, -1 for what is not known, comments behind ";". Processors are
-// taken for GPUs.
+// rows of 18 numbers separated by blanks, -1 for unknown, comments after ";". Processors are read
+// as GPUs.
 //
 //   1 job  2 submitted  3 waited  4 ran  5 processors  8 processors requested  9 time requested
 //   11 status  12 user  13 group  14 executable  15 queue  16 partition  17 preceding job
-// 6, 7, 10 (CPU time, memory) and 18 (think time) are not read: a job may start as soon as its
-// preceding one has ended. If that is not in the file, as in cleaned logs, the job arrives at its
+// Not read: 6, 7, 10 (CPU time, memory) and 18 (think time): a job may start as soon as its
+// preceding job has ended. If that is not in the file, as in cleaned logs, the job arrives at its
 // own submission.
 // A job that was checkpointed or swapped has a row for the whole (status 0 or 1) and one for each
-// of its parts (2, 3, 4), which are left out. Where the row of the whole is missing, its parts are
-// put together. Rows of jobs that never ran are left out: cancelled (5) with a run time of 0 or
-// none, or with neither run time nor processors. So are rows with a negative run time.
-// Comments may stand anywhere; UnixStartTime and MaxProcs (or MaxNodes) count in front of the rows.
+// part (2, 3, 4); parts are left out. If the row of the whole is missing, its parts are joined.
+// Jobs that never ran are left out: cancelled (5) with a run time of 0 or none, or with neither run
+// time nor processors. So are rows with a negative run time.
+// Comments may be anywhere; UnixStartTime and MaxProcs (or MaxNodes) count before the first row.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,9 +44,9 @@ struct Config {
 
 constexpr char kComment = ';';
 constexpr std::string_view kBlanks = " \t\r";
-constexpr size_t kFewest = 15, kMost = 24;  // numbers of a row that is SWF's, if not quite
+constexpr size_t kFewest = 15, kMost = 24;  // numbers in a row that looks like SWF's
 
-// By index, of 18.
+// Index among the 18 numbers.
 enum Column {
   kId = 0,
   kSubmitted = 1,
@@ -71,7 +71,7 @@ const std::vector<std::string> kNames = {
     "group",          "executable",       "queue",       "partition",
     "preceding job",  "think time"};
 
-// Whether it is a row: 18 numbers, or so many that it is one gone wrong.
+// Returns whether the line is a row: 18 numbers, or about as many if it is damaged.
 bool is_row(std::string_view line) {
   line = line.substr(0, line.find(kComment));
   size_t fields = 0;
@@ -89,12 +89,12 @@ bool is_unknown(std::string_view field) {
   return field == "-1" || (field.starts_with("-1.") && parse_double(field) == -1.0);
 }
 
-// Less than nothing, and not the -1 of a time that is not known.
+// Returns whether a number is negative, other than -1 for unknown.
 bool is_negative(std::string_view field) {
   return !is_unknown(field) && parse_double(field).value_or(0) < 0;
 }
 
-// A number that names something: empty where it is not known, and "3" for "3.0", too.
+// Returns a number that names something; empty if unknown, and "3" for "3.0".
 std::string known(std::string_view field) {
   if (is_unknown(field)) return "";
   const std::optional<double> number = parse_double(field);
@@ -116,7 +116,7 @@ class SwfReader final : public TraceReader {
     return {.separator = ' ', .head = 0, .names = 0, .comment = kComment, .columns = kNames};
   }
 
-  // By the first row behind the comments, or by comments alone.
+  // By the first row after the comments, or by comments alone.
   bool recognises(const FileHead& head) const override {
     std::string_view rest = head.text;
     while (!rest.empty()) {
@@ -129,10 +129,10 @@ class SwfReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    std::set<std::string> gone;         // jobs that never ran: none waits for their end
-    std::map<std::string, Job> pieces;  // what parts of jobs say together
+    std::set<std::string> gone;         // jobs that never ran: no job waits for their end
+    std::map<std::string, Job> pieces;  // jobs joined from their parts
     int64_t thinking = 0;
-    bool answers = config_.processors == "larger";  // some row has the number that is to count
+    bool answers = config_.processors == "larger";  // some row has the number asked for
     while (rows.next()) {
       Job job;
       const std::string status = known(rows.field(kStatus));
@@ -205,8 +205,8 @@ class SwfReader final : public TraceReader {
   }
 
  private:
-  // Cancelled in the queue: with no run time, or one of 0 s. Whatever its status, a job that held
-  // no processor for no time never started either.
+  // Cancelled in the queue, with a run time of 0 s or none. Whatever its status, a job without
+  // processors and run time never started either.
   bool never_ran(const Rows& rows, const std::string& status) const {
     const std::string_view ran = rows.field(kRan);
     const bool no_time = is_zero(ran) || (is_unknown(ran) && config_.unknown_run_s < 0);
@@ -218,7 +218,7 @@ class SwfReader final : public TraceReader {
     return none(kProcessors) && none(kProcessorsRequested);
   }
 
-  // The parts one after the other: what they ran is its run time, the first one its begin.
+  // Joins parts in order: the run time is their sum, the start that of the first.
   static void join_part(Job part, std::map<std::string, Job>& pieces) {
     const auto [at, first] = pieces.try_emplace(part.id, part);
     if (first) return;
@@ -229,7 +229,7 @@ class SwfReader final : public TraceReader {
     whole.status = part.status;
   }
 
-  // Jobs that come after one that the file does not have arrive at their own submission.
+  // Jobs whose preceding job is not in the file arrive at their own submission.
   void free_orphans(Rows& rows) const {
     int64_t count = 0;
     std::string first;
@@ -248,7 +248,7 @@ class SwfReader final : public TraceReader {
                    "): at the submission that the log has");
   }
 
-  // A setting that no row answers to.
+  // Throws InputError if trace.tenant is set but no row has a value for it.
   void check_tenant(Rows& rows) const {
     if (!tenant_set_ || rows.size() == 0) return;
     for (size_t j = 0; j < rows.size(); ++j) {
@@ -284,7 +284,7 @@ class SwfReader final : public TraceReader {
     return rows.gpus(by_had ? kProcessors : kProcessorsRequested, job.gpus);
   }
 
-  // -1 stays -1.
+  // Leaves -1 as it is.
   static bool optional_seconds(Rows& rows, Column column, int64_t& out_us) {
     return is_unknown(rows.field(column)) || rows.seconds(column, out_us);
   }
@@ -313,10 +313,10 @@ class SwfReader final : public TraceReader {
     return queue.empty() ? named("group", kGroup) : queue;
   }
 
-  // A log counts its times from UnixStartTime; models say 0, or nothing.
+  // Logs count time from UnixStartTime; models give 0 or omit it.
   static void read_header(Rows& rows) {
     const auto number = [&](const char* name) {
-      const std::string said = rows.header(name).value_or("");  // words may follow the number
+      const std::string said = rows.header(name).value_or("");  // text may follow the number
       return parse_int(said.substr(0, said.find_first_of(" \t(,;"))).value_or(0);
     };
     constexpr int64_t kLatestS = 100'000'000'000;

@@ -1,10 +1,10 @@
 // The Slurm log of TACC's Lonestar6, A100 partition (Ding et al., SC 2023): three head lines (a
-// count, names, dashes), then fields parted by TABs: JobID, JobName (cut to 10 characters; one
+// count, names, dashes), then fields separated by TABs: JobID, JobName (cut to 10 characters; one
 // holds a TAB), UID, Start, Submit, End (wall clock), Priority, TimelimitR (MINUTES), ExitCode,
-// NNodes. All of it is real. The clock is that of Texas: read as UTC, 31 runs over the night of
-// 2023-03-12 outlast their limit by an hour; with the zone below none does by a minute.
-// Whole nodes are allocated and GPUs are not named: a node counts as one GPU unless
-// gpus_per_node says otherwise (by the site's documentation a node has three). 3,328 jobs ran 0 s.
+// NNodes. All values are real. The clock is that of Texas: read as UTC, 31 runs over the night of
+// 2023-03-12 exceed their limit by an hour; with the zone below none does by a minute.
+// Whole nodes are allocated and GPUs are not named. A node counts as one GPU unless gpus_per_node
+// says otherwise (by the site's documentation a node has three). 3,328 jobs ran 0 s.
 #include <algorithm>
 
 #include "env/base/registry.h"

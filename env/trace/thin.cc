@@ -16,7 +16,7 @@ void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   YARD_CHECK(keep > 0 && keep <= 1, "a share to keep");
   if (keep == 1 || jobs.empty()) return;
   const Batches batches = by == ThinBy::kBatch ? find_batches(jobs) : Batches{};
-  // The job whose draw decides about job j.
+  // Returns the job whose draw decides about job j.
   const auto decider = [&](size_t j) -> const Job& {
     if (by == ThinBy::kJob) return jobs[j];
     return jobs[static_cast<size_t>(batches.all[static_cast<size_t>(batches.of_job[j])].jobs[0])];

@@ -1,4 +1,4 @@
-// A lighter workload of the same make: some of the jobs, or of the batches, left out by chance.
+// Thins a workload by removing some of its jobs, or of its batches, at random.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace yard {
 
-// Batches keep their bursts, jobs alone do not.
+// Removing batches preserves bursts, removing jobs does not.
 enum class ThinBy { kBatch, kJob };
 
-// Keeps each with the probability `keep`, at least one. Draws are keyed by job id: what is kept at
-// a small share is kept at a larger one too. Requires: 0 < keep <= 1, jobs by rising submission.
+// Keeps each with probability `keep`, but at least one. Draws are keyed by job id: what a small
+// `keep` keeps, a larger one keeps too. Requires: 0 < keep <= 1, jobs sorted by submission.
 void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng);
 
 }  // namespace yard

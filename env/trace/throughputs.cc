@@ -10,7 +10,7 @@ namespace {
 
 using SortedJson = nlohmann::json;  // finds a key among many quickly
 
-// Where in the file: "throughputs.json: v100: ('LM (batch size 5)', 1)".
+// Position in the file: "throughputs.json: v100: ('LM (batch size 5)', 1)".
 std::string at(const std::string& place, const std::string& key) { return place + ": " + key; }
 
 double steps_per_s(const SortedJson& value, const std::string& place) {

@@ -1,12 +1,12 @@
-// How fast kinds of jobs run, as Gavel measured it (Narayanan et al., OSDI 2020): steps a second by
-// GPU type, kind of job and number of GPUs, alone or beside another job on the same GPUs. A JSON
+// Throughputs of kinds of jobs as measured by Gavel (Narayanan et al., OSDI 2020): steps per second
+// by GPU type, kind of job and number of GPUs, alone or with another job on the same GPUs. A JSON
 // file, plain or gzip:
 //
 //   {"v100": {"('ResNet-18 (batch size 32)', 2)": {
 //       "null": 20.5,                                     alone
-//       "('LM (batch size 5)', 2)": [12.1, 7.9]}}}        this one, the other; 0: not together
+//       "('LM (batch size 5)', 2)": [12.1, 7.9]}}}        this job, the other; 0: cannot share
 //
-// Types that end in "_unconsolidated" are for GPUs of several nodes.
+// Types that end in "_unconsolidated" are for GPUs on several nodes.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,21 @@ class Throughputs {
  public:
   using Kind = std::pair<std::string, int32_t>;  // "ResNet-18 (batch size 32)", GPUs
 
-  // What a job is in such files.
+  // Returns the kind of a job.
   static Kind kind_of(const Job& job);
-  // As files write it: "('ResNet-18 (batch size 32)', 2)".
+  // Returns the text of a kind in files: "('ResNet-18 (batch size 32)', 2)".
   static std::string text_of(const Kind& kind);
 
-  // Throws InputError: the file, the keys that lead to the place, what was expected there.
+  // Loads a file. Throws InputError with the file, the keys on the way and what was expected.
   static Throughputs load(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::vector<std::string> types() const;
   bool has_type(const std::string& type) const { return types_.contains(type); }
 
-  // Nothing where the file says nothing. A 0 was measured: it does not run there.
+  // Returns nothing if the file has no value. A measured 0 means that it does not run there.
   std::optional<double> alone(const std::string& type, const Kind& kind) const;
-  // Of `kind` and of `other`; where one is 0 they cannot share GPUs.
+  // Returns the throughputs of `kind` and of `other`. If one is 0, they cannot share GPUs.
   std::optional<std::pair<double, double>> together(const std::string& type, const Kind& kind,
                                                     const Kind& other) const;
 

@@ -1,5 +1,5 @@
 // The CSV of the Tiresias simulator (Gu et al., NSDI 2019): job_id, num_gpu, submit_time (s),
-// iterations, model_name, duration (s), interval (since the job before: says nothing more).
+// iterations, model_name, duration (s), interval (since the previous job; redundant).
 #include "env/base/registry.h"
 #include "env/trace/reader.h"
 #include "env/trace/rows.h"
@@ -25,7 +25,7 @@ class TiresiasReader final : public TraceReader {
     const int iterations = rows.optional_column("iterations");
     while (rows.next()) {
       Job job;
-      // That simulator counts whole seconds and cuts the fraction of a duration.
+      // That simulator counts whole seconds and cuts off the fraction of a duration.
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus) ||
           !rows.seconds(submit, job.submit_us) || !rows.whole_seconds(duration, job.run_us)) {
         continue;

@@ -22,7 +22,7 @@ constexpr int64_t kWeekUs = 7 * 24 * 3600 * kUsPerS;
 
 bool earlier(const Job& a, const Job& b) { return a.submit_us < b.submit_us; }
 
-// Returns the share in "NN%", nothing for another kind of text.
+// Parses "NN%" to a share; returns nothing for other text.
 std::optional<double> parse_percent(std::string_view text) {
   if (!text.ends_with('%')) return std::nullopt;
   text.remove_suffix(1);
@@ -31,7 +31,7 @@ std::optional<double> parse_percent(std::string_view text) {
   return *percent / 100;
 }
 
-// The trace's time: `end_us` is just after the last submission.
+// The time span of the trace; `end_us` is just after the last submission.
 struct Span {
   int64_t first_us, end_us;
 
@@ -69,7 +69,7 @@ int64_t parse_warmup_us(const Span& span, const std::string& text) {
 }
 
 struct Range {
-  size_t begin, end;  // of scored jobs
+  size_t begin, end;  // range of scored jobs
 };
 
 Range by_number(const Trace& trace, const WindowOptions& options, Window& window,
@@ -93,7 +93,7 @@ Range by_number(const Trace& trace, const WindowOptions& options, Window& window
   return {static_cast<size_t>(begin), static_cast<size_t>(end)};
 }
 
-// "1200 s", and the date where the trace knows its calendar.
+// Returns "1200 s", with the date if the trace has a calendar.
 std::string moment_text(const Trace& trace, int64_t us) {
   std::string out = format_seconds(us) + " s";
   if (!trace.epoch_unix_s) return out;
@@ -129,8 +129,8 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   return range;
 }
 
-// Appends the scored jobs `repeats` times, the first copy's window beginning at `start_us`. Who
-// comes after a scored job comes, in a copy, after that copy's.
+// Appends `repeats` copies of the scored jobs; the window of the first begins at `start_us`. In a
+// copy, `after` names the copies of scored jobs.
 void repeat_window(std::vector<Job>& jobs, const Window& window, int64_t start_us, int repeats) {
   const size_t size = jobs.size();
   const int64_t length_us = window.to_us - window.from_us;
@@ -181,7 +181,7 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   const auto too_early = [&](const Job& job) { return job.submit_us < window.warm_from_us; };
   jobs.erase(jobs.begin(), std::find_if_not(jobs.begin(), jobs.end(), too_early));
   if (!numbers && !times) return window;
-  // Where the window reaches beyond the trace, its own length counts.
+  // Copies begin at the end of the window if it ends after the trace.
   if (options.after == AfterWindow::kTrace) {
     repeat_window(jobs, window, std::max(span.end_us, window.to_us), options.repeats);
   } else if (options.after == AfterWindow::kRepeat) {
@@ -193,7 +193,7 @@ Window select_window(Trace& trace, const WindowOptions& options) {
 void scale_arrivals(Trace& trace, Window& window, double factor) {
   YARD_CHECK(factor > 0 && std::isfinite(factor), "arrivals are scaled by a positive factor");
   const auto scaled_us = [&](int64_t us) {
-    constexpr double kFarUs = 1e18;  // so that no factor leaves what int64 holds
+    constexpr double kFarUs = 1e18;  // keeps results within int64 for every factor
     const double distance_us = factor * static_cast<double>(us - window.from_us);
     return window.from_us +
            static_cast<int64_t>(std::round(std::clamp(distance_us, -kFarUs, kFarUs)));

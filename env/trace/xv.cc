@@ -1,5 +1,5 @@
-// The cross-validation workload: a linear congruential sequence without third-party input, whose
-// results under the rules of published simulators are known per job.
+// The cross-validation workload: a linear congruential sequence without third-party input. Its
+// results per job under the rules of published simulators are known.
 #include <string>
 
 #include "env/base/error.h"
@@ -22,7 +22,7 @@ class Xv final : public TraceGenerator {
     throw InputError(first.origin, "no settings for synthetic:xv", "'" + first.key + "'");
   }
 
-  // Neither seed nor cluster change it: it is one sequence, cut at the number of jobs.
+  // Seed and cluster do not change it: it is one sequence, cut at the number of jobs.
   std::vector<Job> generate(const GenerateOptions& options) const override {
     const int count = options.jobs == 0 ? kPublishedJobs : options.jobs;
     if (count < 1 || count > kMostJobs) {

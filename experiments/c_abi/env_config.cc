@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// The value of course `c`: a single one is for all.
+// Returns the value for Course number `c`; a single value serves each.
 std::string of_course(const char* key, const std::string& values, size_t c, size_t courses) {
   const std::vector<std::string_view> each = split(values, ',');
   if (each.size() != 1 && each.size() != courses) {

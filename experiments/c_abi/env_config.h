@@ -1,5 +1,4 @@
-// What a caller of the C interface sets: the courses that episodes are drawn from, and the batch
-// that plays them.
+// Configuration of the C interface: the courses that episodes are drawn from and the batch.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@ struct EnvConfig {
   void fields(FieldList& f);
 };
 
-// `settings` whose keys begin with `trace.` and `faults.` are those of traces and of what befalls
-// GPUs; the others are EnvConfig's.
+// Splits `settings`: keys that begin with `trace.` or `faults.` configure trace readers and the
+// fault model; the others are EnvConfig's.
 struct EnvSettings {
   explicit EnvSettings(const Settings& settings);  // throws InputError
 
@@ -42,7 +41,7 @@ struct EnvSettings {
   Settings trace, fault_model;
 };
 
-// One scenario a course. Throws InputError about what cannot be read or does not fit.
+// Returns one scenario per course. Throws InputError if an input is unreadable or inconsistent.
 std::vector<Scenario> load_courses(const EnvSettings& settings);
 
 template <Task T>

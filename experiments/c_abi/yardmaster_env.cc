@@ -52,13 +52,13 @@ struct yardmaster_env {
     }
   }
 
-  // Returns what does(batch) does.
+  // Returns does(batch).
   template <class Does>
   auto with(Does does) const {
     return std::visit([&](const auto& b) { return does(*b); }, batch);
   }
 
-  // Runs `does`; what it throws becomes the error.
+  // Runs does(batch). Returns 0, or -1 if it throws; `error` is then the exception's text.
   template <class Does>
   int guarded(Does does) {
     error.clear();
@@ -74,17 +74,17 @@ struct yardmaster_env {
   std::vector<yard::Scenario> scenarios;
   std::variant<std::unique_ptr<yard::BatchEnv>, std::unique_ptr<yard::SelectEnv>> batch;
   std::string error;
-  bool begun = false;  // there are worlds to step
+  bool begun = false;  // step() and fork() are allowed
 };
 
 namespace {
 
 template <class T>
-T task_of(const yard::BasicBatchEnv<T>&);  // for decltype alone
+T task_of(const yard::BasicBatchEnv<T>&);  // only for decltype
 template <class Batch>
 using TaskOf = decltype(task_of(std::declval<const Batch&>()));
 
-// Throws InputError at the first action that is not legal.
+// Throws InputError at the first illegal action.
 template <class Batch>
 void check_actions(const Batch& batch, const int32_t* actions) {
   constexpr auto kActions = static_cast<size_t>(TaskOf<Batch>::kActions);

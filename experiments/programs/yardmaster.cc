@@ -1,5 +1,5 @@
-// yardmaster COMMAND: finds the program that knows the command beside itself and becomes it, so
-// that each program links only what it needs. A new command is a row of the table.
+// yardmaster COMMAND: executes the program which implements the command, so that each program links
+// only what it needs. All programs are in one folder. kCommands lists every command.
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@ namespace {
 
 struct Command {
   std::string_view name;
-  const char* program;  // beside this one
+  const char* program;  // in the folder of this one
   const char* help;
 };
 
@@ -100,8 +100,8 @@ int run_version(int argc, char** argv) {
   return print_version(json);
 }
 
-// Returns only where the program cannot be started. Its argv[0] is "yardmaster", and argv[1] the
-// command, as the user typed them.
+// Replaces this process by the command's program, with argv as the user typed it. Returns an exit
+// code only if the program cannot be started.
 int become(const Command& command, char** argv) {
   const std::string program = folder_of_this_program() / command.program;
   execv(program.c_str(), argv);
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     print_help(stdout);
     return std::fflush(stdout) == 0 ? kDone : kFailed;
   }
-  // Mostly a shell variable that is not set; taken as "not given", output would silently be lost.
+  // Usually an unset shell variable. Treating it as "not given" would silently lose output.
   for (int i = 2; i < argc; ++i) {
     if (argv[i][0] != '\0') continue;
     std::fprintf(stderr, "yardmaster: %s: expected a value after '%s', got an empty argument\n",

@@ -11,7 +11,7 @@
 namespace yard::report {
 namespace {
 
-// Of the drawing, in its own units; letters are 12 high, so that a phone shows them at about 10 px.
+// Size and margins in SVG units. Letters are 12 high, which is about 10 px on a phone.
 constexpr double kWidth = 460, kHeight = 280;
 constexpr double kLeft = 58, kRight = 14, kTop = 24, kBottom = 42;
 
@@ -19,7 +19,7 @@ bool usable(const Axis& axis, double value) {
   return std::isfinite(value) && (!axis.log || value > 0);
 }
 
-// What an axis counts in: seconds as the unit that suits its largest value.
+// The unit of a time axis, in seconds, chosen by its largest value.
 struct Counted {
   double unit;
   const char* name;
@@ -32,7 +32,7 @@ Counted counted_in(double most_s) {
   return {1, " s"};
 }
 
-// Multiples of 1, 2 or 5 times a power of ten, about so many.
+// About `about` ticks at multiples of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double from, double to, int about) {
   const double raw = (to - from) / about;
   const double tenth = std::pow(10, std::floor(std::log10(raw)));
@@ -66,7 +66,7 @@ std::vector<double> log_ticks(double from, double to, bool seconds) {
   return ticks;
 }
 
-// Where a value of an axis lies: [0, 1] over the axis.
+// Maps values of an axis to [0, 1].
 class Scale {
  public:
   Scale(const Axis& axis, double low, double high) : axis_(axis), from_(low), to_(high) {
@@ -119,7 +119,7 @@ double at_y(const Scale& y, double value) {
   return kHeight - kBottom - y(value) * (kHeight - kTop - kBottom);
 }
 
-// A margin of 4 % below and above, and none at a zero that shares are counted from.
+// Adds a margin of 4 % below and above; none below if the lower end is 0.
 void widen(const Axis& axis, double& low, double& high) {
   if (axis.log) {
     const double margin = std::pow(high / low, 0.04);
@@ -147,7 +147,7 @@ std::string grid(const Chart& chart, const Scale& x, const Scale& y) {
     out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", kLeft - 6, at + 4,
                        escape(text));
   }
-  double free_from = 0;  // labels do not run into each other
+  double free_from = 0;  // end of the last label, to avoid overlaps
   for (const auto& [value, text] : x.ticks(5)) {
     const double at = at_x(x, value);
     const double half = 3.4 * static_cast<double>(text.size());
@@ -217,7 +217,7 @@ std::string render(const Chart& chart) {
   }
   if (!std::isfinite(x_low)) return "";
   if (chart.mark_y) {
-    // One percent around it at least: less is noise that a chart should not blow up.
+    // Show at least 1 % around the mark, so that noise is not magnified.
     y_low = std::min(y_low, *chart.mark_y * 0.99);
     y_high = std::max(y_high, *chart.mark_y * 1.01);
   }
@@ -230,7 +230,7 @@ std::string render(const Chart& chart) {
   out += fmt::format("<svg class='chart' viewBox='0 0 {} {}' role='img' aria-label='{}'>", kWidth,
                      kHeight, escape(chart.title));
   out += grid(chart, x, y);
-  // The first line is the one that the page is about: it is drawn last, above the others.
+  // The first line is the most important one. It is drawn last, above the others.
   for (size_t i = chart.lines.size(); i-- > 0;) out += path(chart, chart.lines[i], x, y);
   return out + "</svg></figure>\n";
 }

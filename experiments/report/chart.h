@@ -1,5 +1,5 @@
-// A line chart as inline SVG: no script, colours from the page's style sheet, so that it follows
-// light and dark. Lines are told apart by colour and, for bounds, dashes; the legend names them.
+// Line charts as inline SVG without scripts. Colours come from the page's style sheet, so that they
+// follow its light or dark mode. Lines differ in colour; bounds are dashed.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,20 @@ struct Point {
 
 struct Line {
   std::string name;
-  std::vector<Point> points;  // by rising x
+  std::vector<Point> points;  // by ascending x
   int colour = 0;             // 0 .. kColours - 1
   bool dashed = false;
 };
 
 inline constexpr int kColours = 8;
 
-enum class Unit { kPlain, kSeconds, kPercent };  // of kPercent, 1 is 100 %
+enum class Unit { kPlain, kSeconds, kPercent };  // kPercent: a value of 1 is 100 %
 
 struct Axis {
   std::string label;
   Unit unit = Unit::kPlain;
-  bool log = false;                 // points that are not above 0 are left out
-  std::optional<double> from = {};  // else from the points
+  bool log = false;                 // logarithmic; points not above 0 are skipped
+  std::optional<double> from = {};  // unset: from the points
   std::optional<double> to = {};
 };
 
@@ -37,14 +37,14 @@ struct Chart {
   std::string note = {};  // one sentence under the title
   Axis x, y;
   std::vector<Line> lines;
-  std::optional<double> mark_y = {};                   // a thin line across
-  std::optional<std::pair<double, double>> band = {};  // of x, shaded
+  std::optional<double> mark_y = {};                   // a thin horizontal line
+  std::optional<std::pair<double, double>> band = {};  // shaded range of x
 };
 
-// Returns a <figure>, or nothing where no line has a point.
+// Returns a <figure>; empty if no line has a point.
 std::string render(const Chart& chart);
 
-// An interval with its middle on a logarithmic axis [from, to], for a cell of a table.
+// Draws an interval and its middle on a logarithmic axis [from, to], for a table cell.
 std::string render_interval(double lo, double mid, double hi, double from, double to);
 
 }  // namespace yard::report

@@ -12,9 +12,9 @@
 namespace yard::report {
 namespace {
 
-constexpr size_t kMostPoints = 240;  // of a line: more would not be seen
+constexpr size_t kMostPoints = 240;  // per line; more would not be visible
 
-// Means over groups of neighbours, so that at most `most` points are left.
+// Reduces a line to at most `most` points: means over groups of neighbours.
 std::vector<Point> thinned(const std::vector<Point>& all, size_t most) {
   std::vector<Point> out;
   const size_t group = std::max<size_t>(1, (all.size() + most - 1) / most);
@@ -63,12 +63,12 @@ Chart metric_chart(const std::string& column) {
 }
 
 bool tells_how_good(const std::string& column) {
-  if (column.ends_with("_lo") || column.ends_with("_hi")) return false;  // of intervals
+  if (column.ends_with("_lo") || column.ends_with("_hi")) return false;  // ends of intervals
   return column.starts_with("validation/") || column.find("return") != column.npos ||
          column.find("jct") != column.npos;
 }
 
-// The charts of every column that `wanted` accepts, one line a run.
+// The charts of all metrics which `wanted` accepts, with a line per run.
 template <class F>
 std::string metric_charts(const Runs& runs, F wanted) {
   std::vector<std::string> columns;
@@ -81,7 +81,7 @@ std::string metric_charts(const Runs& runs, F wanted) {
       }
     }
   }
-  // What was validated comes before what was met in training.
+  // Validation metrics come before training metrics.
   std::stable_partition(columns.begin(), columns.end(),
                         [](auto& c) { return c.starts_with("validation/"); });
   std::string out;
@@ -100,7 +100,7 @@ std::string metric_charts(const Runs& runs, F wanted) {
   return out;
 }
 
-// The share of jobs that ended within a time, at the times of equally many jobs each.
+// The share of jobs which ended within a time, at about kMostPoints times with equal job counts.
 std::vector<Point> ended_within(const JobTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
@@ -113,7 +113,7 @@ std::vector<Point> ended_within(const JobTimes& of) {
   return points;
 }
 
-// The share of jobs that took longer; the last percent by single jobs.
+// The share of jobs which took longer than a time; the last percent with a point per job.
 std::vector<Point> took_longer(const JobTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
@@ -125,7 +125,7 @@ std::vector<Point> took_longer(const JobTimes& of) {
   return points;
 }
 
-// Charts show at most as many lines as there are colours, the trained policy first.
+// A note for charts with more lines than colours; only the first kColours are shown.
 std::string too_many(size_t lines) {
   if (lines <= kColours) return "";
   return fmt::format("The first {} of {}; the tables have all.", kColours, lines);
@@ -207,9 +207,9 @@ std::string completion_times(const RunRecord& run, Names& names) {
 
 namespace {
 
-// What of the time is drawn: a little before the scored window, and after it until nothing waits
-// any more, but no longer than the window; all where there is no window. Jobs of long ago that
-// still run would squeeze what the chart is about.
+// The time range to draw: from a little before the scored window until the queue is empty after it,
+// but at most one window length longer. All times if there is no window. Few jobs which run much
+// longer would otherwise compress the chart.
 std::pair<double, double> shown_time(const std::vector<Json>& all) {
   double begin = INFINITY, end = -INFINITY, busy = -INFINITY;
   for (const Json& one : all) {
@@ -259,7 +259,7 @@ std::string over_time(const RunRecord& run, Names& names) {
         line.points.push_back({t, one["held_gpus"][i].get<double>() / gpus});
         queue.points.push_back({t, one["waiting"][i].get<double>()});
       }
-      line.points = thinned(line.points, 48);  // many lines lie close to each other
+      line.points = thinned(line.points, 48);  // many lines are close to each other
       queue.points = thinned(queue.points, 120);
       held.lines.push_back(line);
       waiting.lines.push_back(queue);

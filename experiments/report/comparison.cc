@@ -1,4 +1,4 @@
-// What evaluate found: the candidate against the yardstick in every cell, and each cell in full.
+// Results of evaluate: the candidate against the baseline in every cell, and each cell in full.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,8 +21,7 @@ std::string percent(const Json& row, const char* key) {
   return value ? number_text(100 * *value, 1) + " %" : std::string(kAbsent);
 }
 
-// The axis that all intervals of a table share goes from 1/reach to reach; what is further off lies
-// at its end.
+// All intervals of a table share an axis from 1/reach to reach; values beyond it are clamped.
 double reach(const std::vector<const Json*>& rows) {
   double most = std::log(1.1);
   for (const Json* row : rows) {
@@ -34,7 +33,7 @@ double reach(const std::vector<const Json*>& rows) {
   return std::exp(std::min(most, std::log(2)) * 1.05);
 }
 
-// "0.962 [0.933, 0.991]" and its drawing, two cells.
+// Adds two cells: "0.962 [0.933, 0.991]" and its drawing.
 void add_ratio(std::vector<std::string>& cells, const Json& row, const char* key, double reach) {
   const auto ratio = number(row, key), lo = number(row, "lo"), hi = number(row, "hi");
   std::string shown = number_text(ratio, 3);
@@ -56,7 +55,7 @@ std::string verdict(const Json& row) {
   return judged ? word : word + ", not judged";
 }
 
-// What grows by over 10 %, which evaluate names; empty if nothing does.
+// The figures which grow by over 10 %, as listed by evaluate; empty if none does.
 std::string grown(const Json& row) {
   std::string out;
   if (!row.contains("grown") || !row["grown"].is_array()) return out;
@@ -80,7 +79,7 @@ std::string yardstick(const Json& row) {
   return Names::short_of(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
-// The bounds' best and the family it is of; nothing where there is none.
+// The row of the best bound; null if there is none.
 const Json* best_bound(const Json& row) {
   if (!row.contains("bounds") || !row["bounds"].is_array()) return nullptr;
   for (const Json& bound : row["bounds"]) {
@@ -107,11 +106,11 @@ std::string cell_facts(const Json& row) {
                 {"openings of the test part", opened > 0 ? figure("test_openings", 0) : ""}});
 }
 
-// The candidate's own figures; documents of before say some of them only as ratios.
 double filled(const Json& row, const char* key, double otherwise) {
   return number(row, key).value_or(otherwise);
 }
 
+// Adds the candidate's longest wait and preemptions, which some documents have only as ratios.
 Json with_own_figures(const Json& row) {
   Json out = row;
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -173,7 +172,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   return table.html();
 }
 
-// Trace, cluster, and which of several cells of the two.
+// Trace, cluster and cell of a row.
 std::string scene(const Json& row) {
   const std::string cell = text(row, "cell");
   const bool more = !cell.empty() && cell != "as it is";
@@ -196,7 +195,7 @@ std::vector<Compared> all_compared(const Runs& runs) {
   return out;
 }
 
-// Where several files say the same of one candidate, the file is part of its name.
+// Labels of the candidates, with the file if several rows about one cell have the same label.
 std::vector<std::string> names_of(const std::vector<Compared>& all, bool several) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
@@ -229,7 +228,7 @@ std::string headline_of_comparison(const Runs& runs) {
     return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
            yardstick(row) + interval + ", on " + scene(row) + ": " + verdict_and_grown(row) + ".";
   }
-  // By candidate, in the order of the files.
+  // By candidate, in file order.
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, int>> verdicts;
   std::map<std::string, std::pair<double, int>> logs;
@@ -244,7 +243,7 @@ std::string headline_of_comparison(const Runs& runs) {
     ++logs[name].second;
   }
   std::string out;
-  constexpr size_t kMost = 4;  // candidates in a sentence
+  constexpr size_t kMost = 4;  // candidates in the headline
   for (size_t k = 0; k < std::min(order.size(), kMost); ++k) {
     const auto [sum, ratios] = logs[order[k]];
     if (k > 0) out += " ";

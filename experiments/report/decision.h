@@ -1,5 +1,5 @@
-// A recorded decision of a trained network as a picture: what it was shown, choice by choice, and
-// how likely each is. Static SVG that follows nobody's style sheet, so that a document may hold it.
+// A recorded decision of a trained network as a picture: the features and the probability of each
+// action. The SVG is static and needs no style sheet, so that documents can embed it.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@ struct Decision {
   std::vector<std::string> row_features, cluster_features;  // names
   struct Choice {
     std::string name;             // "row 3", "nothing"
-    std::vector<float> features;  // of a row; empty: of doing nothing
+    std::vector<float> features;  // of a row; empty: the no-op
     double probability = 0;
-    bool suggested = false;  // by what the task does without a network
+    bool suggested = false;  // the expert's action
   };
-  std::vector<Choice> choices;  // that are legal
+  std::vector<Choice> choices;  // legal actions
   std::vector<float> cluster;
 };
 
-// The names that a feature schema ("agent 2, 4 jobs: a b(2) c; cluster: d e") gives rows and the
-// whole: a, b1, b2, c and d, e. What it does not name is called by its number.
+// Feature names from a schema such as "agent 2, 4 jobs: a b(2) c; cluster: d e": a, b1, b2, c for
+// rows and d, e for the cluster. Unnamed features are called by their number.
 struct FeatureNames {
   std::vector<std::string> rows, cluster;
 };
 FeatureNames feature_names(const std::string& schema, int row_features, int cluster_features);
 
-// The `most` likeliest choices, one a line: features from blue (-1) over white to orange (1), and a
-// bar for the probability.
+// Draws the `most` most probable actions, one per line: features from blue (-1) over white to
+// orange (1), and a bar for the probability.
 std::string decision_svg(const Decision& decision, size_t most);
 
 }  // namespace yard::report

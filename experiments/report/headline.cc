@@ -1,4 +1,4 @@
-// The sentence that a page begins with: what was found.
+// The headline of a page: its main result in a few sentences.
 #include <algorithm>
 
 #include "experiments/report/html.h"
@@ -7,7 +7,7 @@
 namespace yard::report {
 namespace {
 
-// The last value of the column of validations, and the best.
+// The last and the lowest value of the first validation metric.
 std::string headline_of_training(const RunRecord& run) {
   if (!run.metrics) return "";
   const MetricsCsv& metrics = *run.metrics;
@@ -32,7 +32,7 @@ std::string headline_of_training(const RunRecord& run) {
   return "";
 }
 
-// What whatif found, of each candidate; empty for other documents.
+// The verdicts in a document of whatif; empty for other documents.
 std::string verdicts_of(const Json& document) {
   std::string out;
   if (!document.contains("verdicts") || !document["verdicts"].is_array()) return out;
@@ -44,7 +44,7 @@ std::string verdicts_of(const Json& document) {
 
 }  // namespace
 
-// Of the first replay in which several policies are compared.
+// The verdicts of a whatif document, or the best and the worst policy of the first replay.
 std::string headline_of_replays(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {

@@ -12,7 +12,7 @@
 namespace yard::report {
 namespace {
 
-// Sets commas between thousands.
+// Inserts commas between thousands.
 std::string grouped(std::string digits) {
   const size_t begin = digits.starts_with('-') ? 1 : 0;
   size_t at = std::min(digits.find('.'), digits.size());
@@ -20,7 +20,7 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-// Without zeros at the end of a fraction.
+// Removes trailing zeros of a fraction.
 std::string trimmed(std::string digits) {
   if (digits.find('.') == digits.npos) return digits;
   digits.erase(digits.find_last_not_of('0') + 1);
@@ -116,7 +116,7 @@ std::string tick_text(double value, double step) {
   const double size = std::abs(value);
   if (size < step * 1e-6) return "0";
   if (size >= 1e7 || size < 1e-4) return fmt::format("{:.3g}", value);
-  // As many digits as tell neighbours apart; 1e-9 keeps a power of ten from rounding down.
+  // Enough digits to distinguish neighbouring ticks; 1e-9 keeps powers of ten from rounding down.
   const int decimals = static_cast<int>(std::max(0.0, -std::floor(std::log10(step) + 1e-9)));
   return grouped(trimmed(fmt::format("{:.{}f}", value, std::min(decimals, 9))));
 }

@@ -1,4 +1,4 @@
-// Text for a page: escaped, and numbers as people read them.
+// Text for an HTML page: escaping and number formats.
 #pragma once
 
 #include <optional>
@@ -9,25 +9,25 @@
 
 namespace yard::report {
 
-// Safe between tags and inside quoted attributes. Control characters, which XML forbids, are
-// replaced.
+// Escapes text for use between tags and inside quoted attributes. Replaces control characters,
+// which XML forbids.
 std::string escape(std::string_view text);
 
 inline constexpr std::string_view kAbsent = "–";
 
-// "12,345.6": `decimals` digits behind the point. Absent or not finite: a dash.
+// "12,345.6" with `decimals` digits after the point; kAbsent if absent or not finite.
 std::string number_text(std::optional<double> value, int decimals);
 
-// A key as a title: "validation/mean_jct_s" is "Validation: mean JCT, s".
+// A key as a title: "validation/mean_jct_s" becomes "Validation: mean JCT, s".
 std::string in_words(const std::string& key);
 
-// "12 s", "3.5 min", "2.1 h", "4 d": at most three digits.
+// "12 s", "3.5 min", "2.1 h", "4 d", with about three significant digits.
 std::string duration_text(double seconds);
 
-// A number of an axis whose neighbours are `step` away: "0.25", "1,500", "2e-05".
+// A number on an axis with ticks `step` apart: "0.25", "1,500", "2e-05".
 std::string tick_text(double value, double step);
 
-// A line of names and values; what has no value is left out.
+// A list of names and values; entries without a value are skipped.
 std::string facts(const std::vector<std::pair<std::string, std::string>>& what);
 
 }  // namespace yard::report

@@ -18,15 +18,15 @@ std::string title_of(const Runs& runs) {
   std::string out;
   for (const RunRecord* run : runs) out += (out.empty() ? "" : ", ") + run->name;
   if (runs.size() > 1) return "Runs " + out;
-  // A folder is often called "run": the title does not say "run" before its name.
+  // Folders are often called "run", so the title does not put "run" before the name.
   const std::string agent = runs[0]->is_run() ? runs[0]->agent() : "";
   return "Results in " + out + (agent.empty() ? "" : " (agent " + agent + ")");
 }
 
-// What is found of each run alone.
+// The sections about one run.
 std::string own_sections(const RunRecord& run) {
   Names names;
-  for (const JobsFile& file : run.jobs) {  // the trained policy has the first colour
+  for (const JobsFile& file : run.jobs) {  // the trained policy gets the first colour
     for (const JobTimes& of : file.policies) {
       if (of.policy.starts_with("checkpoint:")) names.colour(Names::label(run, of.policy));
     }
@@ -35,7 +35,7 @@ std::string own_sections(const RunRecord& run) {
          over_time(run, names) + all_metrics(run) + settings(run);
 }
 
-// What was found comes first, where it comes from last.
+// Results come first, provenance last.
 std::string body(const Runs& runs) {
   const std::string sentence = headline(runs);
   std::string out = sentence.empty() ? "" : "<p class='headline'>" + escape(sentence) + "</p>\n";
@@ -60,7 +60,7 @@ std::string render_page(const std::vector<RunRecord>& records) {
   std::string out =
       "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
       "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
-      // The page asks for nothing, and a browser holds it to that.
+      // The page loads nothing from elsewhere, and browsers enforce it.
       "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
       "'unsafe-inline'\"/>\n<title>Yardmaster: " +
       title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +

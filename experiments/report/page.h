@@ -1,5 +1,5 @@
-// The report: one HTML page that needs nothing but itself. Tables, learning curve, job completion
-// times, cluster over time and provenance of one run, or of several side by side.
+// The report: one self-contained HTML page about one run or several. It has tables, learning
+// curves, job completion times, the cluster over time and provenance.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace yard::report {
 // Requires: at least one run.
 std::string render_page(const std::vector<RunRecord>& runs);
 
-// Throws InputError where no page can be written to `path`, or where a file lies there that is no
-// earlier page; it says that `option` names another one.
+// Throws InputError, naming `option`, if `path` is not writable or an existing file which is not a
+// page of Yardmaster.
 void check_page(const std::string& path, const std::string& option);
 
 }  // namespace yard::report

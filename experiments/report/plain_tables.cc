@@ -13,7 +13,7 @@ Json value_of(const Json& object, const std::string& key) {
   return object.is_object() && object.contains(key) ? object[key] : Json(nullptr);
 }
 
-// A row for each part of the list `part` of each run; `keys` are columns behind the policy.
+// A row for each element of the list `part` of each run; columns are the policy and `keys`.
 PlainTable of_lists(const Json& runs, const char* name, const char* title, const char* part,
                     const std::vector<std::string>& keys) {
   PlainTable table{name, title, {"policy"}, {}};
@@ -30,7 +30,7 @@ PlainTable of_lists(const Json& runs, const char* name, const char* title, const
   return table;
 }
 
-// A row for each run that has any of the figures of its object `part`.
+// A row for each run whose object `part` has any of `keys`; columns are the policy and `keys`.
 PlainTable of_objects(const Json& runs, const char* name, const char* title, const char* part,
                       const std::vector<std::string>& keys) {
   PlainTable table{name, title, {"policy"}, {}};

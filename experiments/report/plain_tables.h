@@ -1,5 +1,5 @@
-// The figures of simulate's document as plain tables, one a subject, for a page and for CSV files:
-// size classes, waits by reason, fairness, tenants, GPU time.
+// Figures of simulate's JSON document as plain tables, for a page and for CSV files: size classes,
+// waits by reason, fairness, tenants, GPU time.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,16 +9,16 @@
 namespace yard::report {
 
 struct PlainTable {
-  std::string name;   // of a file: "size_classes"
-  std::string title;  // of a section: "Size classes"
+  std::string name;   // for a file: "size_classes"
+  std::string title;  // for a section: "Size classes"
   std::vector<std::string> columns;
-  std::vector<std::vector<nlohmann::ordered_json>> rows;  // null: not known
+  std::vector<std::vector<nlohmann::ordered_json>> rows;  // null: unknown
 
-  // By RFC 4180, with a header; what is not known is an empty cell.
+  // CSV by RFC 4180, with a header. Unknown values are empty cells.
   std::string csv() const;
 };
 
-// Those that `runs` has anything for. `runs`: the list under that key of simulate's document.
+// Returns the tables which have data. `runs`: the list `runs` of simulate's document.
 std::vector<PlainTable> plain_tables(const nlohmann::ordered_json& runs);
 
 }  // namespace yard::report

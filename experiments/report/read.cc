@@ -24,7 +24,7 @@ Json read_json(const fs::path& path) {
   return json;
 }
 
-// Throws unless `key` holds a list of objects.
+// Throws InputError unless `key` is a list of objects.
 void check_rows(const Document& document, const char* key, const fs::path& path) {
   const Json& rows = document.json[key];
   if (rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); }))
@@ -66,7 +66,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::string where = name + ":" + std::to_string(i + 1);
     record = lines[i];
-    while (open_quotes(record, ',')) {  // an id may hold the end of a line
+    while (open_quotes(record, ',')) {  // an id may contain a newline
       if (i + 1 == lines.size() || record.size() > kLongestRecord) {
         throw InputError(where, "quotes that are closed within 1 MiB", "quotes that stay open");
       }
@@ -93,7 +93,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   return out;
 }
 
-// Returns false where the file is of no kind that a report is made from.
+// Reads a file into `out`. Returns false if its kind is unknown. Throws InputError.
 bool read_evaluation(const fs::path& path, RunRecord& out) {
   if (path.extension() == ".csv") {
     add_jobs(path, read_file(path), out);
@@ -102,7 +102,7 @@ bool read_evaluation(const fs::path& path, RunRecord& out) {
   return path.extension() == ".json" && add_document(path, read_json(path), out);
 }
 
-// The last `parts` of a path, "checkpoint:" before it left out.
+// The last `parts` components of a path, without "checkpoint:" and ".yaml".
 std::string tail(const std::string& policy, size_t parts) {
   constexpr std::string_view kCheckpoint = "checkpoint:";
   const bool trained = policy.starts_with(kCheckpoint);
@@ -181,7 +181,7 @@ void settle(RunRecord& out) {
     if (!policy.starts_with("checkpoint:")) return file ? tail(policy, parts) : policy;
     return (out.agent().empty() ? "checkpoint" : out.agent()) + " (" + tail(policy, parts) + ")";
   };
-  constexpr size_t kMostParts = 32;  // of a path; after that it is shown as it is
+  constexpr size_t kMostParts = 32;  // path components; beyond that the full path is shown
   for (const std::string& name : names) {
     for (size_t parts = 1; parts <= kMostParts; ++parts) {
       const std::string own = label(name, parts);
@@ -258,7 +258,7 @@ std::vector<RunRecord> read_all(const std::vector<std::string>& paths) {
     out.push_back(read_run(path));
     folders.push_back(fs::weakly_canonical(path));
   }
-  // Folders of one name are called by more of their paths.
+  // Folders with equal names are distinguished by more components of their paths.
   for (size_t parts = 2; parts <= 8; ++parts) {
     std::map<std::string, int> count;
     for (const RunRecord& run : out) ++count[run.name];

@@ -1,11 +1,10 @@
-// What a report is made from: run folders, and files that commands wrote, read back and held to
-// their form.
+// Input of a report: reads and checks run folders and files which commands wrote.
 //
-// A file says by its content what it is, and its name is free:
+// The kind of a file follows from its content, not from its name:
 //   *.json  an object with "cells" (evaluate --json-out), "runs" (simulate, whatif) or "series"
 //           (simulate --series-out)
-//   *.csv   a row a job (--jobs-out)
-// In the folder `evaluations/` of a run, other files are left alone.
+//   *.csv   a row per job (--jobs-out)
+// Other files in the folder `evaluations/` of a run are ignored.
 #pragma once
 
 #include <filesystem>
@@ -24,57 +23,58 @@ namespace yard::report {
 using Json = nlohmann::ordered_json;
 
 struct Document {
-  std::string file;  // its name without the folder
+  std::string file;  // name without the folder
   Json json;
 };
 
-// Of one policy in one file of jobs.
+// Completion times of one policy in one file of jobs.
 struct JobTimes {
   std::string policy;
-  std::vector<double> jct_s;  // of the finished jobs, rising
-  size_t jobs = 0;            // all of them
+  std::vector<double> jct_s;  // of finished jobs, ascending
+  size_t jobs = 0;            // with unfinished ones
 };
 
 struct JobsFile {
   std::string file;
-  std::vector<JobTimes> policies;  // in the order of the file
+  std::vector<JobTimes> policies;  // in file order
 };
 
 struct RunRecord {
   std::string name;  // of the folder, or of the files
-  Json run;          // run.json; empty where there is none
+  Json run;          // run.json; empty if there is none
   std::vector<std::pair<std::string, std::string>> config;
   std::optional<MetricsCsv> metrics;
   std::vector<Document> comparisons, replays, series;
   std::vector<JobsFile> jobs;
-  std::set<std::string> bounds;  // policies that know run times, by any of the documents
-  std::map<std::string, std::string> labels;  // of policies, no two alike; settle()
+  std::set<std::string> bounds;  // policies which see true or noisy run times in any document
+  std::map<std::string, std::string> labels;  // unique label of each policy; set by settle()
 
   std::string agent() const;
   bool is_run() const { return !run.empty(); }
 };
 
-// The value of a key as text; empty where it is absent or null.
+// The value of a key as text or number; empty if it is absent or null.
 std::string text(const Json& object, const char* key);
 std::optional<double> number(const Json& object, const char* key);
 
-// Whether a document's row is about a policy that knows run times.
+// Whether a row is about a policy with the level `oracle` or `noisy-oracle`.
 bool is_bound(const Json& row);
-// The levels at which a row's policy saw run times and, where the row says so, speeds: "blind,
-// speeds told".
+// The row's level of information about run times and, if present, about speeds: "blind, speeds
+// told".
 std::string information(const Json& row);
 
-// Throws InputError: no run folder, or a file in it that is not what its kind promises.
+// Reads a run folder. Throws InputError if it is none, or a file in it is invalid.
 RunRecord read_run(const std::filesystem::path& path);
-// Files that are no run's together. Throws InputError, also for one that is none of these kinds.
+// Reads files as one record. Throws InputError if one is invalid or of no known kind.
 RunRecord read_files(const std::vector<std::filesystem::path>& paths);
-// Run folders, each by itself, then all files together. Names of runs are made distinct.
+// Reads each run folder as a record, then all files as one. Makes the names of runs unique.
 std::vector<RunRecord> read_all(const std::vector<std::string>& paths);
 
-// Adds a document or a file of jobs, `path` for messages. Returns false where it is neither.
+// Add a document, or a CSV file of jobs; `path` is for messages. add_document() returns false if
+// the document is of no known kind. Throw InputError for invalid content.
 bool add_document(const std::filesystem::path& path, const Json& json, RunRecord& out);
 void add_jobs(const std::filesystem::path& path, const std::string& content, RunRecord& out);
-// Gives policies their labels, once all is added.
+// Sets the labels of policies. Call it after everything is added.
 void settle(RunRecord& out);
 
 }  // namespace yard::report

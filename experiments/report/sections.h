@@ -1,4 +1,4 @@
-// The parts of a report, each as HTML; empty where a run has nothing for it.
+// The sections of a report as HTML. Each is empty if a run has no data for it.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@ namespace yard::report {
 
 using Runs = std::vector<const RunRecord*>;
 
-// How policies are called on a page, and which colour each keeps on all of its charts.
+// The labels of policies on a page, and the colour of each, which is the same on all charts.
 class Names {
  public:
-  // "checkpoint:some/folder/best" is the run's agent; a tuned policy's file is called by its name.
+  // The run's agent for "checkpoint:some/folder/best", the file's stem for a tuned policy.
   static std::string label(const RunRecord& run, const std::string& policy);
-  // The same where no run is at hand.
+  // A label without a run: the last part of a path.
   static std::string short_of(const std::string& policy);
 
   int colour(const std::string& label);
@@ -25,18 +25,18 @@ class Names {
   std::map<std::string, int> colours_;
 };
 
-// What was found, in a sentence or a few: of comparisons, else of replays, else of the training.
+// The main result in a few sentences: of comparisons, else of replays, else of training.
 std::string headline(const Runs& runs);
 std::string headline_of_comparison(const Runs& runs);
 std::string headline_of_replays(const Runs& runs);
 
-std::string runs_table(const Runs& runs);      // of several
-std::string settings_apart(const Runs& runs);  // the settings in which several differ
+std::string runs_table(const Runs& runs);      // a row per run
+std::string settings_apart(const Runs& runs);  // the settings in which runs differ
 std::string provenance(const RunRecord& run);
-std::string comparison(const Runs& runs);   // what evaluate found: a row a cell
+std::string comparison(const Runs& runs);   // results of evaluate: a row per cell
 std::string cells(const RunRecord& run);    // each cell with all its policies
-std::string replays(const RunRecord& run);  // what simulate found
-// Tables out of simulate: size classes, waits by reason, fairness, tenants, GPU time.
+std::string replays(const RunRecord& run);  // results of simulate
+// More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
 std::string details(const RunRecord& run);
 std::string learning(const Runs& runs);
 std::string completion_times(const RunRecord& run, Names& names);

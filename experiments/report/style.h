@@ -1,4 +1,4 @@
-// The style sheet of a report: one column on a phone, light and dark as the reader's system says.
+// The style sheet of a report: one column on phones, light or dark mode as set in the browser.
 #pragma once
 
 namespace yard::report {

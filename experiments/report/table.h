@@ -1,4 +1,4 @@
-// A table of a page: wide ones scroll within their own frame, the first column stays in sight.
+// An HTML table. Wide tables scroll within their frame, and the first column stays visible.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@ namespace yard::report {
 
 class Table {
  public:
-  // A heading may carry an explanation, behind '|'. One that begins with '<' is of a column of
-  // text: its cells are on the left and wrap. Figures do not.
+  // A heading may have a tooltip after '|'. A leading '<' marks a text column, which is
+  // left-aligned and wraps; other columns do not.
   explicit Table(const std::vector<std::string>& headings);
 
-  // Cells are HTML, already escaped. The first is the row's name.
+  // Adds a row. Requires: a cell of escaped HTML for each heading; the first is the row's header.
   void row(const std::vector<std::string>& cells, const std::string& css_class = "");
 
-  // A line across, before the rows that it is about.
+  // Adds a heading across all columns, before the rows which it is about. Escapes `text`.
   void heading(const std::string& text);
 
   std::string html() const;

@@ -1,4 +1,4 @@
-// Tables: provenance, settings, replays.
+// Tables of a report: replays with details, runs, settings, provenance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string or_absent(const std::string& value) {
   return value.empty() ? std::string(kAbsent) : escape(value);
 }
 
-// How many decimals each column has, by its largest figure. All columns of seconds have the same.
+// Decimals of each column, by its largest figure. All columns of seconds have the same.
 std::vector<int> decimals_of(const PlainTable& table) {
   struct Extent {
     bool whole = true;

@@ -1,4 +1,4 @@
-// A file that grows: every write is whole in the file, or a RunError that names it.
+// A file opened for appending. A write is complete, or throws a RunError which names the file.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,14 @@ namespace yard {
 
 class AppendFile {
  public:
-  // Opens an existing file, or makes it. Throws InputError when the place cannot be written.
+  // Opens or creates the file. Throws InputError if it cannot be written.
   explicit AppendFile(const std::filesystem::path& path);
   ~AppendFile();
   AppendFile(AppendFile&& other) noexcept;
   AppendFile& operator=(AppendFile&& other) noexcept;
 
-  // Keeps other processes that ask from the file for as long as this is open. Returns false when
-  // one was first.
+  // Takes an advisory lock while this object lives. Returns false if another process holds the
+  // lock.
   bool lock();
 
   void write(std::string_view bytes);

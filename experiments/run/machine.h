@@ -1,4 +1,4 @@
-// The machine as far as figures depend on it; nothing that tells whose it is.
+// Describes the machine as far as timings depend on it, without identifying it.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 namespace yard {
 
 struct Machine {
-  std::string cpu;        // "unknown" where the system does not say
-  int cores = 0;          // that this process may use
+  std::string cpu;        // "unknown" if the system does not say
+  int cores = 0;          // available to this process
   double memory_gib = 0;  // of the whole machine
 };
 
 Machine this_machine();
 
-// "2026-01-31T12:00:00Z"
+// Returns the time in UTC: "2026-01-31T12:00:00Z".
 std::string utc_now();
 
 }  // namespace yard

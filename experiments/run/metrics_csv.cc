@@ -14,7 +14,7 @@ MetricsCsv::MetricsCsv(const std::filesystem::path& path) : path_(path) {
   const std::string text = read_file(path);
   const std::string name = path.string();
   std::vector<std::string_view> lines = split(text, '\n');
-  lines.pop_back();  // what follows the last line's end: nothing, or a row cut short
+  lines.pop_back();  // the part after the last newline: empty, or a truncated row
   if (lines.empty()) return;
   columns_.clear();
   for (const std::string_view column : split(lines[0], ',')) columns_.emplace_back(column);
@@ -67,7 +67,7 @@ void MetricsCsv::add(int64_t step, const std::vector<std::pair<std::string, doub
     row.cells[at - 1] = shortest(value);
   }
   rows_.push_back(std::move(row));
-  if (grown || !file_) return rewrite();  // unopened, the file may end in a row cut short
+  if (grown || !file_) return rewrite();  // an unopened file may end in a truncated row
   file_->write(line_of(rows_.back()));
 }
 

@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 
-// Dotted keys, one a line: Settings::from_yaml() reads back what was written.
+// One dotted key per line, which Settings::from_yaml() reads.
 std::string yaml_of(const RunFolder::Config& config) {
   YAML::Emitter out;
   out << YAML::BeginMap;
@@ -51,7 +51,7 @@ Json machine_json() {
   return {{"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}};
 }
 
-// The folders before a trace's name say where it lay on one machine, not what it is.
+// Leading folders are specific to a machine and are dropped.
 Json trace_json(const TraceSeen& trace) {
   const bool generated = trace.source.starts_with("synthetic:");
   return {{"source", generated ? trace.source : fs::path(trace.source).filename().string()},
@@ -85,7 +85,7 @@ bool holds_anything(const fs::path& path) {
   return !fs::is_directory(path, error) || !fs::is_empty(path, error);
 }
 
-// Throws InputError that says what lies where a new run should go.
+// Throws InputError which says what occupies the path of a run.
 [[noreturn]] void refuse(const fs::path& path) {
   std::string there = "something else that is there";
   if (fs::exists(path / "run.json")) {
@@ -96,7 +96,7 @@ bool holds_anything(const fs::path& path) {
   throw InputError(path.string(), "a new or empty folder for a run", there);
 }
 
-// As given, without a slash at its end.
+// Returns `given` without a trailing slash. Throws InputError if it is occupied or empty.
 fs::path checked(const fs::path& given) {
   fs::path path = given.has_filename() ? given : given.parent_path();
   if (path.empty()) throw InputError("run folder", "a path", "nothing");
@@ -134,7 +134,7 @@ RunFolder::~RunFolder() {
   if (!impl_ || !impl_->goes_on || impl_->run["state"] != name_of(RunState::kRunning)) return;
   try {
     set_state(interrupted() ? RunState::kInterrupted : RunState::kFailed);
-  } catch (const std::exception&) {  // the first failure is the one to be told
+  } catch (const std::exception&) {  // the first failure is the one to report
   }
 }
 
@@ -151,7 +151,7 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
   fs::create_directories(parent, error);
   if (error) throw InputError(parent.string(), "a folder that can be made", error.message());
   {
-    // The folder appears with its first files in it; renaming fails where another run came first.
+    // The folder appears with its first files in it. rename() fails if another run was faster.
     AtomicDirectory fresh(path);
     write_file_atomic(fresh.path() / "config.yaml", yaml_of(config));
     write_json(fresh.path() / "run.json", new_run_json(info));
@@ -186,7 +186,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     for (const Json& trace : run.at("traces")) {
       info.traces.push_back({trace.at("source"), trace.at("sha256"), trace.at("used_as")});
     }
-    run.at("resumed").get_ref<const Json::array_t&>();  // go_on() adds to it
+    run.at("resumed").get_ref<const Json::array_t&>();  // go_on() appends to it
   } catch (const Json::exception& error) {
     throw InputError(file.string(), "what a run writes into it", json_flaw(error));
   }

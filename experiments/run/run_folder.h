@@ -1,5 +1,4 @@
-// One run of a program as a folder: what was asked, on what machine, how it went, and what came
-// out.
+// Records one run of a program in a folder: its settings, machine, progress and results.
 //   auto run = RunFolder::create("runs/a", record(config), {.command = "train"});
 //   run.log("imitation: 3 epochs");
 //   run.add_metrics(update, {{"train/return", -1.5}, {"validation/ratio", 0.93}});
@@ -21,45 +20,45 @@ enum class RunState { kRunning, kDone, kInterrupted, kFailed };
 std::string_view name_of(RunState state);  // "running", "done", "interrupted", "failed"
 
 struct TraceSeen {
-  std::string source;  // as named by the user, without the folders before it
+  std::string source;  // as the user named it, without leading folders
   std::string sha256;
   std::string used_as;  // "train", "validation", "test"
 };
 
-// What run.json says beside versions, machine, times and state.
+// The part of run.json apart from versions, machine, times and state.
 struct RunInfo {
   std::string command;
-  std::string agent = {};  // empty where there is none
+  std::string agent = {};  // empty: none
   uint64_t seed = 0;
   std::vector<TraceSeen> traces = {};
 };
 
-// One process writes a folder at a time. A failing disk is a RunError.
+// Only one process may write a folder. Throws RunError if writing fails.
 class RunFolder {
  public:
   using Config = std::vector<std::pair<std::string, std::string>>;
   using Metrics = std::vector<std::pair<std::string, double>>;
 
-  // Throws InputError when a run, or anything else, is at `path` already: to be asked before long
-  // work begins.
+  // Throws InputError if `path` already holds a run or anything else. Call it before long work
+  // begins.
   static void check_free(const std::filesystem::path& path);
-  // Where a run keeps what it needs to go on.
+  // Returns where a run keeps the state from which it can resume.
   static std::filesystem::path state_of(const std::filesystem::path& path);
 
-  // Makes the folder, in state running. `config` is every setting with its resolved value.
-  // Throws InputError when a run, or anything else, is there already.
+  // Creates the folder in state running. `config` holds every setting with its resolved value.
+  // Throws InputError if the folder already holds a run or anything else.
   static RunFolder create(const std::filesystem::path& path, const Config& config,
                           const RunInfo& info);
 
-  // Keeps a run that create() made from other processes, and leaves it as it is until go_on().
-  // Throws InputError when there is none, or another process is writing it.
+  // Locks an existing run against other processes. It is not modified until go_on(). Throws
+  // InputError if there is no run or another process writes it.
   static RunFolder open(const std::filesystem::path& path);
 
-  // Its state is running again. Requires: open() gave it.
+  // Sets the state to running again. Requires: this object comes from open().
   void go_on();
 
   RunFolder(RunFolder&&) noexcept;
-  // A run that goes on and is left by an exception is interrupted after a signal, else failed.
+  // If an exception leaves a run in progress: state interrupted after a signal, otherwise failed.
   ~RunFolder();
 
   const std::filesystem::path& path() const;
@@ -68,22 +67,22 @@ class RunFolder {
   std::filesystem::path config_file() const { return path() / "config.yaml"; }
   const RunInfo& info() const;
 
-  // Appends one line, with the time before it, to log.txt.
+  // Appends one line to log.txt, preceded by the time.
   void log(std::string_view line);
 
-  // Appends a row to metrics.csv and the finite values to TensorBoard's file. A row may leave
-  // columns out and bring new ones. Requires: steps rise.
+  // Appends a row to metrics.csv and its finite values to the TensorBoard file. A row may omit
+  // columns and add further ones. Requires: increasing steps.
   void add_metrics(int64_t step, const Metrics& values);
 
-  // Forgets the metrics after `step`: a resumed run makes them anew.
+  // Removes the metrics after `step`, which a resumed run computes again.
   void drop_metrics_after(int64_t step);
 
   void add_trace(const TraceSeen& trace);
 
-  // Writes the settings anew where they are others than before, and logs which.
+  // Rewrites config.yaml if a setting has changed, and logs each change.
   void change_config(const Config& config);
 
-  // Any state but running sets the time of the end.
+  // Sets the end time, except for state running.
   void set_state(RunState state);
 
  private:

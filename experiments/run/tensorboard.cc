@@ -54,8 +54,8 @@ double now_s() {
   return std::chrono::duration<double>(now).count();
 }
 
-// The first name after those that are there. The field before the number is the host's in other
-// writers; a run folder does not tell it.
+// Returns the first free name after the existing ones. Other writers put the host's name before the
+// number; run folders do not reveal it.
 std::filesystem::path new_name(const std::filesystem::path& folder) {
   const auto seconds = static_cast<long long>(now_s());
   for (int n = 0;; ++n) {

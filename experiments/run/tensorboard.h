@@ -1,5 +1,5 @@
-// Scalars in TensorBoard's event format: TFRecord frames with masked CRC-32C around protocol-buffer
-// messages `Event`, whose few fields are encoded here by hand.
+// Writes scalars in TensorBoard's event format: TFRecord frames with masked CRC-32C around protobuf
+// messages `Event`, encoded by hand.
 //   EventFile events(run_folder);
 //   events.scalars(step, wall_s, {{"train/return", 1.25}});
 #pragma once
@@ -14,22 +14,22 @@
 
 namespace yard {
 
-// The first frame of every file.
+// Returns the first frame of every file.
 std::string version_event(double wall_s);
 
-// A frame with one value for each tag.
+// Returns a frame with one value for each tag.
 std::string scalar_event(int64_t step, double wall_s,
                          const std::vector<std::pair<std::string, double>>& values);
 
-// A frame that says: a session starts at `step`. Readers forget what came before from there on.
+// Returns a frame that starts a session. Readers discard earlier values from `step` on.
 std::string start_event(int64_t step, double wall_s);
 
-// A new file in a folder, named so that readers take the files of a folder in their order.
+// A file whose name sorts after the folder's existing event files, as readers expect.
 class EventFile {
  public:
   explicit EventFile(const std::filesystem::path& folder);
 
-  // Values that are no finite floats are left out: TensorBoard's charts cannot show them.
+  // Omits values that are not finite floats, which TensorBoard cannot show.
   void scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
   void restart(int64_t step);
 

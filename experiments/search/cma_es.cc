@@ -16,26 +16,26 @@ namespace {
 
 constexpr double kFirstStep = 0.2;  // of the unit range
 constexpr double kAroundStart = 0.15;
-constexpr double kTolerance = 1e-12;  // below which a generation counts as a single point
-constexpr double kRefused = 1e300;    // pagmo sorts finite values
+constexpr double kTolerance = 1e-12;  // spread below which a generation counts as one point
+constexpr double kRefused = 1e300;    // finite, since pagmo sorts values
 constexpr uint64_t kStream = 0x636D6165;
 
-// The cube goes on beyond its faces as its own mirror image, so that the search may step over them.
+// Mirrors the cube at its faces, so that the search may step beyond them.
 double folded(double x) {
   const double y = std::fmod(std::abs(x), 2.0);
   return y <= 1 ? y : 2 - y;
 }
 
-// pagmo asks for one value after the other and would leave all cores but one idle. Which points a
-// generation asks for does not depend on their values, though: it is rehearsed on a copy that
-// writes them down, they are evaluated together, and then it is played with their values.
+// pagmo requests one value after another, which would leave all cores but one idle. The points of a
+// generation do not depend on their values. So the generation first runs on a copy which records
+// its points, they are evaluated in parallel, and it runs again with their values.
 struct Account {
   const Objective& objective;
   int budget;
   Found found;
   bool rehearsal = false;
-  std::vector<Point> asked;    // in the rehearsal
-  std::vector<double> values;  // of these
+  std::vector<Point> asked;    // recorded in the rehearsal
+  std::vector<double> values;  // of these points
   size_t next = 0;
 
   double answer(const Point& anywhere) {
@@ -50,7 +50,7 @@ struct Account {
   }
 
   void evaluate() {
-    // What is left of the last generation is refused.
+    // Points beyond the budget are refused.
     const size_t within = std::min(asked.size(), static_cast<size_t>(budget - found.evaluated));
     const std::vector<Point> points(asked.begin(),
                                     asked.begin() + static_cast<std::ptrdiff_t>(within));
@@ -68,7 +68,7 @@ struct Account {
   }
 };
 
-// In the form that pagmo asks for.
+// The interface which pagmo requires.
 struct Problem {
   Account* account = nullptr;
   size_t dims = 0;

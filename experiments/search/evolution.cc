@@ -21,12 +21,12 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kStream = 0x65766F6C7665;
-// Beyond so many times the start's jobs in the system, and its decisions, an episode is given up,
-// and counts as so many times the start's.
+// An episode is aborted beyond these multiples of the start's jobs in the system and decisions. Its
+// score is then kGivenUp times the start's.
 constexpr double kMostJobTime = 3, kMostDecisions = 10, kGivenUp = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// u_k: more weight for the better half, none for the worse (Schaul et al., section 2.1).
+// Utilities u_k: positive weights for the better half (Schaul et al., section 2.1).
 std::vector<double> utilities(const std::vector<double>& values) {
   const size_t n = values.size();
   std::vector<size_t> order(n);
@@ -158,7 +158,7 @@ class Learner {
       state.snes.step(options_.candidates, options_.seed, [&](const auto& points) {
         return score(state.snes.generation, points, state.start);
       });
-      // Beyond a number's range all points are alike.
+      // All points beyond a number's range are equivalent.
       for (double& one : state.snes.mu) one = std::clamp(one, 0.0, 1.0);
       validate(state);
       state.best.played += played_;
@@ -178,7 +178,7 @@ class Learner {
       const std::vector<double>& point) const {
     std::vector<std::pair<std::string, std::string>> out;
     for (size_t i = 0; i < point.size(); ++i) {
-      // The start as it is written, not as the unit range rounds it.
+      // The start keeps its exact text, without the rounding of the unit range.
       const bool moved = point[i] != start_[i];
       const double unit = std::clamp(point[i], 0.0, 1.0);
       out.emplace_back(fields_[i].key, moved ? value_text(fields_[i], unit) : fields_[i].value);
@@ -186,7 +186,7 @@ class Learner {
     return out;
   }
 
-  // Which of `options.drop` are off in an episode, as bits.
+  // Returns which of `options.drop` are off in an episode, as bits.
   uint32_t dropped(const std::vector<Scenario>& scenarios, int episode) const {
     const uint64_t kind = &scenarios == &episodes_ ? 2 : 3;
     const Rng rng = Rng(options_.seed).split(kStream + kind).split(static_cast<uint64_t>(episode));
@@ -197,7 +197,7 @@ class Learner {
     return bits;
   }
 
-  // A policy of these numbers; none where they do not fit together.
+  // Returns the policy with these numbers; no policy if they are invalid together.
   Contestant contestant(const std::vector<double>& point, uint32_t dropped, RunOptions& how) const {
     how = run_;
     for (const auto& [key, value] : settings_of(point)) how.policy.set(key, value, "evolution");
@@ -213,7 +213,7 @@ class Learner {
 
   struct GivenUp {};
 
-  // Plays an episode; gives it up where it takes many times what `start` took.
+  // Replays an episode. Aborts it if it costs many times what `start` did.
   static EpisodeScore play_one(const Scenario& scenario, const Contestant& plays, RunOptions how,
                                const EpisodeScore* start) {
     double job_time_s = 0, decisions = 0;
@@ -235,8 +235,8 @@ class Learner {
     }
   }
 
-  // (candidates, which); infinite where some job never ends. `start`: the start's scores of all
-  // scenarios, where they are known.
+  // Returns scores (candidates, which); infinite if a job never ends. `start`: the start's scores
+  // of all scenarios; null if unknown.
   std::vector<std::vector<EpisodeScore>> play(const std::vector<Scenario>& scenarios,
                                               const std::vector<int>& which,
                                               const std::vector<std::vector<double>>& points,
@@ -273,7 +273,7 @@ class Learner {
             sum / static_cast<double>(std::max<int64_t>(jobs, 1))};
   }
 
-  // Of `played` (E) to the start's scores of the same episodes; infinite where some job never ends.
+  // Mean log ratio of `played` (E) to the start on the same episodes; infinite if a job never ends.
   double log_ratio(const std::vector<EpisodeScore>& played,
                    const std::vector<const EpisodeScore*>& start) const {
     double mean = 0, p99 = 0, largest = 0;
@@ -289,7 +289,7 @@ class Learner {
     return (mean + options_.tails * tails) / static_cast<double>(played.size());
   }
 
-  // Mean log ratio to the start over the generation's episodes, which are the same for all.
+  // Mean log ratio to the start over the episodes of the generation, common to all candidates.
   std::vector<double> score(int generation, const std::vector<std::vector<double>>& points,
                             const std::vector<EpisodeScore>& start) {
     std::vector<int> which = all_of(episodes_);
@@ -337,7 +337,7 @@ class Learner {
   const EvolutionOptions& options_;
   std::vector<Field> fields_;  // (D)
   std::vector<double> start_;  // (D)
-  int64_t played_ = 0;         // in this generation
+  int64_t played_ = 0;         // episodes in this generation
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ class Explainer {
   }
 
   Explained run(const std::string& whole) {
-    prepare(whole, {});  // says what is wrong with it
+    prepare(whole, {});  // reports errors in it
     defaults_ = pool_.play(policy_, {RunOptions()}).front();
     Explained out;
     out.whole = ratio(pool_.play(whole, {RunOptions()}).front());
@@ -75,15 +75,15 @@ class Explainer {
     return out;
   }
 
-  // To the defaults.
+  // Returns the mean JCT over that of the defaults, geometric mean over cells.
   double ratio(const Jcts& jct_s) const {
-    if (jct_s.empty()) return kNever;  // numbers that do not fit together
+    if (jct_s.empty()) return kNever;  // invalid combination of values
     double sum = 0;
     for (size_t c = 0; c < jct_s.size(); ++c) sum += std::log(jct_s[c] / defaults_[c]);
     return std::exp(sum / static_cast<double>(jct_s.size()));
   }
 
-  // Of what was taken with each of the others beside it.
+  // Returns the ratio of the selected terms together with each of the others.
   std::vector<double> ratios_with(const std::vector<Term>& taken,
                                   const std::vector<Term>& others) const {
     std::vector<RunOptions> candidates;
@@ -97,7 +97,7 @@ class Explainer {
     return out;
   }
 
-  // By what the whole loses without each: alone some numbers say nothing.
+  // Ranks settings by the loss without each: some have no effect alone.
   std::vector<Term> screened() const {
     std::vector<RunOptions> candidates;
     for (size_t i = 0; i < terms_.size(); ++i) candidates.push_back(with(terms_, i));
@@ -117,7 +117,7 @@ class Explainer {
     std::array<double, kSizeClasses> by_class{};
   };
 
-  // (cells, replicas) of JCTs, summed: all, and by class of sizes.
+  // Returns JCT sums over cells and replicas, in all and by size class.
   Sums sums_of(const RunOptions& how) const {
     Sums out;
     for (const TuneCell& cell : cells_) {
@@ -133,12 +133,12 @@ class Explainer {
     return out;
   }
 
-  // What the formula loses without each of its terms.
+  // Sets what the formula loses without each of its terms.
   void leave_out(std::vector<Term>& terms) const {
     std::vector<Sums> sums(terms.size() + 1);
     for_each_index(static_cast<int>(sums.size()), [&](int i) {
       const auto k = static_cast<size_t>(i);
-      sums[k] = sums_of(with(terms, k));  // the last: without none
+      sums[k] = sums_of(with(terms, k));  // the last one: all terms
     });
     const Sums& whole = sums.back();
     for (size_t i = 0; i < terms.size(); ++i) {
@@ -155,7 +155,7 @@ class Explainer {
   Pool pool_;
   std::string policy_;
   const ExplainOptions& options_;
-  std::vector<Term> terms_;  // all numbers that differ from their defaults
+  std::vector<Term> terms_;  // all settings that differ from their defaults
   Jcts defaults_;
 };
 

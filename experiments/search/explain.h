@@ -1,6 +1,6 @@
-// What the numbers of a rule do: which of them carry what it gains over its policy's defaults, each
-// with its name. Forward selection: of all numbers that differ from their defaults the one that
-// gains most is taken first, then the one that gains most beside it, and so on.
+// Explains a rule by its settings: which of them account for its gain over the policy's defaults.
+// Forward selection: first the changed setting with the largest gain, then the one with the largest
+// gain together with those selected, and so on.
 #pragma once
 
 #include <array>
@@ -15,28 +15,28 @@ namespace yard {
 
 struct ExplainOptions {
   int terms = 10;
-  int screened = 16;  // numbers that are tried together: those that gain most by themselves
+  int screened = 16;  // settings to select from: those whose removal costs most
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
 struct Term {
-  std::string name, value, usual, about;  // usual: the default
-  double kept = 0;  // share of the whole gain that it and those before it have; 1: all
-  // Of the rule without this term over the rule: mean JCT, and that by class of sizes, 0 where
-  // there are no such jobs. Above 1: it helps them.
+  std::string name, value, usual, about;  // usual: the default; about: help text
+  double kept = 0;  // share of the total log gain with the terms up to this one
+  // Mean JCT of the selected terms without this one / with it, in all and by size class; 0 for a
+  // class without jobs. Above 1: the term helps.
   double without = 1;
   std::array<double, kSizeClasses> without_by_class{};
 };
 
 struct Explained {
   std::vector<Term> terms;
-  double whole = 1;    // mean JCT of the whole over that of the defaults, geometric mean over cells
-  double formula = 1;  // of the terms alone over that of the defaults
+  double whole = 1;    // rule / defaults: mean JCT, geometric mean over cells
+  double formula = 1;  // selected terms / defaults, likewise
   double kept = 0;     // ln formula / ln whole
 };
 
-// `whole`: a policy's file or checkpoint, the numbers of which are `numbers`; they are `policy`'s.
-// Throws InputError where no number differs from its default; Interrupted.
+// `whole`: a policy file or checkpoint with the settings `numbers` of `policy`. Throws InputError
+// if all have their defaults or the rule gains nothing over them; Interrupted.
 Explained explain(const std::vector<TuneCell>& cells, const std::string& whole,
                   const std::string& policy, const Settings& numbers,
                   const ExplainOptions& options);

@@ -22,7 +22,7 @@ double work(const Scenario& scenario) {
   return static_cast<double>(scenario.window.scored) * (1 + scenario.congestion);
 }
 
-// JSON has no infinity.
+// JSON has no infinity: it becomes null.
 Json json_of(const Jcts& jct_s) {
   Json out = Json::array();
   for (const double s : jct_s) out.push_back(s < kInfinity ? Json(s) : Json(nullptr));
@@ -50,7 +50,7 @@ Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
   for (size_t c = 0; c < cells.size(); ++c) {
     for (size_t r = 0; r < cells[c].replicas.size(); ++r) replays_.push_back({c, r});
   }
-  // So that no core waits long for another at the end.
+  // Longest first, so that no core waits long for another at the end.
   std::stable_sort(replays_.begin(), replays_.end(), [&](const Replay& a, const Replay& b) {
     return work(cells[a.cell].scenario) > work(cells[b.cell].scenario);
   });
@@ -66,7 +66,7 @@ std::vector<Jcts> Pool::play(const std::string& policy,
                              const std::vector<RunOptions>& candidates) const {
   std::vector<Jcts> out(candidates.size());
   std::vector<Entrant> playing;
-  std::vector<size_t> who;  // of the candidates
+  std::vector<size_t> who;  // indices into candidates
   for (size_t i = 0; i < candidates.size(); ++i) {
     try {
       Entrant entrant = enter(policy, candidates[i]);
@@ -83,7 +83,7 @@ std::vector<Jcts> Pool::play(const std::string& policy,
     } catch (const InputError&) {
     }
   }
-  // (candidates that play, cells, replicas)
+  // (candidates to replay, cells, replicas)
   std::vector<std::vector<std::vector<double>>> jct_s(playing.size());
   for (auto& of : jct_s) {
     for (const TuneCell& cell : cells_) of.emplace_back(cell.replicas.size());

@@ -1,5 +1,5 @@
-// The cells that candidates of a search are played in, all candidates in the same replicas, many at
-// once.
+// Evaluates the candidates of a search on a pool of cells, with the same replicas for all, in
+// parallel.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@
 
 namespace yard {
 
-// One of the cells that a candidate is played in.
+// One cell of the pool.
 struct TuneCell {
   TuneCell(std::string name, Scenario scenario, int replicas, uint64_t seed);
 
   std::string name;
-  std::string hash = {};  // hash_of() the cell, where a file says it
+  std::string hash = {};  // hash_of() the cell, if it comes from a file
   Scenario scenario;
   std::vector<Scenario> replicas;
 };
 
-// Mean JCT over replicas, by cell; infinite where some job never ends. Empty: numbers that the
-// policy refuses, each fitting, but not together.
+// Mean JCT over replicas, by cell; infinite if a job never ends. Empty: the policy refuses this
+// combination of values.
 using Jcts = std::vector<double>;
 
 class Pool {
  public:
-  // `results`: a folder; candidates that it has are not played again. May be empty.
-  // Requires: `cells` outlive it.
+  // `results`: a folder of results to reuse and extend; may be empty. Requires: `cells` outlive
+  // this object.
   Pool(const std::vector<TuneCell>& cells, const std::string& results);
 
-  // By candidate: the policy with each of these options. Throws Interrupted.
+  // Returns the JCTs of `policy` under each of these options. Throws Interrupted.
   std::vector<Jcts> play(const std::string& policy,
                          const std::vector<RunOptions>& candidates) const;
 
@@ -44,8 +44,8 @@ class Pool {
 
   const std::vector<TuneCell>& cells_;
   ResultFolder results_;
-  bool stops_;                   // whether jobs may be stopped in all of the cells
-  std::vector<Replay> replays_;  // of a candidate, the longest first
+  bool stops_;                   // whether all cells allow preemption
+  std::vector<Replay> replays_;  // of one candidate, longest first
 };
 
 }  // namespace yard

@@ -17,8 +17,8 @@ namespace yard {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kDecades = 100;    // from here on a range is searched by logarithm
-constexpr double kBelowEnd = 1e-3;  // where the logarithm of a range from 0 begins
+constexpr double kDecades = 100;    // from this ratio of its ends on, a range is logarithmic
+constexpr double kBelowEnd = 1e-3;  // where a logarithmic range from 0 begins, relative to its end
 bool by_logarithm(const Field& field) {
   return field.min > 0 ? field.max / field.min >= kDecades : field.min == 0 && field.max >= 10;
 }
@@ -54,7 +54,7 @@ class Search {
     const auto score = [&](const std::vector<Point>& points) {
       std::vector<RunOptions> how;
       for (const Point& point : points) how.push_back(options_at(point));
-      // The defaults as they are written, not as the unit range rounds them.
+      // The defaults keep their exact text, without the rounding of the unit range.
       const bool first = tuned_.evaluated == 0;
       if (first) how.front() = run_;
       const std::vector<Jcts> jct_s = pool_.play(policy_, how);
@@ -133,7 +133,7 @@ std::vector<Field> numbers_of(const std::string& policy, const Settings& given) 
 std::string value_text(const Field& field, double unit) {
   const double value = from_unit(field, unit);
   if (field.type == "integer") return shortest(std::llround(value));
-  // Four digits: the search knows no more, and people read them.
+  // Four digits: the resolution of the search, and readable.
   const double scale = std::pow(10, 3 - std::floor(std::log10(std::max(std::abs(value), 1e-12))));
   const double rounded = value == 0 ? 0 : std::round(value * scale) / scale;
   return shortest(std::clamp(rounded, field.min, field.max));
@@ -196,7 +196,7 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
     const Scenario& cell = cells[c].scenario;
     out << YAML::Key << cells[c].name << YAML::Value << YAML::BeginMap;
     if (!cells[c].hash.empty()) entry("hash", cells[c].hash);
-    // The name alone: the file is to say the same wherever the traces lie.
+    // Name only: the file does not depend on the trace's folder.
     entry("trace", std::filesystem::path(cell.trace.source).filename().string());
     entry("sha256", cell.trace.sha256);
     entry("cluster", cell.cluster.text);

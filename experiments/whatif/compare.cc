@@ -18,10 +18,10 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUsPerS = 1e6;
 constexpr int64_t kMostBlocks = 24;
-constexpr double kMostCorrelation = 0.2;  // of a block with the next
+constexpr double kMostCorrelation = 0.2;  // between neighbouring blocks
 constexpr int32_t kMostGpus[] = {0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
-using Members = std::vector<size_t>;  // indices of jobs, rising
+using Members = std::vector<size_t>;  // indices of jobs, ascending
 
 double seconds(double us) { return us / kUsPerS; }
 
@@ -55,8 +55,8 @@ Figures figures_of(const std::vector<ComparedJob>& jobs, const Members& members,
   return out;
 }
 
-// How far each block is from what the ratio of all makes of it: unlike the logarithm of its own
-// ratio this is a number where nothing waits in the block.
+// Each block's deviation from the overall ratio. Unlike the logarithm of the block's own ratio it
+// is defined if nothing waits in the block.
 std::vector<double> residuals(const BlockSums& sums) {
   const double ratio = sums.ratio();
   std::vector<double> out;
@@ -66,7 +66,7 @@ std::vector<double> residuals(const BlockSums& sums) {
   return out;
 }
 
-// Without the blocks in which nothing waits.
+// Returns the sums without blocks in which no job waits.
 BlockSums waiting_blocks(const BlockSums& sums) {
   BlockSums out;
   out.ours.resize(1);
@@ -85,7 +85,7 @@ void estimate(const BlockSums& all, Change& change) {
   }
   change.blocks = sums.blocks();
   change.interval = ratio_interval(sums);
-  // An interval over more than two orders of magnitude says nothing.
+  // An interval over more than two orders of magnitude is useless.
   constexpr double kWidest = 100;
   change.conclusive = change.blocks >= kLeastBlocks && std::isfinite(change.interval.hi) &&
                       change.interval.hi <= kWidest * change.interval.lo;
@@ -155,8 +155,8 @@ class Comparer {
     return out;
   }
 
-  // A row for each range of sizes; after a range of several sizes, one for each size of which there
-  // are enough jobs: the range's mean may hide it.
+  // A row for each range of sizes. A range with several sizes is followed by a row for each size
+  // with enough jobs, which the range's mean might hide.
   Table by_size() const {
     std::map<int32_t, Members> sizes;
     for (size_t j = 0; j < jobs_.size(); ++j) sizes[jobs_[j].gpus].push_back(j);
@@ -220,7 +220,7 @@ Comparison compare(const std::vector<ComparedJob>& jobs, std::vector<Candidate> 
   out.by_user = comparer.by_name(&ComparedJob::user);
   out.by_partition = comparer.by_name(&ComparedJob::partition);
   out.candidates = std::move(candidates);
-  // Over jobs of which both are known.
+  // Over jobs with both times.
   double logged_us = 0, ours_us = 0;
   for (const ComparedJob& job : jobs) {
     if (!job.logged.known() || !job.by[0].known()) continue;

@@ -1,11 +1,11 @@
-// Compares what several policies make of one log with what the first of them, the site's own, makes
-// of it: for all jobs, by size, by user and by partition. Numbers only; text.h, json.h and page.h
-// print them.
+// Compares simulations of one log under several policies with the first of them, the site's own
+// policy: for all jobs, by size, by user and by partition. text.h, json.h and page.h print the
+// figures.
 //
 //   Comparison comparison = compare(jobs, candidates);
-//   comparison.by_size.rows[3].changes[1].ratio;  // 33-64 GPUs, second policy against the first
+//   comparison.by_size.rows[3].changes[1].ratio;  // e.g. 17-32 GPUs: second policy / first
 //
-// Dims: C policies, the baseline first.
+// Dims: C policies. The first is called the baseline here.
 #pragma once
 
 #include <cstdint>
@@ -19,96 +19,96 @@
 
 namespace yard::whatif {
 
-// A group of fewer jobs is shown, but no verdict names it.
+// Smaller groups of jobs are shown, but verdicts do not name them.
 inline constexpr int64_t kLeastJobsOfAClass = 20;
 // A ratio with fewer independent blocks of time is inconclusive.
 inline constexpr int kLeastBlocks = 6;
 
-// What one policy, or the log, made of one job. -1: the job did not end, or the log does not say.
+// Times of one job under a policy or in the log. -1: it did not end, or the log has no times.
 struct JobTimes {
-  int64_t wait_us = -1;  // time to the end less run time
-  int64_t jct_us = -1;   // time to the end
+  int64_t wait_us = -1;  // JCT minus run time
+  int64_t jct_us = -1;   // end minus submission
 
   bool known() const { return jct_us >= 0; }
 };
 
 struct ComparedJob {
   int32_t gpus = 0;
-  std::string user, partition;  // empty: the log does not say
+  std::string user, partition;  // empty: not in the log
   JobTimes logged;
   std::vector<JobTimes> by;  // (C)
 };
 
-// A policy, and what it did to all jobs together.
+// A policy, with its figures over all jobs.
 struct Candidate {
   std::string name;
   Level level = Level::kBlind;
   SpeedLevel speeds = SpeedLevel::kTold;
-  bool knows_run_times = false;      // so that no scheduler can be it
-  bool needs_checkpointing = false;  // it may stop a running job, which has to go on later
+  bool knows_run_times = false;      // it cannot be deployed
+  bool needs_checkpointing = false;  // it may preempt jobs
   int64_t preemptions = 0;
   int64_t preempted_jobs = 0;
   double utilisation = 0;  // 0 to 1
 };
 
-// Of a group's jobs that ended. 0 where none did.
+// Statistics of a group's ended jobs; 0 if none ended.
 struct Figures {
   int64_t jobs = 0, unfinished = 0;
   double mean_wait_s = 0, p50_wait_s = 0, p90_wait_s = 0, p99_wait_s = 0, max_wait_s = 0;
   double mean_jct_s = 0;
 };
 
-// A candidate against the baseline, over the jobs of a group that ended under both. Where some did
-// not end under the candidate there is neither a ratio nor growth: what ended would leave out the
-// longest waits of all.
+// A candidate against the baseline, over the jobs of a group which ended under both. If some did
+// not end under the candidate, there is no ratio and no growth, since the longest waits would be
+// missing.
 struct Change {
   int64_t jobs = 0;
   int64_t unfinished = 0;                        // under the candidate
   double baseline_mean_s = 0, mean_s = 0;        // waits
   double baseline_longest_s = 0, longest_s = 0;  // waits
-  // Of the mean waits, with its 95 % interval over blocks of time. NaN where nothing waits under
-  // the baseline, or where some job is unfinished.
+  // Ratio of mean waits, with its 95 % interval over blocks of time. NaN if no job waits under the
+  // baseline or some job is unfinished.
   double ratio = std::numeric_limits<double>::quiet_NaN();
   Interval interval = {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::quiet_NaN()};
-  int blocks = 0;           // after neighbours that depend on each other were merged
-  bool conclusive = false;  // enough of them
-  bool same = true;         // every job waits as long as under the baseline
-  // By over 10 %, exactly: a wait that was 0 grows by any wait at all.
+  int blocks = 0;           // after merging correlated neighbours
+  bool conclusive = false;  // enough blocks, and a usable interval
+  bool same = true;         // every job waits exactly as under the baseline
+  // By over 10 %, in exact arithmetic; from 0, any wait is growth.
   bool mean_grows = false, longest_grows = false;
 
-  double longest_ratio() const;  // NaN where the longest is 0 under the baseline
+  double longest_ratio() const;  // NaN if the longest wait under the baseline is 0
 };
 
-// Jobs that have something in common.
+// A group of jobs.
 struct Row {
-  std::string name;   // "17-32", a user, a partition; empty: the log does not say
-  bool part = false;  // of the row before it that is no part: one number of GPUs of its range
+  std::string name;   // "17-32", a user, a partition; empty: not in the log
+  bool part = false;  // a single GPU count within the last size range before it
   int64_t jobs = 0;
   Figures logged;
   std::vector<Figures> by;      // (C)
-  std::vector<Change> changes;  // (C); of the baseline itself: no change
+  std::vector<Change> changes;  // (C); the first is the baseline against itself
 
-  // Whether a verdict on candidate `c` names the row.
+  // Whether the row has enough jobs to be named in a verdict on candidate `c`.
   bool counts(size_t c) const { return changes[c].jobs >= kLeastJobsOfAClass; }
 };
 
-// `rows` are empty where no job says what they go by.
+// `rows` is empty if no job has the attribute.
 struct Table {
   std::vector<Row> rows;
 };
 
 struct Comparison {
   std::vector<Candidate> candidates;  // (C)
-  std::string no_bound;  // why knowing run times bounds nothing here (why_no_bound()); often empty
+  std::string no_bound;  // why an oracle is no bound here (why_no_bound()); empty: it is one
   Row all;
-  Table by_size;       // by rising number of GPUs: 1, 2-4, 5-8, 9-16, 17-32, ...
-  Table by_user;       // by falling number of jobs
-  Table by_partition;  // by falling number of jobs
-  double logged_ratio = std::numeric_limits<double>::quiet_NaN();  // baseline's mean wait to it
+  Table by_size;       // by ascending number of GPUs: 1, 2-4, 5-8, 9-16, 17-32, ...
+  Table by_user;       // by descending number of jobs
+  Table by_partition;  // by descending number of jobs
+  double logged_ratio = std::numeric_limits<double>::quiet_NaN();  // baseline / log, mean waits
 };
 
-// Requires: jobs in the order of their submission, each with (C) times.
+// Requires: jobs by submission, each with (C) times, and at least the baseline.
 Comparison compare(const std::vector<ComparedJob>& jobs, std::vector<Candidate> candidates);
 
 }  // namespace yard::whatif

@@ -5,7 +5,7 @@
 namespace yard::whatif {
 
 std::vector<Group> groups_of(const Comparison& comparison) {
-  // None of them alone is a bound: with jobs of several GPUs the shortest first is not the best.
+  // No such policy is a bound by itself: with multi-GPU jobs, shortest-first is not optimal.
   Group starts, stops{"need checkpointing, since they stop running jobs", {}},
       knowing{"know run times, which no scheduler does (compare, do not compete)", {}};
   if (!comparison.no_bound.empty()) {

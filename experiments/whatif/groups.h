@@ -1,5 +1,5 @@
-// What text, JSON and page have in common: candidates set apart by what a site needs to run them,
-// and how to read the figures.
+// Shared by text and page: candidates grouped by what a site needs to run them, and an explanation
+// of the figures.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace yard::whatif {
 
 struct Group {
-  std::string heading;             // empty of the first
-  std::vector<size_t> candidates;  // of Comparison::candidates
+  std::string heading;             // empty for the first group
+  std::vector<size_t> candidates;  // indices into Comparison::candidates
 };
 
-// The baseline and those that only start jobs; those that stop jobs; those that know run times.
-// None is empty.
+// Returns the non-empty groups: the baseline and policies which only start jobs, those which
+// preempt, and those which see run times.
 std::vector<Group> groups_of(const Comparison& comparison);
 
 inline constexpr const char* kHowToRead =

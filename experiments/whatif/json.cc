@@ -23,7 +23,7 @@ Json figures_json(const Figures& f) {
           {"mean_jct_s", f.mean_jct_s}};
 }
 
-// Of a candidate against the baseline.
+// The change of a candidate against the baseline.
 Json change_json(const Change& change) {
   return {
       {"ratio", number(change.ratio)},         {"lo", number(change.interval.lo)},

@@ -17,9 +17,9 @@
 namespace yard::whatif {
 namespace {
 
-// Of scored jobs.
+// Counts of scored jobs which lack an attribute.
 struct Counts {
-  bool windowed = false;  // some jobs of the log are not scored
+  bool windowed = false;  // whether some jobs of the log are not scored
   int64_t jobs = 0, no_limit = 0, no_user = 0, no_partition = 0, no_gpu = 0, no_start = 0;
   bool priorities = false;
 };
@@ -50,9 +50,9 @@ constexpr const char* kGpusPerNode =
 std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
   std::vector<std::string> out;
   const Counts of = count(trace);
-  // Jobs are counted in the window, rows in the whole file.
+  // Jobs are counted in the window, but rows in the whole file.
   const std::string in_window = of.windowed ? " in the window" : "";
-  // "no job names a user", "1 of 300 jobs names no user" or "12 of 300 jobs name no user", if any.
+  // Adds "no job names a user", "1 of 300 jobs names no user" or "12 of 300 jobs name no user".
   const auto add = [&](int64_t lacking, const char* none, const char* one, const char* some,
                        const std::string& so) {
     if (lacking == 0) return;
@@ -119,14 +119,14 @@ bool names_eligible(const std::string& path, const std::string& format) {
   }
   if (format != "sacct-json") return false;
   bool found = false;
-  std::vector<std::string> keys;  // of the values that are open, by depth
+  std::vector<std::string> keys;  // path to the current value, by depth
   using Json = nlohmann::json;
   const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (event != Json::parse_event_t::key) return true;
     keys.resize(static_cast<size_t>(depth) + 1);
     keys.back() = parsed.get<std::string>();
     found = found || (depth > 0 && keys.back() == "eligible" && keys[keys.size() - 2] == "time");
-    return false;  // nothing is kept
+    return false;  // discards the value
   };
   [[maybe_unused]] const Json empty = Json::parse(read_unpacked(path), look, false);
   return found;

@@ -18,11 +18,11 @@ namespace {
 using report::escape;
 using report::number_text;
 
-constexpr size_t kRowsInSight = 12;  // of users and partitions; others can be unfolded
-constexpr size_t kMostRows = 1000;   // of a page that a browser opens at once
-constexpr size_t kMostPoints = 200;  // of a line
+constexpr size_t kRowsInSight = 12;  // users or partitions shown; more are folded
+constexpr size_t kMostRows = 1000;   // per table, so that browsers open the page quickly
+constexpr size_t kMostPoints = 200;  // per line
 
-// The page is read on paper, too, where nothing scrolls.
+// Additional styles, also for print, where nothing can scroll.
 constexpr const char* kMoreStyle = R"css(
 h1 { max-width: 56rem; }
 .verdicts { padding-left: 1.25rem; max-width: 60rem; }
@@ -45,7 +45,7 @@ td .interval { display: inline-block; vertical-align: middle; }
 }
 )css";
 
-// A policy's short name: "checkpoint:some/folder/best" as "best".
+// A policy's short name: "best" for "checkpoint:some/folder/best".
 std::string short_name(const std::string& name) {
   const bool checkpoint = name.starts_with("checkpoint:");
   if (!checkpoint && !name.ends_with(".yaml") && !name.ends_with(".yml")) return name;
@@ -96,7 +96,7 @@ class Page {
     const std::string title = escape(headline());
     return "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
            "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
-           // The page asks for nothing, and a browser holds it to that.
+           // The page loads nothing from elsewhere, and browsers enforce it.
            "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
            "'unsafe-inline'\"/>\n<title>" +
            escape("What if: " + facts_.source) + "</title>\n<style>" + report::kStyle + kMoreStyle +
@@ -201,7 +201,7 @@ class Page {
     return "<section><h2>By size of a job</h2>\n" + table.html() + "</section>\n";
   }
 
-  // A row each, with a column for every policy: there are many.
+  // A compact table, since there may be many names: a row per name, a column per policy.
   std::string by_name(const Table& of, const char* title, const char* what) const {
     if (of.rows.empty()) return "";
     const size_t rows = std::min(of.rows.size(), kMostRows);
@@ -285,7 +285,7 @@ class Page {
     return out;
   }
 
-  // The last percent of jobs by single ones where it is the tail that counts.
+  // Cumulative shares, or the shares above each value if `tail`, with single jobs at the end.
   static std::vector<report::Point> shares(const std::vector<double>& sorted, bool tail) {
     std::vector<report::Point> out;
     const size_t n = sorted.size();

@@ -1,5 +1,5 @@
-// A comparison as one HTML page that needs nothing but itself, to be sent to colleagues: the
-// verdict first, what the log does not say, then tables and pictures, where it all comes from last.
+// A comparison as one self-contained HTML page: verdicts, limits of the log, tables and charts,
+// then provenance.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct PageFacts {
   std::vector<std::pair<std::string, std::string>> provenance;  // names and values
 };
 
-// `jobs` are those that were compared.
+// `jobs`: those of the comparison.
 std::string page_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
                     const std::vector<ComparedJob>& jobs, const PageFacts& facts);
 

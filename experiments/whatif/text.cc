@@ -13,10 +13,10 @@
 namespace yard::whatif {
 namespace {
 
-constexpr size_t kMostRows = 8;  // of users and partitions
+constexpr size_t kMostRows = 8;  // users or partitions
 constexpr size_t kLineLength = 110;
 
-// Breaks between words; lines after the first begin with `indent` blanks.
+// Wraps text at kLineLength. Lines after the first are indented by `indent` spaces.
 std::string wrapped(const std::string& text, size_t indent) {
   std::string out, line;
   for (size_t at = 0; at < text.size();) {
@@ -83,7 +83,7 @@ class Printer {
     return out;
   }
 
-  // Rows of a table, each with a line for every policy.
+  // A table with a line per row and policy; `most` limits the rows.
   std::string table(const Table& of, const std::string& title, size_t most) const {
     if (of.rows.empty()) return "";
     std::string out = fmt::format("\n{:{}} {:>7} {:>12} {:>10} {:>12} {:>12} {:>12}  {}\n", title,
@@ -107,7 +107,7 @@ class Printer {
     return out + more(of, most);
   }
 
-  // A line for each row, with the mean wait under every policy.
+  // A table with a line per row, which has the mean wait under every policy.
   std::string short_table(const Table& of, const std::string& title, size_t most) const {
     if (of.rows.empty()) return "";
     const size_t width = std::max<size_t>(name_width_, 18);

@@ -1,5 +1,5 @@
-// A comparison as a terminal shows it: what the log lacks, the figures by group, and the
-// verdicts last, where they stay in sight.
+// A comparison as terminal text: limits of the log, figures by group, and the verdicts last, where
+// they remain visible.
 #pragma once
 
 #include <string>

@@ -59,7 +59,7 @@ std::string mean_text(const Change& of_all, const std::string& baseline) {
   return out + (open ? ", which leaves open whether it is shorter or longer)" : ")");
 }
 
-// The same in a headline: "mean wait 41 % shorter".
+// The same for a headline: "mean wait 41 % shorter".
 std::string short_mean_text(const Change& of_all, const std::string& baseline) {
   if (of_all.same || !std::isfinite(of_all.ratio)) return mean_text(of_all, baseline);
   const double percent = 100 * std::abs(of_all.ratio - 1);
@@ -122,11 +122,11 @@ class Speaker {
     std::vector<std::string> parts;
     if (!verdict_.sizes.empty()) {
       std::vector<std::string> names;
-      const Row* range = nullptr;  // the last that is no part
+      const Row* range = nullptr;  // the last size range
       for (const Row& row : all_.by_size.rows) {
         if (!row.part) range = &row;
         if (!is_named(&row)) continue;
-        // A single number of GPUs adds nothing to its range.
+        // A single size is not named if its range is.
         if (!row.part || !is_named(range)) names.push_back(row.name);
       }
       parts.push_back("jobs of " + listed(names) + (names.back() == "1" ? " GPU" : " GPUs"));
@@ -197,7 +197,7 @@ class Speaker {
     return out + "." + and_small_classes();
   }
 
-  // Partitions only where the log names them.
+  // Mentions partitions only if the log names them.
   std::string classes_text() const {
     return fmt::format("size class{} of at least {} jobs",
                        all_.by_partition.rows.empty() ? "" : " or partition", kLeastJobsOfAClass);
@@ -296,7 +296,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
 }
 
 std::string logged_text(const Comparison& comparison) {
-  const double ratio = comparison.logged_ratio;  // NaN where nothing waited
+  const double ratio = comparison.logged_ratio;  // NaN if nothing waited
   std::string out = comparison.candidates[0].name + " in place of the site's own scheduler: ";
   if (!std::isfinite(ratio)) {
     if (comparison.all.logged.mean_wait_s > 0) {
@@ -331,7 +331,7 @@ const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>&
 
 namespace {
 
-// As many as keep a ratio on its side of 0, 1 and 1.1, up to seven.
+// The fewest decimals, up to seven, which keep a ratio on its side of 0, 1 and 1.1.
 int decimals_of(double ratio) {
   constexpr int kMost = 7;
   if (ratio >= 100) return 0;

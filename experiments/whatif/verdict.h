@@ -1,5 +1,5 @@
-// Says in one sentence for each candidate what it would change against the site's own policy, and
-// names all that would wait over 10 % longer, however much the mean improves.
+// The verdict on each candidate against the site's own policy, in words. It names every group which
+// would wait over 10 % longer, even if the mean improves.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 namespace yard::whatif {
 
 struct Verdict {
-  size_t candidate = 0;           // of Comparison::candidates
-  std::vector<const Row*> sizes;  // that wait over 10 % longer, of at least 20 jobs
+  size_t candidate = 0;           // index into Comparison::candidates
+  std::vector<const Row*> sizes;  // with at least 20 jobs, which wait over 10 % longer
   std::vector<const Row*> partitions;
-  int64_t users = 0;          // of all sizes that wait over 10 % longer
-  int64_t large_users = 0;    // of these, those of at least 20 jobs
-  const Row* user = nullptr;  // of these, the one that loses most: waits over the baseline's
-  int64_t small_classes = 0;  // sizes and partitions of fewer than 20 jobs that wait 10 % longer
-  int64_t unfinished = 0;     // jobs that did not end under it: then it gets no verdict
-  bool longest = false;
-  std::string headline;  // the change of the mean and what loses, without figures
-  // The whole, in its parts: the mean; each size class, the users and the partitions that wait over
-  // 10 % longer; the longest wait and what a site needs for it.
+  int64_t users = 0;          // users who wait over 10 % longer, with any number of jobs
+  int64_t large_users = 0;    // those of them with at least 20 jobs
+  const Row* user = nullptr;  // the one of them with the most additional waiting time in total
+  int64_t small_classes = 0;  // sizes, partitions with fewer than 20 jobs, over 10 % longer
+  int64_t unfinished = 0;     // jobs which did not end under the candidate; if any, no verdict
+  bool longest = false;       // whether the longest wait grows by over 10 %
+  std::string headline;       // change of the mean, and which groups wait longer
+  // The parts of the verdict: the mean; the size classes, users and partitions which wait over 10 %
+  // longer; the longest wait and what a site needs to run the candidate.
   std::string mean;
   std::vector<std::string> losers;
   std::string rest;
@@ -31,22 +31,22 @@ struct Verdict {
   bool loses() const { return !sizes.empty() || !partitions.empty() || users > 0 || longest; }
 };
 
-// One for each candidate but the baseline. They point into `comparison`.
+// Returns a verdict for each candidate except the baseline. They point into `comparison`.
 std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
-// How well the baseline meets the log: "fifo in place of ...: mean wait 0.40 times the logged one."
+// How well the baseline reproduces the log: "fifo in place of ...: mean wait 0.40 times the ...".
 std::string logged_text(const Comparison& comparison);
 
-// The verdict that a page begins with: of the candidate with the least mean wait that a site could
-// run as it is: it neither stops jobs nor knows run times, and all jobs ended under it. Null if
-// there is none.
+// The verdict for a page's headline: the candidate with the least mean wait which a site can run
+// without changes (no preemption, no knowledge of run times) and under which all jobs ended. Null
+// if there is none.
 const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts);
 
-// "0.59", "1.102": as many digits as keep a ratio on its side of 1 and of 1.1; "n/a" of NaN.
+// "0.59", "1.102": enough digits to keep a ratio on its side of 1 and 1.1; "n/a" if not finite.
 std::string ratio_text(double ratio);
-// "0.970 to 1.103": both ends with the same number of decimals.
+// "0.970 to 1.103": both ends with equal decimals, `between` in the middle; "n/a" if not finite.
 std::string interval_text(const Interval& of, const char* between);
-// "12,345 s"; parts of a second only below 10 s.
+// "12,345 s"; one decimal only below 10 s.
 std::string seconds_text(double seconds);
 
 }  // namespace yard::whatif

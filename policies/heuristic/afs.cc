@@ -1,10 +1,10 @@
-// Apathetic future share (Hwang et al., NSDI 2021, section 4): GPUs are handed out one by one. Two
-// jobs are compared: with what they have, `a` would end first. The next GPU goes to the longer one,
-// `b`, if
+// Apathetic future share (Hwang et al., NSDI 2021, section 4). GPUs are handed out one by one, by
+// comparing two jobs: `a`, which would end first with what both have, and `b`. The next GPU goes to
+// the longer one, `b`, if
 //   (p_b' - p_b) / p_b' > (p_a' - p_a) / p_a
-// where p is a job's throughput with what it has and p' with one more. This is the sign of what
-// the sum of both completion times gains, if `b` gets the GPU once `a` has ended and nothing else
-// ever changes. Of jobs that have nothing yet, the shortest comes first.
+// where p is a job's throughput with what it has and p' with one more. The difference has the sign
+// of what the sum of both completion times gains if `b` gets the GPU once `a` has ended and nothing
+// else changes. Among jobs that have no GPU yet, the shortest goes first.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -24,8 +24,8 @@ struct Config {
   }
 };
 
-// The limit of its user less the work that is done. Without a limit, or beyond it, a job counts as
-// having as much left as it has done.
+// Returns the user's limit less the work done. Without a limit, or beyond it, a job is taken to
+// have as much work left as it has done.
 double work_left_s(const View& view, int32_t slot) {
   const auto done_us = static_cast<double>(view.worked_us(slot));
   const int64_t limit_us = view.limit_us(slot);
@@ -33,16 +33,16 @@ double work_left_s(const View& view, int32_t slot) {
   return 1e-6 * (left_us > 0 ? left_us : std::max(done_us, 1.0));
 }
 
-// What the comparison of two jobs goes by.
+// The values of one job in a comparison of two.
 struct Candidate {
-  double left_s = 0;      // work
+  double left_s = 0;      // work left
   double speed = kCrawl;  // p
-  double more = 0;        // p', by the group that raises it most
-  int32_t group = kNone;  // that group
+  double more = 0;        // p' with one task more in `group`
+  int32_t group = kNone;  // role group whose growth raises the throughput most
   double time_s() const { return left_s / speed; }
 };
 
-// Whether the next task goes to `other` rather than to the one that leads so far.
+// Returns whether the next task goes to `other` rather than to `leader`.
 bool goes_ahead(const Candidate& other, const Candidate& leader) {
   const bool shorter = other.time_s() < leader.time_s();
   const Candidate& a = shorter ? other : leader;
@@ -77,7 +77,7 @@ class Afs final : public Policy {
   }
 
  private:
-  // The winner of the comparisons, in the order of submission; none where no task adds to a speed.
+  // Returns the winner of comparisons in order of submission, or nothing if no task adds speed.
   template <class Speed>
   static std::optional<Sizes::Grant> longest_gain(const View& view, const Sizes& sizes,
                                                   const Speed& speed) {

@@ -1,10 +1,10 @@
-// Orders of batch systems that weigh a job's expected run time r, its number of GPUs n, when it was
-// submitted, s, and how long it has waited, w; the lowest score starts first, nobody is stopped:
+// Orders of batch systems. They combine a job's expected run time r, number of GPUs n, submission
+// time s and wait w. The lowest score starts first; nothing is preempted:
 //   saf     r n                           smallest area first
 //   f1      log10(r) n + 870 log10(s)     Carastan-Santos and de Camargo, SC 2017
 //   wfp3    -(w / r)^3 n                  Tang et al., CLUSTER 2009
-//   unicef  -w / (log2(n) r)              Tang et al.: jobs of one GPU, whose logarithm is 0, first
-// r is the user's limit; where she set none, Helios' rolling estimate.
+//   unicef  -w / (log2(n) r)              Tang et al.; jobs of one GPU (logarithm 0) go first
+// r is the user's limit or, without one, Helios' rolling estimate. Times are in seconds.
 
 #include <cmath>
 
@@ -33,9 +33,9 @@ double wfp3(const Asked& a) {
   const double x = a.waited_s / a.run_s;
   return -x * x * x * a.gpus;
 }
-// The formula puts jobs of one GPU before all others; among them w / r decides.
+// Jobs of one GPU go before all others, in order of w / r.
 double unicef(const Asked& a) {
-  constexpr double kBeforeAll = 1e9;  // times longer than its run time has no job waited
+  constexpr double kBeforeAll = 1e9;  // no job waits this multiple of its run time
   const double x = a.waited_s / a.run_s;
   return a.gpus <= 1 ? -kBeforeAll - x : -x / std::log2(a.gpus);
 }
@@ -78,7 +78,7 @@ const PolicyRegistry::Add<BatchOrder<saf>> kSaf{
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 
-// Its score depends on when the log began, which no live cluster can tell.
+// The score depends on when the trace began, which a live cluster cannot determine.
 const PolicyRegistry::Add<BatchOrder<f1>> kF1{
     "f1",
     {.about = "small and early first, weighed by a fitted formula",

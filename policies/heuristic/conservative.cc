@@ -1,9 +1,9 @@
 // Conservative backfilling (Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and
-// User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS 2001): every waiting
-// job, first come first, has a reservation at the earliest time at which enough GPUs are free for
-// as long as it is expected to run; a job starts when its time has come, so none delays another
-// that came before it. Reservations are made anew at every decision, so that they move forward when
-// somebody ends early; none comes due without that somebody ends.
+// User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS 2001). Each waiting job,
+// in order of arrival, has a reservation at the earliest time at which enough GPUs are free for its
+// expected run time. It starts at that time, so no job delays one that arrived earlier.
+// Reservations are recomputed at each decision and move forward when a job ends early. None becomes
+// due unless a job ends.
 
 #include <algorithm>
 #include <utility>
@@ -25,10 +25,10 @@ struct Config {
   }
 };
 
-// GPUs that are free from now on, as steps.
+// The number of free GPUs over time, as a step function.
 class FreeGpus {
  public:
-  // `ends`: when how many GPUs become free, not before `now_us`, by rising time.
+  // `ends`: times, not before `now_us` and rising, and the number of GPUs that become free then.
   FreeGpus(int64_t now_us, int32_t gpus, const std::vector<std::pair<int64_t, int32_t>>& ends)
       : steps_{{now_us, gpus}} {
     for (const auto& [at_us, more] : ends) {
@@ -37,7 +37,7 @@ class FreeGpus {
     }
   }
 
-  // The first time from which `gpus` are free for so long; kNever where they never are.
+  // Returns the first time from which `gpus` are free for `for_us`, or kNever.
   int64_t earliest(int32_t gpus, int64_t for_us) const {
     size_t from = 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -61,7 +61,7 @@ class FreeGpus {
     int32_t gpus;
   };
 
-  // The step that begins then, made where there is none.
+  // Returns the index of the step that begins at `at_us`. Inserts one if there is none.
   size_t step_at(int64_t at_us) {
     const auto later = [](int64_t us, const Step& step) { return us < step.at_us; };
     const auto it = std::upper_bound(steps_.begin(), steps_.end(), at_us, later);
@@ -111,7 +111,7 @@ class Conservative final : public Policy {
         const int32_t n = place(view, placement_, slot, draft.scratch());
         if (n > 0) draft.start(slot, draft.scratch(), n);
       }
-      // Who finds no place though there are enough GPUs keeps its claim to them.
+      // A job that finds no placement although enough GPUs are free keeps its reservation.
       if (at_us != kNever) free.take(at_us, at_us + for_us, gpus);
       slot = next;
     }

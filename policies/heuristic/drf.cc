@@ -1,9 +1,8 @@
 // Dominant resource fairness (Ghodsi et al., NSDI 2011) over GPUs, CPUs and host memory. The next
-// job is that of the tenant with the least dominant share per weight and, within it, of the user
-// with the least dominant share. It gets what it asks for or, where it is elastic, the least with
-// which it runs. What fits nowhere is passed over. Then elastic jobs grow: the next task goes to
-// the job whose dominant share is least, to the role group of it that is furthest behind what was
-// asked for, as DL2's rival did.
+// job is from the tenant with the least dominant share per weight and, within it, from the user
+// with the least dominant share. It gets its request or, if elastic, its minimum; jobs that fit
+// nowhere are skipped. Then elastic jobs grow: the next task goes to the job with the least
+// dominant share, in its role group that is furthest behind the request, as in DL2's comparison.
 #include <optional>
 
 #include "env/sim/owners.h"
@@ -42,7 +41,7 @@ class Drf final : public Policy {
 
  private:
   int64_t slot_us_ = 0;
-  std::optional<Owners> owners_;  // none: every job by itself
+  std::optional<Owners> owners_;  // none: each job by itself
 };
 
 const PolicyRegistry::Add<Drf> kDrf{

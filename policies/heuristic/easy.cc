@@ -1,7 +1,7 @@
-// EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995), as batch systems do it:
-// first come, first served; where the head of the queue does not fit, it gets a reservation at the
-// time when enough GPUs will be free if everybody runs to the limit that its user set, and others
-// may go ahead only if they do not delay it. Who has no limit might run for ever.
+// EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995), as in batch systems.
+// Jobs start in order of arrival. If the head of the queue does not fit, it gets a reservation for
+// when enough GPUs are free if all jobs run to their users' limits. Later jobs start only if they
+// do not delay it. A job without a limit may run forever.
 
 #include <algorithm>
 #include <utility>
@@ -59,11 +59,11 @@ class Easy final : public Policy {
 
  private:
   struct Reservation {
-    int64_t at_us;  // when the head can start at the latest
-    int32_t spare;  // GPUs that it leaves free then
+    int64_t at_us;  // latest start of the head
+    int32_t spare;  // GPUs that the head leaves free then
   };
 
-  // When a job's time is up at the latest, were it to run from now on; kNever without a limit.
+  // Returns when a job that runs from this moment reaches its limit; kNever without a limit.
   static int64_t ends_by_us(const View& view, int32_t slot) {
     if (view.level() < Level::kEstimate) return kNever;
     const int64_t limit_us = view.limit_us(slot);
@@ -86,8 +86,8 @@ class Easy final : public Policy {
       free += gpus;
       if (free >= view.gpus(head)) return {at_us, free - view.gpus(head)};
     }
-    // Jobs without limits, fragmentation or GPUs that are down: nobody can say when, nor which of
-    // the GPUs that are free now the head will not need.
+    // Jobs without limits, fragmentation or GPUs that are down: the start is unknown, and so is
+    // which of the free GPUs the head will not need.
     return {kNever, 0};
   }
 

@@ -1,8 +1,7 @@
-// Shortest limit first, and each job exchanges in the way that a closed form calls best: what a
-// scheduler that may choose the exchange does without learning. A waiting job starts on as few
-// nodes as are free; of ring, tree, two levels and its own all-reduce it gets the one with the
-// highest speed there while nothing else uses the links; on full links shorter jobs go first, by
-// four classes of length:
+// Shortest limit first, and each job exchanges by the all-reduce that a closed form rates best:
+// scheduling with a choice of exchange, but without learning. A waiting job starts on as few nodes
+// as are free. Of ring, tree, hierarchical and its own all-reduce it gets the one with the highest
+// isolated throughput. On full links shorter jobs go first, by four classes of the limit left:
 //   limit <= short_s: 3, <= short_s ratio: 2, <= short_s ratio^2: 1, longer or without limit: 0
 #include <cmath>
 #include <optional>
@@ -41,7 +40,7 @@ class ExchangeSjf final : public Policy {
     Carver carver(memory.data());
     Ranked ranked(view, carver);
     take_in_changed(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
-    std::optional<Foretell> foretell;  // made for the first job that has a choice
+    std::optional<Foretell> foretell;  // built for the first job that has a choice
     const auto exchange_of = [&](int32_t slot, std::span<const Piece> pieces) -> Exchange {
       if (!view.may_choose_exchange(slot) || view.shaped(slot)) return {};
       if (!foretell) foretell.emplace(view);

@@ -1,16 +1,16 @@
-// Everyone has a right to GPUs: tenants to their quota and, beyond it, to a share by weight; the
-// users of a tenant to as many each (max-min fairness). A job's place in order follows from what
-// its tenant and its user hold before it:
-//   1. jobs within the quota of their tenant, before those that borrow
-//   2. of tenants of higher priority
-//   3. whose tenant has borrowed least before them, per weight
+// Fair shares: tenants have a right to their quota and, beyond it, to GPUs by weight; the users of
+// a tenant have equal shares (max-min fairness). A job's position follows from the GPUs of its
+// tenant and its user before it:
+//   1. jobs within their tenant's quota, before those that borrow
+//   2. jobs of tenants of higher priority
+//   3. jobs whose tenant has fewest such GPUs before them (within quota, or borrowed), per weight
 //   4. submitted first
-// Within a tenant the order is that of users: whose user holds least before it goes first. Of a
-// user's jobs those that run come first, then those that wait in the order in which they came.
+// Within a tenant, the job whose user has fewest GPUs before it goes first. Among the jobs of a
+// user, running ones go first, then waiting ones in order of arrival.
 //
-// A job preempts jobs that come after it, so that a large job need not wait for ever. Those of
-// other tenants only to get what its tenant is guaranteed, and only those that its tenant may
-// preempt.
+// A job preempts jobs that come after it, so that a large job does not wait forever. It preempts
+// jobs of other tenants only to get what its tenant is guaranteed, and only those that its tenant
+// may preempt.
 
 #include <algorithm>
 #include <map>
@@ -85,7 +85,7 @@ class FairShare final : public Policy {
     for (size_t i = 0; i < order.size(); ++i) {
       const int32_t slot = order[i].slot;
       if (!order[i].held || !view.preemptible(slot)) continue;
-      // From when it began to run, whatever its rate became since.
+      // Counted from the start of running; later changes of its rate do not matter.
       const int64_t let_be_us = view.until_us(slot) + hold_us();
       if (let_be_us <= view.now_us()) {
         may_stop.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
@@ -94,32 +94,32 @@ class FairShare final : public Policy {
       }
     }
     ListedHolders holders(std::move(may_stop));
-    const auto stopped_now = [](int32_t) { return kAfterAll; };  // stops nobody in turn
+    const auto stopped_now = [](int32_t) { return kAfterAll; };  // preempts nothing in turn
     run_first_in_order(view, ranked, holders, rule, stopped_now, draft);
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
 
  private:
-  // A job with what decides on its place in order.
+  // A job with the values that decide its position.
   struct Entry {
     int32_t slot;
     bool held;
-    double of_user;  // GPUs that its user holds, or wants, before it
+    double of_user;  // GPUs of its user's jobs before it
     bool borrows = false;
     int32_t priority = 0;  // of its tenant
-    double of_tenant = 0;  // GPUs that its tenant holds, or wants, before it, over its weight
+    double of_tenant = 0;  // GPUs of its tenant's jobs before it, over the tenant's weight
     int32_t serial = 0;
   };
 
   int64_t hold_us() const { return static_cast<int64_t>(config_.hold_s * 1e6); }
   bool by_tenant(const View& view) const { return yard::by_tenant(view, owners_); }
 
-  // Jobs of one size differ by what they may preempt.
+  // Jobs of one size differ in what they may preempt.
   int32_t lanes(const View& view) const {
     return by_tenant(view) ? 2 * (view.num_tenants() + 1) : 1;
   }
 
-  // The jobs that hold GPUs, then those that wait, each with what its user holds before it.
+  // Returns jobs that hold GPUs, then waiting ones, each with the GPUs of its user before it.
   std::vector<Entry> with_users(const View& view) const {
     std::vector<Entry> out;
     for (int32_t i = 0; i < view.num_held(); ++i) out.push_back({view.held(i), true, 0});
@@ -153,8 +153,7 @@ class FairShare final : public Policy {
     struct Taken {
       double guaranteed = 0, borrowed = 0;  // GPUs
     };
-    std::vector<Taken> taken(static_cast<size_t>(view.num_tenants()) +
-                             1);  // the last: of no tenant
+    std::vector<Taken> taken(static_cast<size_t>(view.num_tenants()) + 1);  // last: no tenant
     for (Entry& job : jobs) {
       const int32_t t = view.tenant(job.slot);
       Taken& of = t == kNone ? taken.back() : taken[static_cast<size_t>(t)];
@@ -165,7 +164,7 @@ class FairShare final : public Policy {
       job.of_tenant = before / (t == kNone ? 1 : view.tenant_weight(t));
       before += more;
     }
-    // Stable, so that jobs of no GPUs stay where they are within their tenant.
+    // Stable, so that jobs without GPUs keep their position within their tenant.
     std::stable_sort(jobs.begin(), jobs.end(), [](const Entry& a, const Entry& b) {
       return std::tuple(a.borrows, -a.priority, a.of_tenant, a.serial) <
              std::tuple(b.borrows, -b.priority, b.of_tenant, b.serial);
@@ -173,7 +172,7 @@ class FairShare final : public Policy {
     return jobs;
   }
 
-  // Whether a waiting job may preempt a holder that comes after it.
+  // Returns whether a waiting job may preempt a holder that comes after it.
   static bool may_preempt(const View& view, int32_t claimant, int32_t holder,
                           const std::vector<uint8_t>& guaranteed) {
     const int32_t mine = view.tenant(claimant), other = view.tenant(holder);

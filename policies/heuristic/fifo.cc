@@ -1,5 +1,5 @@
-// First come, first served, strictly: the head of the queue waits for its GPUs and all wait behind
-// it.
+// First come, first served, strictly: the head of the queue waits for its GPUs, and all other jobs
+// wait behind it.
 
 #include "policies/order.h"
 #include "policies/policy.h"

@@ -1,9 +1,9 @@
-// Time-slicing as Gandiva does it (Xiao et al., OSDI 2018): jobs run in turn, first come first
-// served. A job that waited when a slice of time began may stop one that ran then, and has run for
-// most of a slice by now, the longest first; a stopped job goes to the end of the queue. Gandiva
-// slices by the minute and suspends and resumes a job in under a second. Here the costs of the
-// world hold: a stop that costs more takes a larger share of the same slice, unless slice_per_cost
-// makes the slice longer.
+// Time slicing as in Gandiva (Xiao et al., OSDI 2018): jobs run in turn, first come, first served.
+// A job that waited when a slice began may preempt jobs that ran then and have run for at least
+// half a slice. The longest-running is preempted first and goes to the end of the queue. Gandiva's
+// slices take a minute, and it suspends and resumes a job in under a second. Here the preemption
+// costs of the cluster apply: a more costly stop takes a larger share of a slice, unless
+// slice_per_cost makes the slice longer.
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-// Beyond any place in the queue: who has had its slice comes after all who wait.
+// Beyond any position in the queue: jobs that had their slice come after all waiting jobs.
 constexpr double kAfterTheQueue = 1e15;
 
 struct Config {
@@ -48,7 +48,7 @@ class Gandiva final : public Policy {
     const auto least_us = static_cast<int64_t>(slice_per_cost_ * static_cast<double>(stop_us));
     const int64_t slice_us = std::max(slice_us_, least_us);
     const int64_t slice_began_us = view.now_us() / slice_us * slice_us;
-    std::vector<Claim> had_slice;  // who has run longest is the last in order
+    std::vector<Claim> had_slice;  // the job that has run longest is last in order
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       const int64_t began_us = view.until_us(slot);  // of running: rates may have changed since

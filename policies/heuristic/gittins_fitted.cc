@@ -1,6 +1,6 @@
-// Gittins' index of run times that were fitted once, on the training part of a trace, by size: what
-// `yardmaster predict --fit` writes. Nothing is learned while it plays; without a fit every quarter
-// octave of time has the same chance.
+// Gittins index of run times by size, fitted beforehand on the training part of a trace by
+// `yardmaster predict --fit`. Nothing is learned during a run. Without a fit, each quarter octave
+// of time has the same hazard.
 
 #include "env/base/error.h"
 #include "env/base/text.h"
@@ -56,7 +56,7 @@ struct Fitted {
   };
 
   BinEdges edges;
-  std::vector<float> hazards;  // (G, B)
+  std::vector<float> hazards;  // (size classes, bins)
   EndPlaces places;
 };
 

@@ -1,4 +1,4 @@
-// First come, first served, but what does not fit is skipped; no reservation protects the skipped.
+// First come, first served, but skips jobs that do not fit. No reservation protects skipped jobs.
 
 #include "policies/order.h"
 #include "policies/policy.h"
@@ -34,8 +34,7 @@ class Greedy final : public Policy {
       }
       return;
     }
-    // The state keeps the queue by size class, so the next that fits is the earliest of their
-    // heads.
+    // The state keeps the queue by size class: the next job that fits is the earliest head.
     const Placer placer(view);
     while (view.num_waiting() > 0) {
       const int32_t first = placer.first_waiting([&](int32_t k) { return blocked.has(k); });
@@ -45,7 +44,7 @@ class Greedy final : public Policy {
   }
 
  private:
-  // Size classes for which there is no place now.
+  // Size classes without a placement.
   class Blocked {
    public:
     bool has(int32_t k) const {

@@ -1,7 +1,7 @@
-// The honest sisters of `sjf`, `srtf` and `srsf`: shortest expected remaining time (times GPUs)
-// first, where the expectation comes from what the user's finished jobs took, and from how long her
-// unfinished ones have run already. `sjf` lets run what runs; the others preempt, with a margin
-// that keeps near ties from stopping each other.
+// Counterparts of `sjf`, `srtf` and `srsf` without an oracle: shortest expected remaining time
+// (times GPUs) first. The expectation follows from the run times of the user's finished jobs, and
+// from how long the unfinished ones have run. `sjf-history` never preempts. The others preempt with
+// a margin, which keeps near ties from preempting each other.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct Predictor {
   double gpu_exponent = 0;
   double shrink = 1;
   double spread = 1.2;
-  double sibling_prior = 4;  // among the best of synthetic:habits, seeds 1 to 10
+  double sibling_prior = 4;  // among the best for synthetic:habits, seeds 1 to 10
   void fields(FieldList& f) {
     f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is time x GPUs to this power");
     f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
@@ -27,22 +27,22 @@ struct Predictor {
   }
 };
 
-// What every job that waits or runs is expected to take still, as log2 of seconds times GPUs. Time
-// alone moves that of those who run, and with it that of their siblings; a job that ends moves what
-// is expected of all: so nothing is kept but the records.
+// Expected remaining time of each waiting or running job, as log2 of seconds x GPUs^gpu_exponent.
+// It changes with time for running jobs and their siblings, and for all jobs when one ends.
+// Therefore only the records are kept.
 class Expected {
  public:
   static size_t bytes(const View& view) {
     return UserHistory::bytes(view) + Carver::bytes<int32_t>(1);
   }
 
-  // Requires: the same place in the memory every time.
+  // Requires: the same address at every decision, zeroed before the first.
   Expected(const View& view, std::byte* memory, const Predictor& config, const ResidualLife& life)
       : view_(view), history_(memory), config_(config), life_(life) {
     int32_t& point = *reinterpret_cast<int32_t*>(memory + UserHistory::bytes(view));
     ++point;
     history_.take_in_changed(view);
-    if (view.num_waiting() == 0) return;  // nobody will ask
+    if (view.num_waiting() == 0) return;  // no keys are needed
     const auto all = [&](auto&& visit) {
       for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
@@ -54,7 +54,7 @@ class Expected {
     history_.take_in_alive(view, life, point, scratch.data(), all);
   }
 
-  // `less_s`: seconds that are taken off what is expected.
+  // `less_s`: seconds subtracted from the expectation.
   double key(int32_t slot, double less_s = 0) const {
     const auto expected = history_.expect(view_.user(slot), view_.submit_us(slot),
                                           static_cast<float>(config_.sibling_prior));
@@ -126,7 +126,7 @@ struct SjfConfig {
   }
 };
 
-// The one that does not weigh GPUs.
+// By time alone: gpu_exponent is 0 by default.
 struct SrtfConfig {
   static constexpr bool kPreempts = true;
   std::string placement = "first-fit";

@@ -1,5 +1,5 @@
-// Order, type, place, preemption and moves together (joint.h), by several indices: the truth, which
-// is an oracle's, what finished jobs lasted, or attained service.
+// Order, GPU type, placement, preemptions and migrations together (joint.h), by several indices:
+// the true time left (an oracle), the run times of earlier jobs, or attained service.
 
 #include "policies/joint.h"
 

@@ -1,10 +1,10 @@
-// Tiresias' schedulers (Gu et al., NSDI 2019) on its queues (policies/service_queues.h). They need
-// no knowledge of run times.
+// Tiresias' policies (Gu et al., NSDI 2019) on its queues (policies/service_queues.h). None needs
+// the run times of unfinished jobs.
 //   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
-//   tiresias          with promotion, and with its rule for places
-//   tiresias-gittins  in a queue by the discretised 2D Gittins index first
-// The rule for places: a job that spreading slows down (the paper's measure is the skew of its
-// model's tensor sizes) waits for as few nodes as hold it; others take any GPUs.
+//   tiresias          with promotion and its placement rule
+//   tiresias-gittins  within a queue by the discretised 2D Gittins index first
+// Placement rule: a job that spreading slows down (the paper's measure is the skew of its model's
+// tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
 
 #include "env/sim/foretell.h"
 #include "policies/order.h"
@@ -135,7 +135,7 @@ class ByServiceQueues final : public Policy {
     for (const Edit& edit : draft.plan().edits) follow(edit.job.slot);
     for (const int32_t slot : queues.moved()) follow(slot);
     rooms.refresh();
-    // Nothing happens by itself when a running job passes a limit, so a timer has to.
+    // No event occurs when a running job passes a limit, so a timer is set.
     const int64_t next_us = queues.next_us();
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
@@ -143,13 +143,13 @@ class ByServiceQueues final : public Policy {
  private:
   static constexpr int32_t kLanes = kPlaces ? 2 : 1;
 
-  // An index of rooms serves where all jobs go to places of one kind.
+  // The index requires one placement rule for all jobs; first-fit turns it off.
   Placement indexed() const { return kPlaces ? Placement::kFirstFit : placement_; }
 
   // Whether a job may be spread.
   enum Spreads : uint8_t { kUnknown, kMay, kMayNot };
 
-  // Works it out for the jobs that are new.
+  // Determines it for jobs that are not yet classified.
   void learn_places(const View& view, uint8_t* spreads) const {
     std::optional<Foretell> foretell;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
@@ -165,7 +165,7 @@ class ByServiceQueues final : public Policy {
     }
   }
 
-  // By the speed on the fewest nodes of a type, and with half of the GPUs of each on another.
+  // Compares the throughput on the fewest nodes of a type with that on twice as many.
   bool spreading_slows(const View& view, const Foretell& foretell, int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
     if (!foretell.places_differ() || !foretell.modelled(slot)) return false;

@@ -1,6 +1,6 @@
-// Two-dimensional least attained service without queues (Tiresias, NSDI 2019, before its service
-// is discretised): who has had the least GPU time goes first. Margin, cost and timer keep two jobs
-// of one age from stopping each other at every turn.
+// Two-dimensional least attained service without queues (Tiresias, NSDI 2019, before it discretises
+// the service): the job with the least GPU time goes first. Margin, cost and timer keep two jobs of
+// similar service from preempting each other in turn.
 
 #include "policies/index_order.h"
 

@@ -1,7 +1,7 @@
-// Load balancing: every task goes to the node that is used least, first come first served. It keeps
-// jobs out of each other's way and tears them apart. With own_node=true a task goes to the least
-// used of the nodes that hold tasks of its own job already, where one of them has room: jobs stay
-// together, and begin where little runs.
+// Load balancing: each task goes to the least used node, first come, first served. This avoids
+// co-location, but spreads jobs over nodes. With own_node=true a task goes to the least used node
+// that already holds tasks of its job, if one has room. Jobs then stay together and start where
+// little runs.
 #include "policies/first_come.h"
 #include "policies/policy.h"
 
@@ -15,10 +15,10 @@ struct Config {
   }
 };
 
-// A node is used as much as the scarcest of what it has.
+// A node is used as much as its scarcest resource.
 double least_used(const TaskPlacer::Seat& at) { return at.room.least(); }
 
-// The share that is free is at most 1, so that the job's own nodes come first.
+// The free share is at most 1, so the job's own nodes come first.
 double own_node_first(const TaskPlacer::Seat& at) { return (at.others ? 0 : 2) + least_used(at); }
 
 class LeastLoaded final : public Policy {

@@ -1,9 +1,8 @@
-// Least interference first: jobs start in the order in which they came, every task on the node
-// where a model of interference, fitted to what was observed of running jobs, foretells the least
-// slowdown. The model knows how much of a node others use, not what they run (node_load.h), linear
-// or quadratic, fitted by recursive least squares from a start that says: twice as slow beside a
-// full node. Harmony (INFOCOM 2019) was compared with both. What exactly was compared is not
-// public: this is our reading.
+// Least interference first: jobs start in order of arrival, each task on the node with the least
+// co-location slowdown by a model fitted to running jobs. The model uses how much of a node others
+// use, not what they run (node_load.h). It is linear or quadratic, and fitted by recursive least
+// squares from a prior slowdown of 2 on a full node. Harmony (INFOCOM 2019) was compared with both;
+// the exact models are not public, so this is our reading.
 #include "env/sim/node_load.h"
 #include "policies/first_come.h"
 #include "policies/policy.h"

@@ -1,14 +1,13 @@
-// MLF-H, the heuristic that MLFS learns from (Wang, Liu and Shen, CoNEXT 2020, sections 3.3): who
-// has the highest priority (mlf_priority.h) starts first, each task on the server that is nearest
-// to an ideal one: as little used as the least used, with the job's other tasks on it. A minute
-// after the last stop of a job that still waits, the lowest priorities among those that run may be
-// stopped for those who come before them. With `load_control` (MLF-C, mlf_load.h), jobs that may be
-// ended early are so once a minute and whenever it decides, and who still waits gets their room.
+// MLF-H, the heuristic that MLFS learns from (Wang, Liu and Shen, CoNEXT 2020, section 3.3). The
+// job of highest priority (mlf_priority.h) starts first. Each task goes to the server nearest to an
+// ideal one: as little used as the least used, with the job's other tasks on it. If no waiting job
+// was preempted within the last minute, running jobs of the lowest priorities may be preempted for
+// jobs that come before them. With `load_control` (MLF-C, mlf_load.h), jobs may be ended early at
+// each decision and once a minute, and waiting jobs get their GPUs.
 //
-// Ours, where the paper leaves it open: see mlf.h; how long a job will run is Helios' rolling
-// estimate in the stead of a fitted predictor; a GPU that is held whole overloads no server, so
-// that nobody moves from a server that is overloaded: stopping the lowest tenth for those in the
-// queue is what stays of it.
+// Ours, where the paper leaves it open: see mlf.h. Run times are Helios' rolling estimate instead
+// of a fitted predictor. A GPU held whole overloads no server, so no job migrates away from an
+// overloaded one: only the preemption of the lowest tenth for the queue remains.
 #include <vector>
 
 #include "env/base/carver.h"
@@ -52,7 +51,7 @@ class MlfH final : public Policy {
       if (next.slot == kNone) break;
       const int32_t held = view.num_held();
       if (carry_out(view, next, draft)) {
-        may_stop -= held + 1 - view.num_held();  // who started holds, too
+        may_stop -= held + 1 - view.num_held();  // the started job holds GPUs, too
       } else {
         given_up[static_cast<size_t>(next.slot)] = 1;
       }

@@ -1,10 +1,10 @@
-// Optimus (Peng et al., EuroSys 2018): every job gets the least with which it runs, then the next
-// task goes where it saves most time per dominant share that it takes (section 4.1),
+// Optimus (Peng et al., EuroSys 2018): each job gets its minimum, then the next task goes where it
+// saves most time per dominant share that it takes (section 4.1),
 //   gain = (Q / f(p, w) - Q / f(p', w')) / dominant share of the task,
-// Q being the work left and f the speed with so many parameter servers and workers. Both are
-// fitted: f (env/sim/speed/optimus.h) to the speeds at a few sizes near the smallest, as its sample
-// runs are, and at the present one; Q (optimus_loss.h) to the losses measured so far, where the
-// user names a target. Jobs get as few nodes as hold them, the smallest placed first (section 4.2).
+// where Q is the work left and f the throughput with p parameter servers and w workers. f is fitted
+// (env/sim/speed/optimus.h) to throughputs at a few sizes near the smallest, like its sample runs,
+// and at the present size. Q is fitted (optimus_loss.h) to the losses measured so far, if the user
+// names a target. Jobs get as few nodes as hold them, the smallest placed first (section 4.2).
 #include "env/sim/speed/optimus.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Config {
   }
 };
 
-// What a job is expected to do, at one decision.
+// The expected work and throughput of a job at one decision.
 class Expectation {
  public:
   Expectation(const View& view, const Foretell& foretell, int32_t slot)
@@ -59,7 +59,7 @@ class Expectation {
     return out;
   }
 
-  // On the best of its types.
+  // Returns the throughput on the best of its GPU types.
   double speed(const std::vector<int32_t>& tasks) const {
     double best = 0;
     for (int32_t t = 0; t < foretell_.num_types(); ++t) {
@@ -68,7 +68,7 @@ class Expectation {
     return best;
   }
 
-  // The smallest, with one more of each group, twice and four times the smallest; and the present.
+  // Lists the smallest size, one task more per group, 2 and 4 times the smallest, and the present.
   std::vector<std::vector<int32_t>> sampled_sizes() const {
     std::vector<int32_t> least, held;
     const int32_t groups = view_.num_groups(slot_);
@@ -95,8 +95,8 @@ class Expectation {
     return out;
   }
 
-  // By the fitted loss, and no more than the user's limit. Without either, as much is left as is
-  // done.
+  // Returns the work left by the fitted loss, at most up to the user's limit. Without either, a job
+  // has as much left as it has done.
   double work_left_us() const {
     const auto done = static_cast<double>(view_.worked_us(slot_));
     const int64_t limit_us = view_.limit_us(slot_);
@@ -106,7 +106,7 @@ class Expectation {
     return by_limit > 0 ? by_limit : std::max(done, 1.0);
   }
 
-  // 0 where no loss is measured yet, the fit does not reach the target, or there is none.
+  // Returns 0 if no loss is measured yet, the fit misses the target, or there is none.
   double left_by_loss_us(double done) const {
     constexpr int kPoints = 12;
     if (done <= 0 || !view_.measures(slot_)) return 0;

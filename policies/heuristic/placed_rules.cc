@@ -1,6 +1,6 @@
-// Published orders with rules of our own for places and GPU types, as joint.h has them: what
-// spreading slows down waits for a place together (after Tiresias' skew), jobs go where they run
-// fastest (after Gavel, without its linear program), or move to better places (after Gandiva).
+// Published orders with our own rules for placement and GPU type (joint.h). Jobs that spreading
+// slows down wait for a consolidated placement (after Tiresias' skew). Others go where they run
+// fastest (after Gavel, without its linear program), or migrate (after Gandiva).
 
 #include <optional>
 
@@ -10,8 +10,8 @@
 namespace yard {
 namespace {
 
-// Rules for places and types, each with constants of its own and an order: what the search over all
-// of them has to beat.
+// Rules for placement and type, each with an order and its own constants: what a search over all
+// constants has to beat.
 enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
 
 struct RuleConfig : JointConfig {
@@ -20,11 +20,11 @@ struct RuleConfig : JointConfig {
     type_price = 0, harm = 0, left_over = 0.1, stop = 0, clear = 0, spread = 0;
     move = false, preempt = rule != Rule::kFifoSkew;
     if (rule == Rule::kFifoSkew || rule == Rule::kLasSkew) {
-      rate_floor = 0.75, patience_s = 3600;  // whom spreading hurts waits for a place together
+      rate_floor = 0.75, patience_s = 3600;  // slow when spread: waits to be consolidated
       gpu_exponent = rule == Rule::kLasSkew ? 1 : 0;
     } else {
       rate_floor = 0.5, patience_s = 7200;
-      harm = 1;  // bad pairs are kept apart
+      harm = 1;  // separates jobs that slow each other down
     }
     if (rule == Rule::kShortestMove) move = true;
   }

@@ -1,8 +1,8 @@
-// Helios' quasi-shortest-service-first (Hu et al., SC 2021): every tenant (virtual cluster) has a
-// queue of its own in the order of the service, time x GPUs, that the rolling estimate lets expect
-// (env/predict/rolling_estimate.h). The first in a queue starts or all of its queue wait; jobs that
-// run are let be. The related orders go by time alone, skip what does not fit, or preempt: our
-// own.
+// Helios' quasi-shortest-service-first (Hu et al., SC 2021). Each tenant (virtual cluster) has a
+// queue in the order of expected service, time x GPUs, by the rolling estimate
+// (env/predict/rolling_estimate.h). If the first job of a queue cannot start, the whole queue
+// waits. Running jobs are not preempted. Our variants go by time alone, skip jobs that do not fit,
+// or preempt.
 
 #include <algorithm>
 #include <tuple>
@@ -45,8 +45,8 @@ class Qssf final : public Policy {
     }
     std::sort(order.begin(), order.end());
     const int32_t tenants = config_.per_tenant ? view.num_tenants() : 0;
-    std::vector<uint8_t> held_up(static_cast<size_t>(tenants) + 1, 0);  // the last: of no tenant
-    std::vector<int32_t> no_place;                                      // classes
+    std::vector<uint8_t> held_up(static_cast<size_t>(tenants) + 1, 0);  // last: no tenant
+    std::vector<int32_t> no_place;                                      // size classes
     for (const auto& [service_s, serial, slot] : order) {
       const int32_t t = tenants == 0 || view.tenant(slot) == kNone ? tenants : view.tenant(slot);
       if (held_up[static_cast<size_t>(t)] != 0) continue;
@@ -58,7 +58,7 @@ class Qssf final : public Policy {
         continue;
       }
       if (config_.strict) held_up[static_cast<size_t>(t)] = 1;
-      // A tenant at its limit says nothing of the others.
+      // A tenant at its limit does not block the class for other tenants.
       if (!tried && view.within_limit(slot)) no_place.push_back(k);
     }
   }

@@ -1,5 +1,5 @@
-// Waiting jobs in an order that was drawn for each when it came, skipping what does not fit: the
-// floor, which any scheduler that knows something should pass.
+// Waiting jobs in an order drawn at their arrival, skipping jobs that do not fit. Any policy with
+// some information should beat this floor.
 
 #include "env/base/rng.h"
 #include "policies/order.h"

@@ -1,5 +1,5 @@
-// Shortest job first, without preemption, skipping what does not fit: by the true run time, an
-// oracle, or by the user's limit.
+// Shortest job first without preemption, skipping jobs that do not fit: by the true run time (an
+// oracle) or by the user's limit.
 
 #include "policies/order.h"
 #include "policies/policy.h"

@@ -1,5 +1,5 @@
-// Shortest remaining service first: time left times GPUs, preemptive, by the true run time, an
-// oracle, or by the user's limit.
+// Shortest remaining service (time left x GPUs) first, preemptive: by the true run time (an oracle)
+// or by the user's limit.
 
 #include "policies/shortest_left.h"
 

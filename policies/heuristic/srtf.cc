@@ -1,4 +1,4 @@
-// Shortest remaining time first, preemptive: by the true run time, an oracle, or by the user's
+// Shortest remaining time first, preemptive: by the true run time (an oracle) or by the user's
 // limit.
 
 #include "policies/shortest_left.h"

@@ -1,6 +1,6 @@
-// Indices from how long jobs like this one were seen to run (env/predict/survival.h): `gittins`
-// goes by jobs of its size alone, as Tiresias does with its history, `survival` by the last
-// of these, its user and its siblings, too.
+// Orders by an index of the run times observed for similar jobs (env/predict/survival.h). `gittins`
+// uses all jobs of the same size, as Tiresias does with its history. `survival` also uses the
+// latest of these, and the job's user, name and siblings.
 
 #include "env/predict/survival.h"
 
@@ -37,7 +37,7 @@ struct BySize {
   BinEdges edges;
 };
 
-// Ours are less sure of themselves where they preempt.
+// Preempts with a wider margin, since our own predictions are less certain.
 struct Careful : IndexConfig {
   Careful() { margin_log2 = 2; }
 };

@@ -1,7 +1,7 @@
-// Packing by alignment (Grandl et al., SIGCOMM 2014, section 3.2): of all tasks and nodes where
-// they fit, the pair goes first whose demand and room point the same way,
-//   a = sum over resources r of demand_r room_r,   both as shares of what the node has.
-// A gang is as well aligned as its tasks on average.
+// Packing by alignment (Grandl et al., SIGCOMM 2014, section 3.2). Of all tasks and the nodes where
+// they fit, the pair of best aligned demand and free resources goes first,
+//   a = sum over resources r of demand_r room_r,   both as shares of the node's capacity.
+// The alignment of a gang is the mean over its tasks.
 #include <optional>
 #include <set>
 #include <vector>
@@ -36,11 +36,11 @@ class Tetris final : public Policy {
     double score;
   };
 
-  // Of jobs that ask for the same the first counts, and of equally well aligned ones.
+  // Returns the best aligned job; the first one among identical requests and among ties.
   static std::optional<Pick> best(const View& view, Piece* pieces) {
     const TaskPlacer placer(view);
     std::optional<Pick> out;
-    std::set<int32_t> seen;  // classes
+    std::set<int32_t> seen;  // size classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       if (!seen.insert(view.size_class(slot)).second) continue;
       double score = 0;

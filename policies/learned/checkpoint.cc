@@ -22,7 +22,7 @@ constexpr const char* kOnnx = "model.onnx";
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kCost = "cost.json";
 
-// Of what decides how the weights are used, as the manifest spells it.
+// Hashes what decides how the weights are used, as the manifest spells it.
 std::string use_hash(const Json& manifest) {
   std::string use;
   for (const char* key : {"agent", "network", "task", "feature_schema"})
@@ -30,7 +30,7 @@ std::string use_hash(const Json& manifest) {
   return sha256_hex(use);
 }
 
-// Throws InputError for an agent that is not there.
+// Throws InputError for an unknown agent.
 std::string feature_schema_of(const std::string& agent) {
   return sha256_hex(learned_agent(agent)->feature_schema());
 }
@@ -47,13 +47,13 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
 
 std::string text_of(const Json& manifest) { return manifest.dump(2) + "\n"; }
 
-// The same for the same weights, whether they were written with model.onnx or before there was one.
+// Equal weights have equal digests, whether or not model.onnx was written.
 std::string digest_of(Json manifest) {
   manifest.at("sha256").erase(kOnnx);
   return sha256_hex(text_of(manifest));
 }
 
-// What lies in the folder beside a checkpoint's files would be lost.
+// Throws InputError if the folder has files other than a checkpoint's: these would be lost.
 void refuse_others(const fs::path& folder) {
   if (!fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -65,7 +65,7 @@ void refuse_others(const fs::path& folder) {
   }
 }
 
-// 0 where it is not told.
+// Returns 0 if there is no cost.json.
 double cost_of(const fs::path& folder) {
   if (!fs::exists(folder / kCost)) return 0;
   const std::string where = (folder / kCost).string();

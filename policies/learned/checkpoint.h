@@ -1,9 +1,9 @@
-// A checkpoint is a folder: model.safetensors (weights), manifest.json (what they are, where they
-// come from, how they scored, the hash of every file), golden.safetensors (recorded states with the
-// network's outputs, for `verify` and for warm-up) and, where the network draws one, model.onnx (it
-// again, for other programs: onnx_model.h); cost.json, where it is known, says how many
-// core-seconds training took, apart from the manifest, so that equal trainings have equal hashes.
-// It is written beside, synced and renamed.
+// A checkpoint is a folder, which is written under another name, synced and renamed:
+//   model.safetensors   weights
+//   manifest.json       what the weights are, provenance, scores, the hash of each file
+//   golden.safetensors  golden states with the network's outputs, for `verify` and for warm-up
+//   model.onnx          the network for other programs (onnx_model.h), if it can be exported
+//   cost.json           core-seconds of training, if known; apart, so equal trainings hash alike
 #pragma once
 
 #include <filesystem>
@@ -21,30 +21,30 @@ constexpr int kCheckpointVersion = 1;
 struct Checkpoint {
   std::string agent;            // "pilot"
   std::string network;          // "job-scorer"
-  nlohmann::ordered_json task;  // what else decides how the weights are used; the agent reads it
+  nlohmann::ordered_json task;  // settings that decide how the agent uses the weights
   Tensors weights;
   Tensors golden;                     // golden.h
   nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
-  double core_s = 0;   // that training took; 0: not known
-  std::string onnx;    // bytes of model.onnx, "" where there is none; set by load
-  std::string digest;  // sha256 of the manifest, which holds those of all other files, without
-                       // that of model.onnx, which follows from the rest; set by load
+  double core_s = 0;   // core-seconds of training; 0: unknown
+  std::string onnx;    // bytes of model.onnx, "" if there is none; set by load
+  std::string digest;  // sha256 of the manifest, and so of all files, but without the hash of
+                       // model.onnx, which follows from the rest; set by load
 };
 
-// Makes sure, before long work, that a checkpoint can be put there: where nothing is, in an empty
-// folder or in the place of another checkpoint. Throws InputError.
+// Checks before long work that a checkpoint can be written to `folder`: it is absent, empty or a
+// checkpoint, which would be replaced. Throws InputError otherwise.
 void check_checkpoint_place(const std::filesystem::path& folder);
 
-// Draws model.onnx anew. Throws InputError where the folder has anything else in it, or the weights
-// are not the network's, RunError when the disk refuses.
+// Writes a checkpoint and exports model.onnx. Throws InputError if the folder contains other files
+// or the weights do not fit the network, RunError if writing fails.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
-// Says anew what training took, once that is known.
+// Writes cost.json, whose content is known only after training.
 void save_cost(double core_s, const std::filesystem::path& folder);
 
-// Throws InputError: no checkpoint, another format version, another feature schema, a file whose
-// hash is not the manifest's.
+// Throws InputError if there is no checkpoint, its format version or feature schema differs, or the
+// hash of a file is not the one in the manifest.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);
 
 }  // namespace yard

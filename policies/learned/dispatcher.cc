@@ -42,7 +42,7 @@ class Dispatcher final : public TellingPolicy {
     o.prior = prior.data();
     o.mask = mask.data();
     o.slots = slots.data();
-    o.filled = 0;  // nobody reads rows that do not exist
+    o.filled = 0;  // rows that do not exist are not read
     for (;;) {
       Dispatch::observe(view, task_, memory.data(), o);
       if (o.choices == 0) return;
@@ -124,7 +124,7 @@ nlohmann::ordered_json dispatch_json(const DispatchConfig& task) {
                                 {"prior_gap", task.prior_gap},
                                 {"prior_slope", task.prior_slope},
                                 {"prior_other", task.prior_other}};
-  if (task.index == DispatchIndex::kRemaining) return out;  // as it was before there was another
+  if (task.index == DispatchIndex::kRemaining) return out;  // the default index is not written
   out["index"] = kDispatchIndexNames[static_cast<size_t>(task.index)];
   out["limit_1_gpu_s"] = task.limit_1_gpu_s;
   out["limit_2_gpu_s"] = task.limit_2_gpu_s;
@@ -142,7 +142,7 @@ DispatchConfig dispatch_from(const nlohmann::ordered_json& json) {
   }
   if (!known) throw InputError("task.placement", "a placement rule", placement);
   json.at("preempt").get_to(task.preempt);
-  const TaskReader read(json);  // the ranges are those that training allows
+  const TaskReader read(json);  // same ranges as for training
   if (json.contains("index")) {
     const auto index = json.at("index").get<std::string>();
     if (index != kDispatchIndexNames[1]) throw InputError("task.index", "attained", index);

@@ -1,5 +1,5 @@
-// A trained dispatcher as a policy: observe, score, take the best action, until it wants nothing
-// more.
+// A trained dispatcher as a policy: observes, scores and applies the best action, until the best is
+// to do nothing more.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace yard {
 
-// A checkpoint's `task`, and back. Throws InputError, or what nlohmann's JSON throws.
+// A checkpoint's `task` as JSON, and back. dispatch_from() throws InputError or JSON errors.
 nlohmann::ordered_json dispatch_json(const DispatchConfig& task);
 DispatchConfig dispatch_from(const nlohmann::ordered_json& json);
 

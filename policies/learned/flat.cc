@@ -1,12 +1,12 @@
-// The network `flat` without LibTorch: all rows one after the other, each at the place where it
-// stands in the window, then the cluster's features, through one net; the usual network of
-// reinforcement learning, to compare with those that score rows one by one.
+// The network `flat` without LibTorch: all rows of a window, each at its position, then the
+// cluster's features, through one net. This is the usual network of reinforcement learning, for
+// comparison with those that score rows one by one.
 //
-//   x = [rows 0 .. J-1, zero where there is none; cluster]     standardised, (J F + C)
+//   x = [rows 0 .. J-1, zero where absent; cluster]           standardised, (J F + C)
 //   scores = W3 relu(W2 relu(W1 x + b1) + b2) + b3             (J + 1)
-// W1 by the rows' places and the cluster apart, so that rows that are none cost nothing
-// (as in "DeepRM", Mao et al., HotNets 2016, whose slots are places of waiting jobs). The critic is
-// one more output of the last layer. agents/flat_net.cc is the same network for training.
+// W1 is stored by row position, and apart for the cluster, so that absent rows cost nothing (as in
+// "DeepRM", Mao et al., HotNets 2016, whose slots are positions of waiting jobs). The critic is one
+// more output of the last layer. agents/flat_net.cc is the same network for training.
 #include "policies/learned/layers.h"
 
 namespace yard {
@@ -31,7 +31,7 @@ class Flat final : public NativeNetwork {
 
   std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
                                   const OnnxGraph::Value& cluster) const override {
-    // As many rows as the window has: those that are none are zero.
+    // Fills the window with rows of zeros.
     const int64_t window = shape_.rows, f = shape_.row_features;
     const auto zeros = g.add("ConstantOfShape", {g.integers({window, f})});
     const auto filled = g.slice(g.concat(rows, zeros, 0), g.integers({0}), g.integers({window}));

@@ -1,4 +1,4 @@
-// Recorded decisions: what a network saw and said, for `verify` and for warm-up.
+// Golden states: recorded observations and outputs of a network, for `verify` and for warm-up.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// As tensors jobs (G, J, F), cluster (G, C), mask (G, J + 1), prior (G, J + 1), rows (G) and what
-// the network said: logits (G, J + 1).
+// G states of J rows, F row features and C cluster features are packed as jobs (G, J, F), cluster
+// (G, C), rows (G), and mask, prior and the network's output logits (G, J + 1).
 struct GoldenState {
   std::vector<float> jobs, cluster, prior, logits;
   std::vector<uint8_t> mask;
@@ -20,12 +20,12 @@ struct GoldenState {
 
   Observation observation();  // points into this
 
-  // The largest difference of a legal action's logit; infinite where one is not finite.
+  // Returns the largest difference of legal actions' logits; infinite if one is not finite.
   double difference(std::span<const float> other) const;
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape);
-// Throws InputError naming `where` for tensors of another shape.
+// Throws InputError naming `where` if a tensor has another shape.
 std::vector<GoldenState> unpack_golden(const Tensors& tensors, const TaskShape& shape,
                                        const std::string& where);
 

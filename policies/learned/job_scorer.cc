@@ -5,7 +5,7 @@
 namespace yard {
 namespace {
 
-// The weights, their shapes checked against those that follow from the first layer's.
+// Returns the weights after checking their shapes against those that follow from the first layer.
 const TrainedWeights& checked(const TrainedWeights& weights) {
   check_tensors(weights, job_scorer_shapes(length_of(weights, "b1"), weights.shape));
   return weights;
@@ -76,7 +76,7 @@ std::optional<DrawnScores> JobScorer::draw(OnnxGraph& g, const OnnxGraph::Value&
   auto h = g.relu(g.linear(rows, "w1_job", context));
   h = g.relu(g.linear(h, "w2", g.weight("b2")));
   const auto score = g.add("Add", {g.add("MatMul", {h, g.weight("w3")}), g.weight("b3")});
-  const auto rows_or_one = g.add("Max", {g.count(rows), g.integers({1})});  // none: a mean of 0
+  const auto rows_or_one = g.add("Max", {g.count(rows), g.integers({1})});  // no rows: mean 0
   const auto pool = g.add("Div", {g.add("ReduceSum", {h, g.integers({0})}), g.real(rows_or_one)});
   const auto beside = g.linear(cluster, "w4_cluster", g.weight("b4"));
   const auto n = g.relu(g.linear(pool, "w4_pool", beside));

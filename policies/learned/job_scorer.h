@@ -1,11 +1,11 @@
-// The network `job-scorer` without LibTorch: every job is scored by the same small net, so that
-// neither the length of the queue nor the size of the cluster is built into it; only rows that
-// exist are computed. agents/job_scorer_net.cc is the same network for training.
+// The network `job-scorer` without LibTorch. One small net scores every job, so neither queue
+// length nor cluster size is built in; only existing rows are computed. agents/job_scorer_net.cc is
+// the same network for training.
 //
-//   x_j = [job features j, cluster features]                                    standardised
-//   h_j = relu(W2 relu(W1 x_j + b1) + b2)          score of job j    = w3 h_j + b3
-//   p   = mean_j h_j                               score of nothing  = w5 relu(W4 [p, cluster] +
-//   b4) + b5 logits = prior + scores
+//   x_j = [job features j, cluster features]                           standardised
+//   h_j = relu(W2 relu(W1 x_j + b1) + b2)           score of job j = w3 h_j + b3
+//   p   = mean_j h_j            score of doing nothing = w5 relu(W4 [p, cluster] + b4) + b5
+//   logits = prior + scores
 // Dims: J rows, F job features, C cluster features, H hidden units.
 #pragma once
 
@@ -30,7 +30,7 @@ class JobScorer final : public NativeNetwork {
   float b3_ = 0, b5_ = 0;
 };
 
-// The tensors that a job-scorer has, with their shapes for `hidden` units.
+// Returns the tensors of a job-scorer with their shapes for `hidden` units.
 std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int64_t hidden,
                                                               const TaskShape& shape);
 

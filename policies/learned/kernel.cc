@@ -1,10 +1,10 @@
 // The network `kernel` without LibTorch: RLScheduler's policy, a small net of fixed size that
-// scores every job by itself.
+// scores each job by itself.
 //
 //   x_j = [job features j, cluster features]                                    standardised
-//   score of job j = K(x_j), layers of 32, 16, 8, 1;     score of nothing = u cluster + b
-// (Zhang et al., "RLScheduler", SC 2020, figure 5; there nothing is no choice). The critic is
-// another net over all rows at their places. agents/kernel_net.cc is the same network for training.
+//   score of job j = K(x_j), layers of 32, 16, 8, 1;     score of doing nothing = u cluster + b
+// (Zhang et al., "RLScheduler", SC 2020, figure 5; it has no action that does nothing.) The critic
+// is another net over all rows by position. agents/kernel_net.cc is the same network for training.
 #include "policies/learned/layers.h"
 
 namespace yard {

@@ -111,7 +111,7 @@ WindowLayer::WindowLayer(const Tensors& tensors, const std::string& name)
       bias_(vector_of(tensors, name + ".bias")) {}
 
 Vector WindowLayer::operator()(const RowMatrix& rows, const Vector& cluster) const {
-  const Eigen::Map<const Vector> all(rows.data(), rows.size());  // one after the other
+  const Eigen::Map<const Vector> all(rows.data(), rows.size());  // rows concatenated
   const Vector sum = rows_.topRows(rows.size()).transpose() * all + cluster_ * cluster + bias_;
   return sum.cwiseMax(0.0F);
 }

@@ -1,4 +1,4 @@
-// Tensors of a checkpoint as what Eigen multiplies, for networks without LibTorch.
+// Layers of networks without LibTorch, from tensors of a checkpoint. Dims: see native_network.h.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,27 +14,27 @@ namespace yard {
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXf;
 
-// Throws InputError naming where the weights are from when one of these tensors is missing, has
-// another shape or is not finite, or when there is another beside them.
+// Throws InputError naming the origin of the weights if one of these tensors is missing, has
+// another shape or is not finite, or if there is any other tensor.
 void check_tensors(const TrainedWeights& weights,
                    const std::map<std::string, std::vector<int64_t>>& shapes);
 
-// How long a vector among the tensors is. Throws InputError where there is none, or it is longer
-// than a layer may be wide.
+// Returns the length of a vector among the tensors. Throws InputError if it is missing, or longer
+// than kMostHidden.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
-// The settings of a network that has `hidden` alone.
+// Returns the settings of a network whose only setting is `hidden`.
 Settings with_hidden(int64_t hidden);
 
-// Requires: the tensor is there, and has one or two dimensions.
+// Requires: the tensor exists, with one dimension for a vector, two for a matrix.
 Vector vector_of(const Tensors& tensors, const std::string& name);
 RowMatrix matrix_of(const Tensors& tensors, const std::string& name);
 
-// Writes prior + score where an action is legal; `score` (rows + 1) has that of doing nothing last.
+// Writes prior + score if legal, else kMaskedLogit. `score` (rows + 1) has doing nothing last.
 void write_logits(const Observation& observation, const TaskShape& shape, const Vector& score,
                   std::span<float> logits);
 
-// (x - mean) * scale of rows and of the cluster.
+// Standardises the features of rows and of the cluster: (x - mean) * scale.
 class Normaliser {
  public:
   static std::map<std::string, std::vector<int64_t>> shapes(const TaskShape& shape);
@@ -48,11 +48,11 @@ class Normaliser {
   Vector row_mean_, row_scale_, cluster_mean_, cluster_scale_;  // (F), (F), (C), (C)
 };
 
-// All rows of a window, each by the weights of its place, and the cluster's features:
+// A layer over all rows of a window, with weights by position, and the cluster's features:
 //   y = relu(sum_r W_r row_r + U cluster + b).
 class WindowLayer {
  public:
-  // Tensors NAME.rows (J F, H), the weights of each place one below the other, NAME.cluster (H, C),
+  // Tensors NAME.rows (J F, H), the weights of all positions stacked, NAME.cluster (H, C),
   // NAME.bias (H).
   static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
                                                             const TaskShape& shape, int64_t hidden);
@@ -67,7 +67,7 @@ class WindowLayer {
   Vector bias_;
 };
 
-// Layers one after the other, all but the last cut at 0: y = W_n relu(... relu(W_0 x + b_0)) + b_n.
+// MLP with ReLU after all layers but the last: y = W_n relu(... relu(W_0 x + b_0)) + b_n.
 class Mlp {
  public:
   // Tensors NAME.0.weight (out, in), NAME.0.bias (out), NAME.1.weight ...; `widths` from input to

@@ -1,6 +1,5 @@
-// What a checkpoint of an agent is to whoever plays or serves it: how large what its network sees
-// is, and how weights become a policy. One file an agent (see dispatcher.cc); how it is trained is
-// in agents/.
+// What simulation and serving need of an agent: the shape of its observations, and how a checkpoint
+// becomes a policy. Each agent is one file (see dispatcher.cc). Its training is in agents/.
 #pragma once
 
 #include <memory>
@@ -23,32 +22,32 @@ class LearnedAgent {
 
   virtual ~LearnedAgent() = default;
   virtual TaskShape shape() const = 0;
-  // Names the features, their order and number: weights fit no other.
+  // Names the features, their order and number. Weights with another schema do not fit.
   virtual std::string feature_schema() const = 0;
 
-  // `settings`: what its user may set. Throws InputError naming `where` when the task or the
-  // weights do not fit, or naming a setting that is none.
+  // `settings`: set by the user. Throws InputError naming `where` if the task or the weights do not
+  // fit, or naming an unknown setting.
   virtual std::unique_ptr<Policy> policy(const Checkpoint& checkpoint, const std::string& where,
                                          const Settings& settings) const = 0;
   virtual Policy::Info info(const Checkpoint& checkpoint) const = 0;
 };
 
-// Of agents that come with a file here; those of one class are found by learned_agent() alone.
+// Agents with a file in this folder. Agents of one class are found only by learned_agent().
 using LearnedRegistry = Registry<LearnedAgent>;
 
-// Throws InputError where nothing has the name.
+// Throws InputError if no agent has this name.
 std::unique_ptr<LearnedAgent> learned_agent(const std::string& name);
 
-// The settings that a checkpoint keeps as its task, all but the name. Throws InputError where one
-// is no text.
+// Returns the settings in a checkpoint's task, without the name. Throws InputError if a value is
+// not a string.
 Settings task_settings(const nlohmann::ordered_json& task);
 
-// The policy of a checkpoint's agent. Throws as its policy() does.
+// Returns the policy of a checkpoint. Throws as LearnedAgent::policy() does.
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
                                   const Settings& settings = {});
 
-// What it was trained to score with. Throws InputError naming `where` when there is no such
-// network, or when the weights are not its.
+// Returns the network of a checkpoint. Throws InputError naming `where` if there is no such
+// network, or if the weights do not fit it.
 std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where);
 
 // Thrown by decide() when the network's output is not finite.
@@ -57,7 +56,7 @@ class NonFinite : public std::runtime_error {
   NonFinite() : std::runtime_error("the network's output is not finite") {}
 };
 
-// Reads the numbers of a task's JSON. Throws InputError naming them.
+// Reads numbers of a task's JSON. Throws InputError naming one that is out of range.
 class TaskReader {
  public:
   explicit TaskReader(const nlohmann::ordered_json& json) : json_(json) {}

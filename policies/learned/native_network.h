@@ -1,7 +1,7 @@
-// A trained network without LibTorch: what policies and servers ask. A network is one file here
-// (see job_scorer.cc) beside its other half, for training, in agents/; `verify` holds the two
-// together, and ONNX Runtime with them.
-// Dims: J rows, F row features, C cluster features.
+// A trained network without LibTorch, for policies and servers. Each network is one file here (see
+// job_scorer.cc); its counterpart for training is in agents/. `verify` checks that both agree with
+// each other and with ONNX Runtime. Dims: J rows of a window, R rows of a decision, F row features,
+// C cluster features.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@
 
 namespace yard {
 
-constexpr int64_t kMostHidden = 1024;   // units of a layer
+constexpr int64_t kMostHidden = 1024;   // largest number of units of a layer
 constexpr float kLayerNormEps = 1e-5F;  // added to the variance
 
-// What a network is made of; only while it is made.
+// Arguments for the construction of a network; not kept afterwards.
 struct TrainedWeights {
   const Tensors& tensors;
   TaskShape shape;
-  std::string where;  // they are from, for errors
+  std::string where;  // origin of the weights, for errors
 };
 
-// Of each row and of doing nothing, R numbers and one, whatever their shapes.
+// Scores of the rows (R numbers) and of doing nothing (one), of any shape.
 struct DrawnScores {
   OnnxGraph::Value rows, nothing;
 };
@@ -38,22 +38,22 @@ class NativeNetwork {
 
   virtual ~NativeNetwork() = default;
 
-  // Writes logits (J + 1), prior + scores; masked actions get kMaskedLogit. Thread-safe.
+  // Writes logits (J + 1): prior + scores. Masked actions get kMaskedLogit. Thread-safe.
   virtual void forward(const Observation& observation, std::span<float> logits) const = 0;
 
-  // With which such weights were trained.
+  // The settings with which such weights were trained.
   virtual Settings settings() const = 0;
 
-  // The scores that forward() adds to the prior, as operators over standardised rows (R, F) and
-  // cluster (1, C). Where a network draws none, its checkpoints have no model.onnx.
+  // Draws the scores that forward() adds to the prior, as ONNX operators over standardised rows (R,
+  // F) and cluster (1, C). Returns nothing by default: its checkpoints have no model.onnx.
   virtual std::optional<DrawnScores> draw(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
                                           const OnnxGraph::Value& /*cluster*/) const {
     return std::nullopt;
   }
 };
 
-// Constructors throw InputError naming `where` when a tensor is missing, has another shape or is
-// not finite.
+// Constructors throw InputError naming `where` if a tensor is missing, has another shape or is not
+// finite.
 using NativeNetworkRegistry = Registry<NativeNetwork, NativeNetwork::Info, TrainedWeights>;
 
 }  // namespace yard

@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-// Numbers of onnx.proto.
+// Numbers defined by onnx.proto.
 constexpr int64_t kIrVersion = 8, kOperatorSet = 17;
 constexpr int64_t kFloat = 1, kInt64 = 7;                  // TensorProto.DataType
 constexpr int64_t kFloatAttribute = 1, kIntAttribute = 2;  // AttributeProto.AttributeType
@@ -28,7 +28,7 @@ std::string number(uint64_t field, int64_t value) {
   return key(field, kVarint) + varint(static_cast<uint64_t>(value));
 }
 
-// A text, raw numbers or a message.
+// Encodes a string, raw numbers or a message.
 std::string bytes(uint64_t field, std::string_view value) {
   return key(field, kBytes).append(varint(value.size())).append(value);
 }
@@ -45,7 +45,7 @@ std::string_view raw(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// ValueInfoProto of floats.
+// Encodes a ValueInfoProto of floats.
 std::string value_info(const std::string& name, const std::vector<OnnxGraph::Dim>& shape) {
   std::string dims;
   for (const OnnxGraph::Dim& dim : shape) {
@@ -56,7 +56,7 @@ std::string value_info(const std::string& name, const std::vector<OnnxGraph::Dim
   return bytes(1, name) + bytes(2, bytes(1, tensor));
 }
 
-// AttributeProto.
+// Encodes an AttributeProto.
 std::string attribute(const OnnxGraph::Attribute& a) {
   const auto* integer = std::get_if<int64_t>(&a.second);
   return bytes(1, a.first) +
@@ -66,7 +66,7 @@ std::string attribute(const OnnxGraph::Attribute& a) {
 
 }  // namespace
 
-// TensorProto.
+// Encodes a TensorProto.
 void OnnxGraph::initialise(const std::string& name, int64_t type, const std::vector<int64_t>& shape,
                            std::string_view raw) {
   std::string tensor;
@@ -105,7 +105,7 @@ OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
   return name;
 }
 
-// NodeProto.
+// Encodes a NodeProto.
 OnnxGraph::Value OnnxGraph::add(const std::string& op, const std::vector<Value>& inputs,
                                 const std::vector<Attribute>& attributes) {
   Value out = next(op);

@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-// What Normaliser of layers.h computes.
+// Computes the same as Normaliser in layers.h.
 OnnxGraph::Value standard(OnnxGraph& graph, const OnnxGraph::Value& x, const std::string& name) {
   const auto centred = graph.add("Sub", {x, graph.weight(name + "_mean")});
   return graph.add("Mul", {centred, graph.weight(name + "_scale")});

@@ -1,9 +1,9 @@
-// model.onnx of a checkpoint: its network with the normaliser, of one decision, for whoever runs
-// networks without this library. A file of its own, from which nothing here decides.
+// model.onnx of a checkpoint: the network and its normaliser for one decision, for programs that
+// run networks without this library. No decision here uses this file.
 //
-//   rows (R, F), cluster (C), prior (R + 1)  ->  logits (R + 1), those of the rows, then of nothing
-// Features as a task writes them, R as many as there are; an action that is not legal is one whose
-// prior is very low.
+//   rows (R, F), cluster (C), prior (R + 1)  ->  logits (R + 1), of the rows, then of doing nothing
+// Features are as a task writes them, R is the number of rows. An illegal action has a very low
+// prior.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace yard {
 
-// Returns the bytes of the file, "" where the checkpoint has no network, or a network that draws no
-// graph. Throws InputError when the weights are not the network's.
+// Returns the bytes of the file, or "" if the checkpoint has no network or one without a graph.
+// Throws InputError if the weights do not fit the network.
 std::string onnx_of(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -31,7 +31,7 @@ struct PolicyFile {
   Settings settings;
 };
 
-// policy: NAME, settings: {...}, and whatever provenance the tuner left.
+// Reads `policy: NAME` and `settings: {...}`. Ignores other keys, such as the tuner's provenance.
 PolicyFile read_policy_file(const std::string& file) {
   const Settings all = Settings::from_yaml(file);
   const Setting* name = all.find("policy");

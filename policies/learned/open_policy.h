@@ -1,5 +1,5 @@
-// A policy by what a user writes: a registered name, `checkpoint:DIR`, `untrained:DIR` (what the
-// checkpoint was before its training), or the YAML file of a tuned one.
+// Opens a policy by a user's text: a registered name, `checkpoint:DIR`, `untrained:DIR` (the
+// checkpoint before its training), or the YAML file of a tuned policy.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ struct OpenedPolicy {
   std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
   std::string digest;     // of a checkpoint, else empty
-  double core_s = 0;      // that its training took; 0: not known
-  std::string untrained;  // of a checkpoint: what opens it as it was before its training
+  double core_s = 0;      // core-seconds of its training; 0: unknown
+  std::string untrained;  // of a checkpoint: text that opens it before training
 };
 
-// The settings in the file of a tuned policy. Throws InputError where it is not one, or not
-// `policy`'s.
+// Returns the settings in a tuned policy's file. Throws InputError if it is not such a file, or is
+// of another policy than `policy`.
 Settings policy_file(const std::string& file, const std::string& policy);
 
-// `settings` overlay a tuned file's own. Throws InputError.
+// `settings` override those of a tuned policy's file. Throws InputError.
 OpenedPolicy open_policy(const std::string& text, const Settings& settings);
 
 }  // namespace yard

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kDraw = 0x70696C6F74;
 
-// What a site allows; a checkpoint's user may take away, not add.
+// What a site allows. It can restrict a checkpoint's task, not extend it.
 struct Allowed {
   bool preempt = true, move = true, hold = true, choose_type = true;
   void fields(FieldList& f) {
@@ -52,7 +52,7 @@ class Pilot final : public TellingPolicy {
     });
   }
 
-  // The network's choice among the options of the job that is asked.
+  // Returns the network's choice among the options of the current job.
   int32_t pick(const View& view, const Joint& joint, Choices* choices) const {
     std::array<float, size_t{JointTask::kJobs} * JointTask::kJobFeatures> jobs;
     std::array<float, JointTask::kClusterFeatures> cluster;
@@ -65,7 +65,7 @@ class Pilot final : public TellingPolicy {
     o.prior = prior.data();
     o.mask = mask.data();
     o.slots = options.data();
-    o.filled = 0;  // nobody reads rows that do not exist
+    o.filled = 0;  // rows that do not exist are not read
     JointTask::observe(view, joint_, joint, o);
     net_->forward(o, logits);
     if (!std::ranges::all_of(logits, [](float v) { return std::isfinite(v); })) throw NonFinite();
@@ -79,7 +79,7 @@ class Pilot final : public TellingPolicy {
 
   using Weights = std::array<double, JointTask::kActions>;
 
-  // Of the tempered distribution; `sum` gets their sum.
+  // Returns the weights of the tempered distribution; adds their total to `sum`.
   Weights weights(const std::array<float, JointTask::kActions>& logits, double& sum) const {
     const float most = *std::ranges::max_element(logits);
     Weights weight;
@@ -92,7 +92,7 @@ class Pilot final : public TellingPolicy {
     return weight;
   }
 
-  // The options of one job: where it would go is not told, only how they were weighed.
+  // Records the options of one job: their logits, not their placements.
   Choice told(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
               int32_t action) const {
     Choice step;
@@ -109,8 +109,8 @@ class Pilot final : public TellingPolicy {
     return step;
   }
 
-  // From the tempered distribution, by a key that the moment, the job's submission and the number
-  // of the question name: the same request has the same answer.
+  // Samples from the tempered distribution. The key consists of the time, the job's submission and
+  // the number of the question, so that the same request has the same answer.
   int32_t draw(const View& view, const Joint& joint,
                const std::array<float, JointTask::kActions>& logits) const {
     double sum = 0;

@@ -1,5 +1,5 @@
-// The flagship as a policy: every job that waits picks from its options, those that run may move
-// (env/task/joint_task.h), by a rule and, where there is one, a network on top of it.
+// The agent `pilot` as a policy: each waiting job picks one of its options, and running jobs may
+// migrate (env/task/joint_task.h). It goes by a rule and, if there is one, a network on top of it.
 #pragma once
 
 #include "env/task/joint_task.h"
@@ -7,27 +7,27 @@
 
 namespace yard {
 
-// How a network's scores come on top of the rule.
+// How a network's scores are combined with the rule.
 struct PilotPrior {
   double prior_slope = 1, prior_gap = 2;
-  double temperature = 0;  // of the network's choice; 0: always what is scored best
+  double temperature = 0;  // for sampling from the network's scores; 0: always the best
 
   void fields(FieldList& f);
 };
 
-// What a pilot is, beside its weights.
+// Settings of a pilot, apart from its weights.
 struct PilotTask : PilotPrior {
-  JointIndex::Config rule;  // with what the cluster allows
+  JointIndex::Config rule;  // including what the cluster allows
 
   void fields(FieldList& f);
   JointTaskConfig joint() const;
 };
 
-// A checkpoint's `task`, and back. Throws InputError.
+// A checkpoint's `task` as JSON, and back. pilot_from() throws InputError.
 nlohmann::ordered_json pilot_json(const PilotTask& task);
 PilotTask pilot_from(const nlohmann::ordered_json& json);
 
-// Of a pilot without a network.
+// Returns the checkpoint of a pilot without a network.
 Checkpoint rule_checkpoint(const PilotTask& task);
 
 }  // namespace yard

@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-// A float holds whole numbers up to here.
+// Floats represent all integers up to here exactly.
 constexpr int64_t kMostExact = int64_t{1} << 24;
 
 template <class T>

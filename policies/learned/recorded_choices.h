@@ -1,7 +1,7 @@
-// What somebody chose in recorded decisions, as an agent's task shows it: what a network saw at
-// each step, and what was done there. `yardmaster log choices` writes it, `train --from-log` learns
-// from it. Dims: I steps, R rows of all steps together, F, C features, M choices that the task has
-// not.
+// Recorded decisions of any policy, as steps of an agent's task: the observation at each step and
+// the action taken. `yardmaster log choices` writes them, `train --from-log` learns from them.
+// Dims: I steps, R rows of all steps together, F, C features of a row and of the cluster, M actions
+// that the task cannot express.
 #pragma once
 
 #include <cstdint>
@@ -15,40 +15,39 @@ namespace yard {
 
 struct RecordedChoices {
   TaskShape shape;
-  std::vector<int32_t> rows;       // (I) of step i
+  std::vector<int32_t> rows;       // (I)  number of rows
   std::vector<float> jobs;         // (R, F)
   std::vector<float> cluster;      // (I, C)
-  std::vector<float> prior;        // (R + I) of each step its rows, then doing nothing more;
-                                   // kMaskedLogit where that was not legal
-  std::vector<int32_t> action;     // (I) the row; rows[i]: nothing more
-  std::vector<int32_t> decision;   // (I) of those recorded, from 0
+  std::vector<float> prior;        // (R + I)  for each step its rows, then doing nothing more;
+                                   // kMaskedLogit for an illegal action
+  std::vector<int32_t> action;     // (I)  the row; rows[i]: do nothing more
+  std::vector<int32_t> decision;   // (I)  index of the recorded decision, from 0
   std::vector<float> time_s;       // (I) since the first decision
-  std::vector<float> probability;  // (I) of the whole decision under who made it
-  // What was done and the task cannot say, one an action.
+  std::vector<float> probability;  // (I)  of the whole decision, under the policy that made it
+  // Actions taken that the task cannot express, one entry each.
   std::vector<int32_t> missed_decision;  // (M)
   std::vector<float> missed_time_s;      // (M)
 
   int64_t size() const { return static_cast<int64_t>(rows.size()); }
 
-  // Adds what is seen; what is done there and the rest is the caller's.
+  // Appends an observation. The caller appends the action and all other columns.
   void add(const Observation& seen);
 
-  // Where each step's rows begin in jobs (I + 1); its priors begin i later.
+  // Returns where each step's rows begin in `jobs` (I + 1). Its priors begin i later.
   std::vector<int64_t> offsets() const;
 
-  // The steps [from, to) with what was missed at their times: from that of `from`, where that is
-  // not the first, to that of `to`, where there is one.
+  // Returns the steps [from, to) and the missed actions between the times of `from` and `to`. The
+  // first part also has all earlier ones, the last part all later ones.
   RecordedChoices part(int64_t from, int64_t to) const;
 
-  // Writes a step as a task's observe() would into `out`, which has room for all rows; rows that do
-  // not exist are left as they are. `offset`: offsets()[i].
+  // Writes step i to `out` as a task's observe() would. Rows that do not exist are left unchanged.
+  // `offset`: offsets()[i]. Requires: `out` has room for all rows.
   void show(int64_t i, int64_t offset, Observation& out) const;
 };
 
 Tensors pack_choices(const RecordedChoices& choices);
 
-// Throws InputError naming `where` for tensors of another shape, or with an action that is not
-// legal.
+// Throws InputError naming `where` if a tensor has another shape or an action is illegal.
 RecordedChoices unpack_choices(const Tensors& tensors, const TaskShape& shape,
                                const std::string& where);
 

@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-// Takes what its network scores best, until the task asks for no more.
+// Applies the action with the best score, until the task needs no more.
 class RowPolicy final : public TellingPolicy {
  public:
   RowPolicy(std::unique_ptr<RowTask> task, const Checkpoint& checkpoint, const std::string& where)

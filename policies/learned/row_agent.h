@@ -1,4 +1,4 @@
-// Agents that are one class (env/task/row_task.h), to whoever plays or serves a checkpoint of one.
+// Agents that are one class (env/task/row_task.h), for simulating and serving their checkpoints.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace yard {
 // Requires: RowTasks has the name.
 std::unique_ptr<LearnedAgent> row_agent(const std::string& name);
 
-// What a checkpoint keeps of a task, read back by row_agent()'s policy.
+// Returns what a checkpoint keeps of a task. row_agent()'s policy reads it back.
 nlohmann::ordered_json row_task_json(const std::string& name, const RowTask& task);
 
 }  // namespace yard

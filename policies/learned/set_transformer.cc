@@ -3,11 +3,10 @@
 //   e_j = relu(W_e [job features j, cluster features] + b_e)
 //   a_jk = softmax_k (Q e_j . K e_k / sqrt H);   u_j = N(e_j + V sum_k a_jk e_k)
 //   o_j = N(u_j + relu(W_o u_j + b_o));          score of job j = w . o_j + b
-//   z = sum_j softmax_j (s . o_j / sqrt H) o_j;  score of nothing = M([z, cluster features])
+//   z = sum_j softmax_j (s . o_j / sqrt H) o_j;  score of doing nothing = M([z, cluster features])
 // N(x) = (x - mean) / sd over the H numbers of a row (Lee et al., "Set Transformer", ICML 2019: one
-// self-attention block and pooling by attention, with one head; N has no weights). The critic is
-// pooled likewise, of rows of its own. agents/set_transformer_net.cc is the same network for
-// training.
+// self-attention block and pooling by attention, with one head; N has no weights). The critic pools
+// rows of its own in the same way. agents/set_transformer_net.cc is the same network for training.
 #include <cmath>
 
 #include "policies/learned/layers.h"
@@ -15,7 +14,7 @@
 namespace yard {
 namespace {
 
-// Of each row, in place.
+// Applies softmax to each row, in place.
 void softmax(RowMatrix& m) {
   m = (m.colwise() - m.rowwise().maxCoeff().eval()).array().exp().matrix().eval();
   m = m.array().colwise() / m.rowwise().sum().array().eval();

@@ -20,7 +20,7 @@ std::string to_safetensors(const Tensors& tensors) {
     at += bytes;
   }
   std::string text = header.is_null() ? "{}" : header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the numbers lie aligned
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the numbers
   std::string out(8 + text.size() + at, '\0');
   const uint64_t length = text.size();
   std::memcpy(out.data(), &length, 8);

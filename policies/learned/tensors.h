@@ -1,5 +1,5 @@
-// Named float tensors in a file of the safetensors format: eight bytes of header length, a JSON
-// header with type, shape and place of every tensor, then the numbers, little-endian.
+// Named float tensors in the safetensors format: eight bytes of header length, a JSON header with
+// type, shape and offsets of each tensor, then the numbers, little-endian.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using Tensors = std::map<std::string, Tensor>;
 
 std::string to_safetensors(const Tensors& tensors);
 
-// Throws InputError naming `where` for anything but well-formed float32 tensors that fill the file.
+// Throws InputError naming `where` unless the bytes are well-formed float32 tensors.
 Tensors from_safetensors(std::string_view bytes, const std::string& where);
 
 }  // namespace yard

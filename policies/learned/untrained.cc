@@ -22,7 +22,7 @@ class Untrained final : public NativeNetwork {
   TaskShape shape_;
 };
 
-// A rule's numbers as they are declared; what the cluster allows stays.
+// Returns the rule with its default numbers. What the cluster allows is kept.
 nlohmann::ordered_json unsearched(const nlohmann::ordered_json& json) {
   const PilotTask searched = pilot_from(json);
   PilotTask out;

@@ -1,6 +1,6 @@
-// What a checkpoint was before it was trained: the same agent with the same settings, which draws
-// in the same way. Every network begins with a last layer of zeros, so that untrained it adds
-// nothing to the prior: no weights are needed to know what it would do.
+// A checkpoint before its training: the same agent with the same settings, which samples in the
+// same way. Each network starts with a last layer of zeros, so that untrained it adds nothing to
+// the prior. Its decisions are therefore known without any weights.
 #pragma once
 
 #include "policies/learned/checkpoint.h"
@@ -8,15 +8,15 @@
 
 namespace yard {
 
-// Stands where a checkpoint names its network.
+// The name of the network in an untrained checkpoint.
 inline constexpr const char* kUntrainedNetwork = "untrained";
 
-// Returns the untrained self of a checkpoint; of a searched rule, which has no network, the rule
-// with the numbers that it declares. Its digest names agent and settings alone, so that the seeds
-// of one configuration have the same one.
+// Returns the untrained version of a checkpoint. A searched rule, which has no network, gets its
+// default numbers. The digest covers agent and settings only, so that all seeds of one
+// configuration share it.
 Checkpoint untrained_of(const Checkpoint& checkpoint);
 
-// Scores everything 0.
+// Returns a network that scores every action 0.
 std::unique_ptr<NativeNetwork> untrained_network(const TaskShape& shape);
 
 }  // namespace yard

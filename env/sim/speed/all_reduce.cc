@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-// Least squares for y = u a + v b with neither a nor b below 0, each equation divided by its y.
+// Least squares for y = u a + v b with a, b >= 0; each equation is divided by its y.
 class TwoTerms {
  public:
   void add(double u, double v, double y) {

@@ -1,14 +1,13 @@
-// What is left of a job's speed where others want the same link or the same CPUs. Pure functions of
-// loads that are sums of whole numbers: a start adds to them, an end takes away, in any order, and
-// only the jobs on a link that changed need a new factor.
+// Slowdown of jobs which share a link or CPUs. Pure functions of loads, which are integer sums:
+// jobs are added and removed in any order, and only jobs on a changed link need a new factor.
 //
-// Links. Jobs share a full link in proportion to what they want, so that each one's exchange takes
-// `crowding` = load / capacity times as long; of several links the most crowded decides. If an
-// iteration without contention takes T, of which T s is added by an exchange that takes twice as
-// long (`exchange_share`), then one that takes c times as long makes it T (1 + s (c - 1)): exact
-// for c = 1 and 2, and for all c where nothing overlaps (Pollux' gamma = 1). Else the true time is
-// convex in c, so the line is above it between 1 and 2 and below it after. Loads are those of jobs
-// at full speed: a slowed job wants less, so that the factor errs on the slow side.
+// Links. Jobs share a full link in proportion to their loads, so that each exchange takes
+// `crowding` = load / capacity times as long; the most crowded link decides. Let T be an
+// iteration's time without contention, and s (`exchange_share`) its relative growth if the exchange
+// takes twice as long. An exchange which takes c times as long makes it T (1 + s (c - 1)). This is
+// exact for c = 1 and 2, and for all c without overlap (gamma = 1 in Pollux). Otherwise the true
+// time is convex in c: the line is above it between 1 and 2 and below it after. Loads are those of
+// jobs at full throughput; a slowed job sends less, so the factor errs on the slow side.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +16,14 @@
 
 namespace yard {
 
-// Returns how many times as long an exchange over the link takes, at least 1. Capacity 0: no limit.
+// Returns the factor, at least 1, by which the load lengthens an exchange. Capacity 0: no limit.
 YARD_HD inline double crowding(int64_t load_bytes_per_s, int64_t capacity_bytes_per_s) {
   if (capacity_bytes_per_s <= 0 || load_bytes_per_s <= capacity_bytes_per_s) return 1;
   return static_cast<double>(load_bytes_per_s) / static_cast<double>(capacity_bytes_per_s);
 }
 
-// Who has a higher priority on a link is served first. What those of strictly higher ones leave of
-// it, a part of 1 / kLeastLeft at the least, is the capacity for the load of one's own priority.
+// Returns the capacity which strictly higher priorities leave on a link, at least 1 / kLeastLeft of
+// it. Jobs of one priority share what is left.
 constexpr int32_t kLinkPriorities = 4;
 constexpr int64_t kLeastLeft = 16;
 YARD_HD inline int64_t left_by_higher(int64_t higher_bytes_per_s, int64_t capacity_bytes_per_s) {
@@ -33,12 +32,13 @@ YARD_HD inline int64_t left_by_higher(int64_t higher_bytes_per_s, int64_t capaci
   return left > least ? left : least;
 }
 
+// Returns the factor on throughput for `crowding` of the job's most crowded link.
 YARD_HD inline double contention_factor(double exchange_share, double crowding) {
   return 1 / (1 + exchange_share * (crowding - 1));
 }
 
-// A node's CPUs (or memory bandwidth) asked for beyond what it has are shared in proportion, and a
-// job runs at the pace of what it gets: min(1, capacity / demand). Capacity 0: no limit.
+// Returns the factor on throughput where a node's CPUs (or memory bandwidth) are overcommitted:
+// min(1, capacity / demand), as jobs share them in proportion. Capacity 0: no limit.
 YARD_HD inline double overload_factor(int64_t demand, int64_t capacity) {
   if (capacity <= 0 || demand <= capacity) return 1;
   return static_cast<double>(capacity) / static_cast<double>(demand);

@@ -12,13 +12,13 @@ constexpr double kSameBatch = 1e-9;  // relative; thirds of a batch are not exac
 
 bool same(double a, double b) { return std::abs(a - b) <= kSameBatch * std::abs(b); }
 
-// How far the form has come at `at` on its way from `from` to `to`: 0 to 1.
+// Returns the position of `at` between `from` and `to`, from 0 to 1.
 double progress(double from, double at, double to) {
   if (same(from, to)) return 0.5;
   return std::clamp((at - from) / (to - from), 0.0, 1.0);
 }
 
-// Geometric means of times that are not 0; 0 where all are.
+// Geometric mean of the times above 0; 0 if there are none.
 class Mean {
  public:
   void add(double time_s) {
@@ -72,7 +72,8 @@ SpeedCurve::Parts SpeedCurve::parts_of(double batch, int32_t gpus) const {
   return {count, local / count};
 }
 
-// What was never measured takes what the all-reduce takes, over what was measured.
+// Returns the exchange time: by the form if such runs (on one node, or on several) were measured,
+// else of the all-reduce on the cluster's links; without known links, by the form of other runs.
 double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
   if (gpus < 2) return 0;
   const bool inside = spread == 0;
@@ -98,7 +99,7 @@ double SpeedCurve::form_steps_per_s(double batch, int32_t gpus, int32_t spread) 
   return steps(gpus) / form_iteration_s(batch, gpus, spread);
 }
 
-// A part without exchange: one GPU was measured alone, or the form says it.
+// Returns the time of one part without exchange: measured on one GPU, else by the form.
 double SpeedCurve::compute_s(double local_batch) const {
   const auto alone = runs_[0].find(1);
   const double form_s = form_.compute_s(local_batch);
@@ -111,7 +112,7 @@ double SpeedCurve::compute_s(double local_batch) const {
   return std::lerp(below->second, above->second, progress(below->first, local_batch, above->first));
 }
 
-// The speed at a number of GPUs that was measured with some batches.
+// Returns the speed at a number of GPUs with measured `batches`.
 SpeedCurve::Known SpeedCurve::known(double batch, int32_t gpus, const Batches& batches,
                                     int32_t spread) const {
   const Parts parts = parts_of(batch, gpus);
@@ -148,7 +149,7 @@ SpeedCurve::Anchors SpeedCurve::anchors(double batch, int32_t spread) const {
 std::vector<double> SpeedCurve::along(double batch, int32_t spread, const Anchors& anchors,
                                       int32_t max_gpus) const {
   std::vector<double> out(static_cast<size_t>(max_gpus) + 1);
-  double furthest = 0;  // of the way to the next anchor
+  double furthest = 0;  // largest progress to the next anchor so far
   for (int32_t n = 1; n <= max_gpus; ++n) {
     double& value = out[static_cast<size_t>(n)];
     const auto above = anchors.lower_bound(n);
@@ -179,7 +180,7 @@ std::vector<double> SpeedCurve::along(double batch, int32_t spread, const Anchor
 SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const {
   std::array<Anchors, kSpreads> known;
   Rates out;
-  size_t measured = 0;  // a spread that was
+  size_t measured = 0;  // the first measured spread
   for (size_t i = 0; i < kSpreads; ++i) {
     const auto spread = static_cast<int32_t>(i);
     known[i] = anchors(batch, spread);
@@ -187,7 +188,7 @@ SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const 
     out[i] = along(batch, spread, known[i], max_gpus);
     if (known[measured].empty()) measured = i;
   }
-  // What was not is carried over by the form's ratio.
+  // Derives unmeasured spreads by the form's ratio.
   for (size_t i = 0; i < kSpreads; ++i) {
     if (!known[i].empty()) continue;
     out[i] = out[measured];

@@ -1,12 +1,12 @@
-// Steps a second of one model on one GPU type, by batch, GPUs and spread: as measured where it was
-// measured, in between along Pollux' form.
+// Steps/s of one model on one GPU type, by batch size, number of GPUs and spread (number of nodes):
+// measured values where there are any, the fitted form of Pollux (pollux.h) in between.
 //
-// Between two measured numbers of GPUs the speed goes from the one to the other in the form's shape
-// and never back; beyond them it grows by the form's ratio. Batches likewise. Of several placements
-// of as many GPUs on as many nodes the geometric mean counts. A batch larger than a GPU was ever
-// seen to take is worked on in equal parts, whose gradients are added up before the exchange. What
-// was measured on one side of a node's border alone is carried over by the all-reduce on the
-// cluster's links. Of the two sides the one that was not measured never makes spreading a gain.
+// Between two measured numbers of GPUs the speed is interpolated on the form, monotonically;
+// beyond them it is extrapolated by the form's ratio. Batch sizes likewise. Several placements with
+// equal numbers of GPUs and nodes count by their geometric mean. A batch larger than any measured
+// on a GPU is split into equal parts (gradient accumulation). If only one-node or only multi-node
+// runs exist, the all-reduce on the cluster's links gives the others. Unmeasured values never make
+// spreading faster than one node.
 #pragma once
 
 #include <array>
@@ -22,36 +22,36 @@
 
 namespace yard {
 
-// By tier. What nothing is known of makes no difference to the tier below it.
+// Links by tier. An unknown link counts as fast as the tier below it.
 using TierLinks = std::array<Link, kTiers>;
 
-// The fewest nodes of a spread; the first one is inside a node.
+// The fewest nodes of each spread. Spread 0 is one node.
 constexpr std::array<int32_t, kSpreads> kFewestNodes = {1, 2, 3, 4, 5, 9};
 
 class SpeedCurve {
  public:
-  // Requires: a run on that type. `profile` need not outlive this. Gradient bytes of 0: not known.
+  // Copies what it needs of `profile`. Gradient bytes 0: unknown. Requires: a run on that type.
   SpeedCurve(const ModelProfile& profile, const std::string& gpu_type, double gradient_bytes,
              const TierLinks& links);
 
   const PolluxForm& form() const { return form_; }
 
-  // Steps a second for 0 (0) to `max_gpus` GPUs. `batch` is the profile's kind of batch.
+  // Returns steps/s for 0 to `max_gpus` GPUs; 0 for no GPU. `batch` as in ModelProfile::batch_of().
   using Rates = std::array<std::vector<double>, kSpreads>;  // (spread, N)
   Rates steps_per_s(double batch, int32_t max_gpus) const;
 
-  // Returns an iteration's time in the form when its exchange takes `longer` times as long.
+  // Returns the form's iteration time [s] if the exchange takes `longer` times as long.
   double form_iteration_s(double batch, int32_t gpus, int32_t spread, double longer = 1) const;
 
  private:
   struct Known {
     double steps_per_s = 0;
-    bool exact = false;  // this very batch
+    bool exact = false;  // measured with this batch size
   };
-  using Batches = std::map<double, double>;  // local batch -> iteration [s], 0: no fit
-  using Anchors = std::map<int32_t, Known>;  // GPUs ->
+  using Batches = std::map<double, double>;  // local batch -> iteration [s], 0: does not fit
+  using Anchors = std::map<int32_t, Known>;  // by number of GPUs
   struct Parts {
-    double count = 1;  // whole
+    double count = 1;  // an integer
     double local_batch = 1;
   };
 
@@ -67,12 +67,12 @@ class SpeedCurve {
 
   bool weak_ = false;
   double gradient_bytes_ = 0;
-  double largest_batch_ = 0;  // on one GPU
+  double largest_batch_ = 0;  // largest local batch measured
   bool inside_measured_ = false, across_measured_ = false;
   PolluxForm form_;
   TierLinks links_;
   std::array<std::map<int32_t, Batches>, kSpreads> runs_;  // by GPUs
-  std::map<int32_t, Batches> across_;                      // the same for any number of nodes
+  std::map<int32_t, Batches> across_;                      // by GPUs, over all spreads above 0
 };
 
 }  // namespace yard

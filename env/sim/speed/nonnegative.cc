@@ -7,9 +7,9 @@
 
 namespace yard {
 
-// With so few, every choice of coefficients that are not 0 can be tried: the best one whose plain
-// solution is not negative is the answer (Karush, Kuhn, Tucker). Of choices that fit alike, which
-// there are where samples are few, the first stays: rounding must not choose between them.
+// Tries every subset of non-zero coefficients: the best one with a non-negative least-squares
+// solution is optimal (Karush-Kuhn-Tucker). Of subsets which fit equally, as with few samples, the
+// first wins, so that rounding does not decide.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& terms,
                                               const std::vector<double>& values) {
   YARD_CHECK(!terms.empty(), "nothing to fit to");

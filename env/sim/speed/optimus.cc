@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-// Both forms are linear in their coefficients once turned over. These are the terms.
+// Terms of the two forms: 1 / f (and w / f) is linear in the coefficients.
 std::array<double, 5> sync_terms(double batch, int32_t servers, int32_t workers) {
   const double p = servers, w = workers;
   return {batch / w, 1, servers == 0 ? 0 : w / p, w, p};
@@ -25,7 +25,7 @@ double sum_of(const std::array<double, N>& coefficient, const std::array<double,
   return sum;
 }
 
-// Divides each equation by its time, so that errors are relative.
+// Fits the coefficients. Each equation is divided by its time, so that errors are relative.
 template <size_t N, class Terms>
 std::array<double, N> fit(std::span<const OptimusRun> runs, Terms terms_of) {
   std::vector<std::vector<double>> terms;

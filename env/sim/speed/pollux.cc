@@ -13,11 +13,11 @@ namespace yard {
 namespace {
 
 constexpr int kParameters = 7;
-// A pull towards the start, of a thousandth of what one run pulls by the same factor. It decides
-// only what the runs leave open.
+// Regularisation towards the start, a thousandth of one run's weight. It affects only parameters
+// which the runs leave open.
 constexpr double kPull = 0.001;
 
-// Six positive parameters as logarithms; gamma between 1 and 10 on a logistic curve.
+// Decodes six positive parameters from logarithms, and gamma (1 to 10) from a logistic curve.
 PolluxForm form_of(const Eigen::VectorXd& x) {
   return {std::exp(x[0]),
           std::exp(x[1]),
@@ -56,8 +56,8 @@ struct Residuals {
   }
 };
 
-// Where to begin: half of the fastest iteration is fixed, half grows with the batch; an exchange
-// takes as long as computing does.
+// Returns the start of the fit: half of the shortest iteration is fixed, half is proportional to
+// the batch, and an exchange takes that half, too.
 Eigen::VectorXd first_guess(std::span<const MeasuredRun> runs) {
   double shortest_s = runs.front().iteration_s, batch = runs.front().local_batch;
   for (const MeasuredRun& run : runs) {
@@ -80,7 +80,7 @@ double PolluxForm::sync_s(int32_t gpus, int32_t nodes) const {
 }
 
 double PolluxForm::combined_s(double compute_s, double sync_s) const {
-  // The larger one taken out keeps the powers small.
+  // Factoring out the larger term keeps the powers small.
   const double large = std::max(compute_s, sync_s), small = std::min(compute_s, sync_s);
   if (small <= 0) return large;
   return large * std::pow(1 + std::pow(small / large, gamma), 1 / gamma);
@@ -91,7 +91,7 @@ PolluxForm fit_pollux(std::span<const MeasuredRun> runs) {
   Residuals residuals{runs, first_guess(runs)};
   Eigen::VectorXd best = residuals.start;
   double best_norm = INFINITY;
-  // The logistic curve is flat at both ends, so a start at one may stay there.
+  // Several starts: the logistic curve is flat at both ends, where a fit may get stuck.
   for (const double overlap : {-2.0, 0.0, 2.0}) {
     Eigen::VectorXd x = residuals.start;
     x[6] = overlap;

@@ -1,11 +1,10 @@
-// The seven parameters of Pollux (OSDI 2021, section 3.2): how long an iteration of K GPUs takes,
-// each working on m samples.
+// Throughput model of Pollux (OSDI 2021, section 3.2) with seven parameters: the time of an
+// iteration on K GPUs with m samples each. Evaluated on the host, when the speed tables are built.
 //   T_grad = alpha_c + beta_c m
 //   T_sync = 0                            K = 1
 //            alpha_r + beta_r (K - 2)     all on one node
-//            alpha_n + beta_n (K - 2)     on several
+//            alpha_n + beta_n (K - 2)     on several nodes
 //   T_iter = (T_grad^gamma + T_sync^gamma)^(1 / gamma)     gamma 1: no overlap, 10: nearly complete
-// Evaluated on the host, when tables are made.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,9 @@ struct PolluxForm {
   }
 };
 
-// Returns the form that comes closest, in squared logarithms, to the iterations measured, and to
-// their computing parts where those were told apart. A parameter of which the runs say nothing
-// stays near a guess: the caller knows whether there was any run inside or across nodes.
-// Requires: at least one run.
+// Fits the model to measured iterations, and to their compute times where measured, by least
+// squares of logarithms. Parameters which the runs do not determine stay near a guess: the caller
+// must check for runs on one node and on several. Requires: at least one run.
 PolluxForm fit_pollux(std::span<const MeasuredRun> runs);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// How fast a job with parameter servers runs: the form of Optimus (optimus.h) fitted to what was
-// measured of its model on one GPU type.
+// Speed of a job with parameter servers: the functions of Optimus (optimus.h), fitted to the runs
+// of its model on one GPU type.
 #pragma once
 
 #include <span>
@@ -12,17 +12,17 @@ namespace yard {
 
 class ServerCurve {
  public:
-  // Synchronous runs where there are any on that type, else the others. Those of other batches than
-  // `batch` count too in the synchronous form, which knows what a batch costs; in the other one a
-  // step is a worker's, whatever its batch. Requires: a run on that type.
+  // Fits synchronous runs if there are any on that type, else asynchronous ones. Runs with other
+  // batch sizes than `batch` count, too: the synchronous form has a term for it, and in the
+  // asynchronous one a step is one worker's, of any batch size. Requires: a run on that type.
   ServerCurve(std::span<const ServerRun> runs, const std::string& gpu_type, double batch);
 
-  // Of the whole job.
+  // Returns the steps/s of the whole job.
   double steps_per_s(int32_t servers, int32_t workers) const;
-  // The part of a step that workers and servers spend on sending to each other: the term that grows
-  // with workers per server.
+  // Returns the share of a step's time which the exchange takes: the term that grows with the
+  // number of workers per server.
   double exchange_share(int32_t servers, int32_t workers) const;
-  // Whether a step is one worker's.
+  // Returns whether a step is one worker's.
   bool worker_steps() const { return asynchronous_; }
 
  private:

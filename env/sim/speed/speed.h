@@ -1,7 +1,7 @@
-// How fast a job runs on what it is given: looked up, never computed, so that the CPU and the GPU
-// agree bit for bit. The tables are made at load (table.h); units, sources and errors:
-// docs/speed.md. Dims: C classes of jobs, K kinds of models, T GPU types, N GPUs of a job (0 to
-// max_gpus), S spans.
+// Throughput of jobs with measured models: read from tables, so that CPU and GPU agree bit for bit.
+// table.h builds the tables at load. Units, sources and errors: docs/speed.md.
+// Dims: C classes of jobs, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S
+// spans.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace yard {
 
-// How many nodes take part: at most one, two, three, four, five to eight, more. Exchanges over two
-// nodes were measured to differ much from those over more.
+// Spread: class of the number of nodes: at most 1, 2, 3, 4, 5 to 8, more. Measured exchanges over
+// two nodes differ much from those over more.
 constexpr int32_t kSpreads = 6;
 YARD_HD inline int32_t spread_of(int32_t nodes) {
   if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;
   return nodes < 9 ? 4 : 5;
 }
 
-// The tier of a job's exchange with, from the rack on, its spread. One GPU counts as an island.
+// Span: the widest tier of a job's exchange and, from the rack on, its spread. One GPU: an island.
 constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
 YARD_HD inline int32_t span_of(Tier tier, int32_t nodes) {
   if (tier <= Tier::kNode) return tier == Tier::kNode ? 1 : 0;
@@ -29,43 +29,42 @@ YARD_HD inline int32_t span_of(Tier tier, int32_t nodes) {
   return 2 + t * (kSpreads - 1) + spread - 1;
 }
 
-// What the all-reduce of a job can be: its own, ring, tree, two levels; the first of Pattern.
+// Number of all-reduce choices: the job's own, ring, tree, hierarchical; the first of Pattern.
 constexpr int32_t kAllReduces = static_cast<int32_t>(Pattern::kHierarchical) + 1;
 
-// A class is what jobs of one kind that ask for the same share; a kind is a model with a batch.
-// Class 0 is neutral: of its jobs nothing is known but the speed of the type.
+// A kind is a model with a batch size; a class is a kind with a demand. Class 0 is neutral: the
+// throughput of its jobs depends on the GPU type only.
 struct SpeedColumns {
   int32_t num_classes = 0;
   int32_t num_kinds = 0;
   int32_t num_types = 0;
   int32_t max_gpus = 0;
-  double unmeasured_pair = 0;                // rate of each of two models that nobody measured
-  const double* type_speed = nullptr;        // (T)
+  double unmeasured_pair = 0;                // pair_rate() of unmeasured pairs
+  const double* type_speed = nullptr;        // (T)  throughput of neutral jobs
   const int32_t* class_kind = nullptr;       // (C)  -1: neutral
-  const double* class_reference = nullptr;   // (C)  steps/s as asked for, consolidated
+  const double* class_reference = nullptr;   // (C)  steps/s as requested, consolidated
   const double* steps_per_s = nullptr;       // (K, T, N, S)  0: does not fit
   const double* exchange_share = nullptr;    // (K, T, N, S)  see contention.h
-  const double* pair_rate = nullptr;         // (T, K, K)  of the first beside the second
-  const double* gradient_bytes = nullptr;    // (K)  of a replica; 0: not known
-  const uint8_t* worker_steps = nullptr;     // (K)  an iteration is a step of every GPU, not one
-  const uint8_t* server_exchange = nullptr;  // (K)  each GPU sends its gradients, not their sum
-  int32_t max_servers = 0;                   // that any job may get
-  // (C, max_servers + 1) what a class becomes with so many parameter servers; null where no job may
-  // get other numbers of them than it asks for.
+  const double* pair_rate = nullptr;         // (T, K, K)  of the first, sharing with the second
+  const double* gradient_bytes = nullptr;    // (K)  per replica; 0: unknown
+  const uint8_t* worker_steps = nullptr;     // (K)  1: an iteration counts one step per GPU
+  const uint8_t* server_exchange = nullptr;  // (K)  1: each GPU sends its own gradients, not a sum
+  int32_t max_servers = 0;                   // most parameter servers of any job
+  // (C, max_servers + 1)  kind of a class with n parameter servers; null if no job may deviate from
+  // its request
   const int32_t* kind_with = nullptr;
-  // (C, kAllReduces) what a class becomes by another all-reduce, -1 where its jobs have no choice;
-  // null where nobody has.
+  // (C, kAllReduces)  kind of a class by all-reduce, -1: no choice; null: no choice for any class
   const int32_t* kind_by = nullptr;
-  const uint8_t* tree_exchange = nullptr;  // (K)  a tree's traffic; read where kind_by is
+  const uint8_t* tree_exchange = nullptr;  // (K)  1: a tree's traffic; used only with kind_by
 };
 
-// Whether jobs of the class may be told how to exchange.
+// Returns whether the scheduler may choose the all-reduce of the class's jobs.
 YARD_HD inline bool has_choice(const SpeedColumns& s, int32_t job_class) {
   return s.kind_by != nullptr && s.kind_by[job_class * kAllReduces] >= 0;
 }
 
-// The kind of a class, where its jobs have that many parameter servers; 0: as many as they ask for.
-// `by`: the all-reduce of jobs that have the choice; kNone: their own.
+// Returns the kind of a class with `servers` parameter servers (0: as requested) and the all-reduce
+// `by` (kNone: the job's own; ignored for classes without the choice). -1: neutral.
 YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
                                Pattern by) {
   if (has_choice(s, job_class)) {
@@ -76,14 +75,15 @@ YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t
   return s.kind_with[job_class * (s.max_servers + 1) + n];
 }
 
+// Returns the index into the (K, T, N, S) columns.
 YARD_HD inline int64_t speed_cell(const SpeedColumns& s, int32_t kind, int32_t type, int32_t gpus,
                                   Tier tier, int32_t nodes) {
   const int64_t row = (static_cast<int64_t>(kind) * s.num_types + type) * (s.max_gpus + 1) + gpus;
   return row * kSpans + span_of(tier, nodes);
 }
 
-// Returns work per unit of time; 1 on what the class asked for, consolidated, on its reference
-// type. 0: the model does not fit there. Requires: 1 <= gpus <= max_gpus.
+// Returns the isolated throughput: 1 with the requested GPUs, consolidated, on the reference type;
+// 0 if the model does not fit there. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
                                Tier tier, int32_t nodes, int32_t servers = 0,
                                Pattern by = Pattern::kNone) {
@@ -92,7 +92,7 @@ YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t
   return s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / s.class_reference[job_class];
 }
 
-// Returns by how much an iteration grows, in parts of it, when its exchange takes twice as long.
+// Returns the relative growth of an iteration if its exchange takes twice as long.
 YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, int32_t type,
                                      int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                      Pattern by = Pattern::kNone) {
@@ -100,8 +100,8 @@ YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, i
   return kind < 0 ? 0 : s.exchange_share[speed_cell(s, kind, type, gpus, tier, nodes)];
 }
 
-// Returns what is left of the speed of `job_class` while `other` runs on the same GPUs: 1 all of
-// it, 0 they may not.
+// Returns the share of throughput left to `job_class` while `other` runs on the same GPUs, 0 to 1;
+// 0: they may not share.
 YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_t other,
                                 int32_t type) {
   const int32_t one = s.class_kind[job_class], two = s.class_kind[other];
@@ -109,9 +109,9 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
   return s.pair_rate[(static_cast<int64_t>(type) * s.num_kinds + one) * s.num_kinds + two];
 }
 
-// Returns bytes a second, each way, that the job puts on every link which its exchange spans, on
-// average over links; times `nodes`: all that it moves between nodes. 0 where the model's size is
-// not known. Requires: as speed_of().
+// Returns the bytes/s, each way, which the job sends over each link of its exchange, averaged over
+// links. Times `nodes`, it is all traffic between nodes. Returns 0 if the model's size is unknown.
+// Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                         Pattern by = Pattern::kNone) {

@@ -21,7 +21,7 @@ bool has_batch(const ModelProfile& profile, double batch) {
   });
 }
 
-// The batch of a kind: the job's, unless it or the profile tells none; then the middle one.
+// Returns the batch size of a kind: the job's if it and the profile have one, else the median.
 double batch_for(const ModelProfile& profile, int32_t batch) {
   const auto told = [&](const MeasuredRun& run) {
     return std::abs(profile.batch_of(run) - 1) > 1e-6;
@@ -49,7 +49,7 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   const ModelProfile* first = nullptr;
   for (const ModelProfile& profile : profiles_->models) {
     if (plain.empty() || plain_model_name(profile.model) != plain) continue;
-    if (profile.runs.empty()) continue;  // measured with servers alone
+    if (profile.runs.empty()) continue;  // measured with servers only
     if (has_batch(profile, batch)) return &profile;
     if (first == nullptr) first = &profile;
   }
@@ -64,7 +64,7 @@ std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile,
     }
   };
   add(lower_case(options_.reference_type));
-  // Run times were taken on GPUs of speed 1. Among equals the faster, as in measured.h.
+  // Run times refer to GPUs of speed 1. Ties go to the type with the highest rate (measured.h).
   std::vector<std::tuple<bool, double, double, std::string>> ranked;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);
@@ -95,7 +95,7 @@ const SpeedCurve* SpeedTable::curve_of(const ModelProfile& profile, const std::s
               .first->second;
 }
 
-// As measured layer by layer, else as the profile's own source has it.
+// Returns the size measured layer by layer, else the profile's own.
 double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
   for (const MeasuredSize& size : profiles_->sizes) {
     if (plain_model_name(size.model) == plain_model_name(profile.model)) return size.bytes;
@@ -152,9 +152,8 @@ void SpeedTable::add_rates(const Kind& kind) {
   }
 }
 
-// The form knows neither where servers and workers are nor what lies between: the same over all
-// tiers, as it was measured. A type on which nobody measured it has the reference's speeds, times
-// the ratio of the two types.
+// The form has no terms for placement or links, so rates are equal over all spans. An unmeasured
+// type gets the rates of the reference type times the ratio of the two types' speeds.
 void SpeedTable::add_server_rates(const Kind& kind) {
   const std::vector<ServerRun>& runs = kind.profile->server_runs;
   const auto has = [&](const std::string& type) {
@@ -178,7 +177,7 @@ void SpeedTable::add_server_rates(const Kind& kind) {
   worker_steps_.push_back(worker_steps);
 }
 
-// The type that asked-for speeds are those of.
+// Returns the reference type of a profile with servers.
 std::string SpeedTable::server_reference(const ModelProfile& profile) const {
   const auto measured = [&](const std::string& type) {
     return std::ranges::any_of(profile.server_runs,
@@ -212,7 +211,7 @@ int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern p
   return it->second;
 }
 
-// As asked for, consolidated, on a type that need not be one of the cluster's.
+// Returns the steps/s on `gpus` consolidated GPUs of a type, which the cluster need not have.
 double SpeedTable::reference_rate(const Kind& kind, const std::string& type, int32_t gpus) {
   const SpeedCurve& curve = *curve_of(*kind.profile, type);
   const int32_t island = options_.island_gpus > 0 ? options_.island_gpus : options_.node_gpus;
@@ -228,7 +227,7 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
   const auto fits = [](const MeasuredRun& run) { return run.iteration_s > 0; };
   if (profile == nullptr || std::ranges::none_of(profile->runs, fits)) return 0;
-  // What is told by links has the curve of two levels.
+  // Profiles by links are measured with the two-level all-reduce.
   const Pattern measured = profile->by_links ? Pattern::kHierarchical : pattern;
   const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0, measured);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
@@ -277,7 +276,7 @@ void SpeedTable::vary_servers(int32_t job_class, int32_t most) {
   }
 }
 
-// A class with fewer servers to choose from than the most of all has its last kind with more.
+// Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
 void SpeedTable::fill_servers() {
   kind_with_.clear();
   if (most_servers_.empty()) return;

@@ -1,5 +1,5 @@
-// Makes the columns of speed.h: for every kind of job that a trace holds, its speed on each GPU
-// type, with each number of GPUs and over each span.
+// Builds the columns of speed.h: for each kind of job in a trace, its speed by GPU type, number of
+// GPUs and span.
 //
 //   SpeedTable table(profiles, {.types = spec.types, .max_gpus = 64, .node_gpus = 8});
 //   const int32_t job_class = table.class_of(job.model, job.batch_size, job.gpus);
@@ -22,44 +22,44 @@
 namespace yard {
 
 struct SpeedOptions {
-  std::vector<GpuType> types = {};  // of the cluster
-  int32_t max_gpus = 0;             // the most that any job may get
-  int32_t island_gpus = 0;          // that NVLink joins; 0: those of the node
+  std::vector<GpuType> types = {};  // GPU types of the cluster
+  int32_t max_gpus = 0;             // most GPUs of any job
+  int32_t island_gpus = 0;          // GPUs joined by NVLink; 0: all of the node
   int32_t node_gpus = 8;
   TierLinks links = {};
-  // The type that asked-for speeds are those of, where the model fits on it as asked for. Empty, or
-  // else: of the cluster's types that were measured one of speed 1, else the fastest; of several
-  // that on which the model was measured to be fastest.
+  // Reference type of all models. If empty, or if the model does not fit on it: a measured type of
+  // the cluster with speed 1, else its fastest measured type; of several, the type on which the
+  // model runs fastest.
   std::string reference_type = {};
-  // Time slices of equal length, and nothing gained or lost.
+  // pair_rate() of unmeasured pairs: equal time slices without gain or loss.
   double unmeasured_pair = 0.5;
 };
 
 class SpeedTable {
  public:
-  // `profiles` outlives this. The order of the types makes no difference to any speed.
+  // Requires: `profiles` outlives this. The order of the types does not affect any speed.
   SpeedTable(const Profiles& profiles, SpeedOptions options);
 
-  // Returns the class of jobs that ask for so many GPUs; 0, the neutral one, where no profile has
-  // the model, or it fits on no type as asked for. A batch of 0 is the middle one of those
-  // measured; where the profile tells none, the job's does not count. Between profiles of one name
-  // the one that measured the batch is taken, else the first. Requires: gpus <= max_gpus.
+  // Returns the class of jobs which request `gpus` GPUs. Returns 0, the neutral class, if no
+  // profile has the model or it fits on no type as requested. Batch 0: the median of the measured
+  // ones. A profile without batch sizes ignores `batch`. Among profiles of one model, the one
+  // measured with the batch size counts, else the first. Requires: gpus <= max_gpus.
   int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
                    Pattern pattern = Pattern::kNone);
 
-  // The same of jobs with so many parameter servers and workers of one GPU each: by the form of
-  // Optimus, where jobs of that model were measured with servers; 0 where not.
+  // Returns the class of jobs with parameter servers and workers of one GPU each, by the functions
+  // of Optimus. Returns 0 if the model was not measured with servers.
   int32_t class_of_servers(const std::string& model, int32_t batch, int32_t servers,
                            int32_t workers);
 
-  // Lets jobs of a class of class_of_servers() have from 1 to `most` servers.
+  // Adds kinds with 1 to `most` servers for a class of class_of_servers().
   void vary_servers(int32_t job_class, int32_t most);
 
-  // Lets jobs of the class be told how their all-reduce runs, if it is one, of which the size and
-  // the links are known: else nothing changes.
+  // Lets schedulers choose the all-reduce of the class's jobs. Does nothing if their exchange is
+  // not an all-reduce, or if its size or the links are unknown.
   void choose_all_reduce(int32_t job_class);
 
-  // Holds until the next call of what stands above.
+  // Returns the columns, which are valid until the next call of a function above.
   SpeedColumns columns();
 
  private:
@@ -68,8 +68,8 @@ class SpeedTable {
     double batch;
     double gradient_bytes;
     Pattern pattern;
-    Pattern measured;  // of which `profile` tells the time
-    int32_t servers;   // 0: the rates of `profile` are those of its runs
+    Pattern measured;  // pattern of the exchanges in the profile's runs
+    int32_t servers;   // 0: no parameter servers
   };
 
   struct Cell {
@@ -78,12 +78,12 @@ class SpeedTable {
   };
 
   const ModelProfile* find(const std::string& model, int32_t batch) const;
-  // With the one that asked-for speeds are those of in front.
+  // Returns the measured types, those preferred as the reference first.
   std::vector<std::string> measured_types(const ModelProfile& profile, double batch);
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
-  // By how much longer its exchange takes over `tier` than the one that was measured.
+  // Returns the duration of the kind's exchange over `tier` divided by that of the measured one.
   double longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
             int32_t gpus, int32_t nodes) const;
@@ -109,8 +109,8 @@ class SpeedTable {
   std::vector<uint8_t> worker_steps_, server_exchange_, tree_exchange_;
   std::vector<int32_t> class_kind_;
   std::map<int32_t, int32_t> most_servers_;                          // by class
-  std::vector<int32_t> kind_with_;                                   // (C, the most of them + 1)
-  std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // by class, its kinds
+  std::vector<int32_t> kind_with_;                                   // (C, max_servers + 1)
+  std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // kinds by class
   std::vector<int32_t> kind_by_;                                     // (C, kAllReduces)
 };
 

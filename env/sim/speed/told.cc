@@ -10,9 +10,9 @@ namespace yard {
 namespace {
 
 constexpr const char* kSource = "cluster";
-constexpr int32_t kBatch = 1;  // none is told
+constexpr int32_t kBatch = 1;  // clusters' files have no batch sizes
 
-// As many nodes as a spread stands for, of those on which the job can lie; 0: on none of them.
+// Returns the number of nodes nearest to `needed` within the spread; 0 if they cannot hold the job.
 int32_t nodes_of(size_t spread, int32_t needed, int32_t gpus) {
   const int32_t fewest = kFewestNodes[spread];
   const int32_t most = spread + 1 < kSpreads ? kFewestNodes[spread + 1] - 1 : gpus;

@@ -1,5 +1,5 @@
-// What a cluster's own file says of models (`models`, `speed_of_model`), in the form in which
-// measurements come: so that place and type can matter without any file of measurements.
+// Profiles from the cluster's own file (`models`, `speed_of_model`): placement and GPU type then
+// affect throughput without a file of measurements.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace yard {
 
-// Adds a profile for each model of the cluster, for jobs of up to `max_gpus`.
+// Adds a profile to `out` for each model of the cluster, for jobs of up to `max_gpus` GPUs.
 //
-//   speed = speed_of_model on the type                     on as few nodes as hold it
-//           x spread                                       on more
-//   of the speed beside another on one GPU 1 / (1 + suffers x the other's presses) is left
+//   throughput per GPU = speed_of_model on the type        consolidated
+//                        x spread                          on more nodes
+//   share of throughput left when sharing a GPU = 1 / (1 + suffers x the other's presses)
 //
-// Twice the GPUs do twice the work. Of a model that tells gradients and steps only the step on one
-// GPU is entered: the table adds the all-reduce on the cluster's links.
+// Throughput is proportional to the number of GPUs. For a model with gradient and step sizes only
+// the step on one GPU is added: the speed table adds the all-reduce on the cluster's links.
 void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out);
 
 }  // namespace yard

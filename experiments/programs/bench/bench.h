@@ -1,5 +1,5 @@
-// What the benchmarks share: a figure is a line of JSON, set beside something measured in the same
-// run, so that a noisy machine spoils no ratio.
+// Shared by the benchmarks. A result is a JSON object, with its ratio to a reference measured in
+// the same run, so that ratios are robust on noisy machines.
 #pragma once
 
 #include <functional>
@@ -10,25 +10,27 @@ namespace yard::bench {
 
 using Json = nlohmann::ordered_json;
 
+// Wall-clock seconds of `work`.
 double seconds(const std::function<void()>& work);
-// The best of several runs: what the machine can do when nobody disturbs it.
+// The least of `runs` measurements, which other processes disturb least.
 double best_seconds(int runs, const std::function<void()>& work);
 
-// Ends with a slash.
+// The folder of this executable, ending with a slash.
 std::string folder_of_this_program();
 
-// Adds the results of a program beside this one; a build without it is said so.
+// Runs a program of the same folder and adds its results. If it is not in this build, prints a note
+// and skips it. Throws RunError if it fails.
 void bench_child(Json& results, const std::string& program, const std::string& command);
 
 // Each adds its figures to `results`.
-void bench_replay(Json& results);     // published rules and traces, beside the slow reference
-void bench_scale(Json& results);      // a hundred thousand jobs on ten thousand GPUs
-void bench_million(Json& results);    // a million on a hundred thousand
+void bench_replay(Json& results);     // published rules and traces, and the slow reference
+void bench_scale(Json& results);      // 100,000 jobs on 10,000 GPUs
+void bench_million(Json& results);    // 1,000,000 jobs on 100,000 GPUs
 void bench_growth(Json& results);     // time per event as jobs and GPUs grow
-void bench_select(Json& results);     // decisions of the plainest task
-void bench_dispatch(Json& results);   // decisions of the dispatcher's task
-void bench_joint(Json& results);      // how long the flagship thinks
-void bench_memory(Json& results);     // bytes of states and worlds
-void bench_inference(Json& results);  // a trained network
+void bench_select(Json& results);     // decisions per second of the task `select`
+void bench_dispatch(Json& results);   // decisions per second of the dispatcher's task
+void bench_joint(Json& results);      // decision time of the policy pilot
+void bench_memory(Json& results);     // bytes of states and environments
+void bench_inference(Json& results);  // native forward pass of a network
 
 }  // namespace yard::bench

@@ -1,4 +1,4 @@
-// Decisions of pilot's task, with what its index costs, beside a large copy of memory.
+// Decisions per second of the dispatcher's task, with and without prior; reference: large memcpy.
 #include <cstring>
 #include <vector>
 
@@ -11,14 +11,14 @@
 namespace yard::bench {
 namespace {
 
-// A copy of 64 MB: what this machine's memory takes, now.
+// Memory bandwidth of this machine, measured by a copy of 64 MiB.
 double copy_gb_per_s() {
   std::vector<char> from(64 << 20, 1), to(64 << 20);
   const double s = best_seconds(5, [&] { std::memcpy(to.data(), from.data(), from.size()); });
   return 1e-9 * static_cast<double>(from.size()) / s;
 }
 
-// A uniformly random legal action a world.
+// Draws a uniformly random legal action for each environment.
 class RandomActor {
  public:
   explicit RandomActor(int worlds) : rng_(7), action_(static_cast<size_t>(worlds)) {}
@@ -27,7 +27,7 @@ class RandomActor {
     for (size_t n = 0; n < action_.size(); ++n) {
       const uint8_t* mask = env.mask().data() + n * Dispatch::kActions;
       const auto rows = static_cast<uint32_t>(env.rows()[n]);
-      // Rows are few and mostly legal: draw until one is.
+      // Most rows are legal, so draw until one is.
       uint32_t a;
       do {
         a = rng_.below(rows + 1);
@@ -78,9 +78,9 @@ void play(Json& results, const EnvCase& c, double copy_gbps) {
     decisions += int64_t{steps} * config.worlds;
     return spent;
   };
-  run(3'000);  // into the middle of episodes
+  run(3'000);  // warm-up to the middle of episodes
   rows = waiting = decisions = 0;
-  // Every stretch is played several times over, the same to the last bit; its quickest counts.
+  // Each stretch is repeated from the same saved state, bit for bit; the fastest repetition counts.
   constexpr int kStretches = 24, kTimes = 6, kSteps = 250;
   double best = 0, mean = 0;
   for (int i = 0; i < kStretches; ++i) {

@@ -1,4 +1,4 @@
-// The forward pass of a trained network without LibTorch.
+// The native forward pass of a job-scorer network, without LibTorch.
 #include <string>
 #include <vector>
 
@@ -38,7 +38,7 @@ void bench_inference(Json& results) {
                                       for (int i = 0; i < kCalls; ++i) net.forward(o, logits);
                                     }) /
                        kCalls;
-  // The same products alone, as Eigen does them.
+  // Reference: the two matrix products alone, by Eigen.
   Eigen::Matrix<float, -1, -1, Eigen::RowMajor> x = Eigen::MatrixXf::Random(kRows, kHidden);
   const Eigen::MatrixXf w1 = Eigen::MatrixXf::Random(Dispatch::kJobFeatures, kHidden);
   const Eigen::MatrixXf w2 = Eigen::MatrixXf::Random(kHidden, kHidden);
@@ -50,7 +50,7 @@ void bench_inference(Json& results) {
                                             x.noalias() = in * w1;
                                             x = (x * w2).eval();
                                             in(0, 0) =
-                                                x(0, 0) * 1e-9F;  // so that no call can be left out
+                                                x(0, 0) * 1e-9F;  // keeps calls from being elided
                                           }
                                         }) /
                            kCalls;

@@ -1,6 +1,6 @@
-// How long the flagship thinks: decisions of its rule, and of the rule with a network on top, with
-// so many jobs waiting on so many nodes of two types. The goals are 1 ms with 64 jobs and 64 nodes
-// (median), and 20 ms with 1,000 jobs and 2,048 nodes.
+// Decision time of the policy pilot: its rule alone, and the rule with a network, on nodes of two
+// GPU types. The goals for the median are 1 ms with 64 waiting jobs and 64 nodes, and 20 ms with
+// 1,000 waiting jobs and 2,048 nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::unique_ptr<Policy> pilot(bool with_network) {
 
 struct Enough {};
 
-// Times decisions while about as many jobs wait as asked for.
+// Times decisions while about `waiting` jobs (10 %) wait. Throws Enough after kDecisions of them.
 class Timed final : public Decider {
  public:
   Timed(const Policy& policy, int waiting) : inner_(policy), waiting_(waiting) {}

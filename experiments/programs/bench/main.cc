@@ -1,6 +1,6 @@
-// `bench [NAME...] [--json]`: how fast the parts are, each beside something measured in the same
-// run, so that a noisy machine spoils no ratio; only replay is set beside a published figure. PPO
-// and the served decision are measured by the programs that link LibTorch and gRPC.
+// `bench [NAME...] [--json]`: benchmarks. Each is relative to a reference measured in the same run,
+// so that ratios are robust on noisy machines; only replay is relative to a published figure. PPO
+// and the served decision are measured by the programs which link LibTorch and gRPC.
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -77,7 +77,7 @@ struct Bench {
   const char* name;
   const char* about;
   void (*run)(Json&);
-  bool always;  // also where no name is given
+  bool always;  // also runs if no name is given
 };
 
 void bench_ppo(Json& results) { bench_child(results, "yardmaster-train", "bench-ppo"); }

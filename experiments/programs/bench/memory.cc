@@ -1,4 +1,4 @@
-// How large states and worlds are.
+// Memory of simulator states and of training environments, relative to limits.
 #include <string>
 
 #include "env/sim/world.h"

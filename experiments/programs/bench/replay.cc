@@ -1,6 +1,6 @@
-// Replay under the rules of Tiresias' simulator: the engine, and the whole process up to the closed
-// file of jobs, beside the time published for theirs; our own slow reference is a program of the
-// tests, run beside.
+// Replay under the rules of Tiresias' simulator: the engine alone, and the whole process up to the
+// closed jobs file, relative to the time published for the original. The results of the slow
+// reference implementation, a program of the tests, are added.
 #include "experiments/replay.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 namespace yard::bench {
 namespace {
 
-// CPU seconds that the published simulator took for the same trace under fifo; for the others they
-// are no lower (docs/benchmarks.md).
+// CPU seconds of the published simulator for the same trace under fifo; its other policies take at
+// least as long (docs/benchmarks.md).
 constexpr double kPublishedSeconds = 24.4;
 constexpr std::array<std::array<const char*, 2>, 6> kCases = {{{"fifo", "yarn"},
                                                                {"fifo", "count"},
@@ -51,7 +51,7 @@ double engine_seconds(const Scenario& scenario, const char* policy, const char* 
   return best;
 }
 
-// From the start of the process to the closed file of jobs.
+// Seconds from the start of the process to the closed jobs file, least of 7 runs.
 double process_seconds(const char* policy, const char* placement) {
   const std::string out = fmt::format("/tmp/yardmaster-bench-{}.csv", getpid());
   const std::string command = fmt::format(

@@ -1,4 +1,4 @@
-// Our own rules at the size of a large site: offered load 1.2, so that thousands of jobs wait.
+// The default rule set at the scale of a large site, at load 1.2, so that thousands of jobs wait.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +19,7 @@ Scenario site(int jobs, int nodes) {
   options.trace = "synthetic:habits";
   options.generate_jobs = jobs;
   options.cluster = fmt::format("{}x8", nodes);
-  // Users as many as a site of that size has, so that no single one sets the load.
+  // The number of users grows with the site, so that no single user dominates the load.
   options.trace_settings.overlay(fmt::format("users={}", std::max(40, nodes / 2)), "bench");
   options.trace_settings.overlay("load=1.2", "bench");
   return load_scenario(options);
@@ -28,7 +28,7 @@ Scenario site(int jobs, int nodes) {
 struct Timed {
   double wall_s = 1e300;
   int64_t events = 0;
-  double mean_waiting = 0;  // jobs, from the first submission to the last
+  double mean_waiting = 0;  // mean queue length in jobs, first to last submission
 };
 
 Timed play(const Scenario& scenario, const char* policy, int runs) {
@@ -58,7 +58,7 @@ double share_of_gangs(const Scenario& scenario) {
   return gangs / static_cast<double>(scenario.trace.jobs.size());
 }
 
-// Ratio: how many times faster than the site itself, which took the trace's time.
+// Adds a result whose ratio is the speed-up over real time, the time span of the trace.
 void add(Json& results, const std::string& name, const Scenario& scenario, const Timed& t) {
   const double span_s = 1e-6 * static_cast<double>(scenario.trace.jobs.back().submit_us);
   results.push_back({{"name", name},

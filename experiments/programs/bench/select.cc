@@ -1,6 +1,6 @@
-// Decisions of the task `select`: 128 jobs x 8 features rewritten in full, and a mask; into one
-// tensor, or into a learner's rollout of 128 steps. Beside what writing those bytes alone costs in
-// the same run, with the same order of worlds.
+// Decisions per second of the task `select`, which rewrites 128 jobs x 8 features and a mask each
+// time: into one tensor, or into a rollout of 128 steps. The reference is writing these bytes alone
+// in the same run and order of environments.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -28,7 +28,7 @@ struct Case {
   bool rollout;
 };
 
-// The tensors that observations go to: one step's, or a rollout's one after the other.
+// The tensors which receive observations: those of one step, or of the steps of a rollout in turn.
 struct Tensors {
   explicit Tensors(bool rollout)
       : steps(rollout ? kRollout : 1),
@@ -42,7 +42,7 @@ struct Tensors {
             mask.data() + at * Select::kActions);
   }
 
-  // Writes as many bytes to the same places.
+  // Writes the same number of bytes to the same places.
   void write_alone(int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
     for (size_t n = at; n < at + kWorlds; ++n) {
@@ -59,13 +59,13 @@ struct Tensors {
   std::pmr::vector<uint8_t> mask;
 };
 
-// A uniformly random legal action a world.
+// Draws a uniformly random legal action for each environment.
 void choose(const SelectEnv& env, Rng& rng, std::vector<int32_t>& actions) {
   for (size_t n = 0; n < actions.size(); ++n) {
     const uint8_t* mask = env.mask().data() + n * Select::kActions;
     const auto rows = static_cast<uint32_t>(env.rows()[n]);
     uint32_t a;
-    do {  // rows are mostly legal: draw until one is
+    do {  // most rows are legal, so draw until one is
       a = rng.below(rows + 1);
     } while (!mask[a == rows ? Select::kNothing : a]);
     actions[n] = a == rows ? Select::kNothing : static_cast<int32_t>(a);
@@ -73,8 +73,8 @@ void choose(const SelectEnv& env, Rng& rng, std::vector<int32_t>& actions) {
 }
 
 struct Speed {
-  double per_s;
-  double rows, waiting;  // means
+  double per_s;          // decisions
+  double rows, waiting;  // means per decision
 };
 
 Speed measure(const Scenario& scenario, const Case& c, int threads, Tensors& tensors) {
@@ -102,9 +102,9 @@ Speed measure(const Scenario& scenario, const Case& c, int threads, Tensors& ten
     }
     return spent;
   };
-  run(3'000);  // into the middle of episodes
+  run(3'000);  // warm-up to the middle of episodes
   rows = waiting = 0;
-  // Every stretch is played several times over, the same to the last bit; its quickest counts.
+  // Each stretch is repeated from the same saved state, bit for bit; the fastest repetition counts.
   constexpr int kStretches = 16, kTimes = 6, kSteps = 256;
   double best = 0;
   for (int i = 0; i < kStretches; ++i) {
@@ -141,8 +141,8 @@ Scenario workload(double load) {
   return load_scenario(options);
 }
 
-// Threads that compute without end, one fewer than there are cores: the machine is busy, and two
-// threads cannot both have a core of their own.
+// Busy-waiting threads, one fewer than there are cores, so that two other threads cannot each have
+// a core.
 class BusyMachine {
  public:
   BusyMachine() {
@@ -178,7 +178,7 @@ void bench_busy(Json& results, const Scenario& scenario, const Case& c) {
                      {"better", "higher"}});
 }
 
-// What beginning 64 episodes costs, of what playing them takes.
+// Time to reset an environment, as a share of the time of an episode.
 void bench_reset(Json& results, const Scenario& scenario) {
   BasicBatchConfig<Select> config;
   config.worlds = kWorlds;

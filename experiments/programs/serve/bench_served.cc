@@ -1,4 +1,4 @@
-// `bench-served`: a served decision beside a gRPC echo. Called by `yardmaster bench`.
+// `bench-served`: compares a served decision with a gRPC echo. Called by `yardmaster bench`.
 
 #include "serving/bench_served.h"
 

@@ -1,4 +1,5 @@
-// The commands of this program; argv[0] is the command's name.
+// The commands of yardmaster-serve. argv[0] is the command's name. Each returns an exit code and
+// throws InputError or RunError.
 #pragma once
 
 namespace yard {

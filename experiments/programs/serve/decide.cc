@@ -1,5 +1,5 @@
-// `decide`: one snapshot from a file, one decision, from the server or, where it is gone, from
-// here.
+// `decide`: reads a snapshot from a file and prints the decision for it: the server's, or the local
+// fallback's if the server does not answer.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// `log describe|print|replay|choices|fit`: what a decision log holds, and what to learn from it.
+// `log describe|print|replay|choices|fit`: inspects a decision log, and makes training data of it.
 
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ int describe(const std::string& folder, bool json) {
   return 0;
 }
 
-// One line a record, so that a program without Protobuf can read a log through a pipe.
+// Prints one JSON line per record, so that a program without Protobuf can read a log from a pipe.
 int print(const std::string& folder) {
   LogReader log(folder);
   for (const pb::LogRecord& record : log) {

@@ -27,7 +27,7 @@ std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-// The hash of the files' hashes, oldest first.
+// The hash of the concatenated hashes of the log's files, oldest first.
 std::string sha256_of(const LogReader& log) {
   std::string all;
   for (const LogFile& file : log.files()) all += sha256_hex(read_file(file.path));
@@ -57,7 +57,7 @@ Json mean_json(const MeanByTime& mean) {
           {"blocks", mean.blocks}};
 }
 
-// Of the jobs that were submitted while the log was written and that ended in it.
+// Mean JCT of the jobs which were submitted and ended while the log was written; null if none.
 Json observed(const LogFit& fit) {
   std::vector<double> jct_s;
   for (const LogJob& one : fit.jobs) {

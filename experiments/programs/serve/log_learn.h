@@ -1,4 +1,4 @@
-// `log choices|fit`: what a decision log has to learn from, in files that need no Protobuf.
+// `log choices|fit`: converts a decision log to training data, in files that need no Protobuf.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Each prints what it found, as text or as one JSON document. Throws InputError.
+// Both write the files, print counts as text or one JSON document, and return 0. Throw InputError.
 struct ChoicesOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;

@@ -1,4 +1,4 @@
-// The program that serves and asks: what needs gRPC.
+// yardmaster-serve: all commands which need gRPC.
 #include <cstdlib>
 #include <string_view>
 
@@ -23,8 +23,8 @@ int run(int argc, char** argv) {
 }  // namespace yard
 
 int main(int argc, char** argv) {
-  // What gRPC would print about a port in use is said once, by us. Whoever debugs it sets the
-  // variable.
+  // Silence gRPC's own messages, such as about a port in use, which the server reports itself.
+  // Setting the variable outside enables them for debugging.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   return yard::run_main(argc, argv, yard::run);
 }

@@ -1,4 +1,4 @@
-// `serve`: the policy server until SIGTERM. SIGHUP looks at the model's files again.
+// `serve`: runs the policy server until SIGTERM. SIGHUP reloads the model's files.
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -96,7 +96,7 @@ int run_serve(int argc, char** argv) {
 
   spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
   std::signal(SIGHUP, note_hang_up);
-  std::signal(SIGXFSZ, SIG_IGN);  // a log that may not grow further is an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);  // a log at its size limit then fails with a write error
   Server server(options);
   print_addresses(server, options.engine.fallback, json);
   std::string state = state_of(server.model());
@@ -136,7 +136,7 @@ int run_serve(int argc, char** argv) {
   tell_trouble();
   spdlog::info("done");
   if (server.hangs()) {
-    // A policy that never comes back must not meet the end of the program's statics.
+    // A policy which still runs must not see destroyed statics.
     std::fflush(stdout);
     std::_Exit(0);
   }

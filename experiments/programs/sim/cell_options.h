@@ -1,4 +1,4 @@
-// --cells and --only: the cells of a file in the place of one workload on one cluster.
+// --cells and --only: take cells from a file instead of one workload on one cluster.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,15 +13,16 @@ namespace yard::sim {
 struct CellOptions {
   std::string file, only;
 
-  // Requires: CommonOptions were added to `app`, whose --trace and --cluster are then no longer
-  // required.
+  // Adds both options, and makes --trace and --cluster optional.
+  // Requires: CommonOptions were added to `app`.
   void add_to(CLI::App& app);
 
-  // Returns the file's content where there is one. `others`: options of the command that a file of
-  // cells takes the place of, beside those that say a workload. Throws InputError where neither or
-  // both are given.
+  // Returns the content of --cells, or nothing if it was not given. `others`: options which --cells
+  // excludes in addition to the workload options. Throws InputError if the workload is given twice
+  // or not at all.
   std::optional<CellFile> read(const CLI::App& app, const std::vector<std::string>& others) const;
 
+  // Returns the cells which --only selects. Throws InputError for unknown cells or missing traces.
   std::vector<CellSpec> selected(const CellFile& cells) const;
 };
 

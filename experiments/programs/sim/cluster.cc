@@ -1,4 +1,4 @@
-// cluster describe: what a cluster is made of, without a trace.
+// cluster describe: prints a cluster's nodes, GPU types, tiers and tenants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string cell(const Json& value) {
   return value.dump();
 }
 
-// Prints the rows as a table, its columns as wide as they need; `heads` name keys and their titles.
+// Prints the rows as a table with columns of minimal width. `heads`: pairs of JSON key and title.
 void print_table(const Json& rows, const std::vector<std::pair<const char*, const char*>>& heads) {
   std::vector<size_t> width;
   for (const auto& [key, title] : heads) {

@@ -1,4 +1,4 @@
-// The commands of this program: one file each, which enters itself.
+// The commands of this program. Each is one file, which registers its command:
 //
 //   const Command kList{"list", "what is registered", run_list};
 #pragma once
@@ -23,12 +23,12 @@ struct Command {
   static std::vector<const Command*>& all();
 };
 
-// As yard::parse_arguments() (experiments/arguments.h); also refuses outputs that would overwrite
-// an input or one another.
+// Like yard::parse_arguments() (experiments/arguments.h). Also throws InputError if an output would
+// overwrite an input or another output.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
-// Takes whole numbers from `least` on that a T holds. CLI11 by itself takes others for the nearest
-// one that fits.
+// Accepts whole numbers from `least` to the largest T. CLI11 alone clamps out-of-range numbers
+// silently.
 template <class T>
 CLI::Validator whole_number(T least) {
   const auto check = [least](const std::string& text) -> std::string {
@@ -40,15 +40,15 @@ CLI::Validator whole_number(T least) {
   return {check, ""};
 }
 
-// Takes one of these words.
+// Accepts one of these words.
 CLI::Validator one_of(std::vector<std::string> words);
 
-// Hands --columns to whatever reads the trace; empty: there are none.
+// Passes --columns to the trace reader's settings. Does nothing if `columns` is empty.
 void set_trace_columns(const std::string& columns, Settings& settings);
 inline constexpr const char* kColumnsHelp =
     "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...";
 
-// Settings as `key=value`, or `trace.key=value` as commands have it that set other things, too.
+// Sets `key=value` or `trace.key=value`, the form which other commands use. Throws InputError.
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);
 
 }  // namespace yard::sim

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kStatesShown = 8;
 
-// GPUs with shares as what they are.
+// GPUs of a job, with fractional GPUs as fractions.
 double gpus_of(const Job& job) {
   double shares = 0, whole = 0;
   for (const RoleGroup& group : job.groups) {
@@ -58,7 +58,7 @@ size_t distinct(const std::vector<Job>& jobs, std::string Job::*field) {
   return seen.size();
 }
 
-// Of the jobs that have one, the last deadline over the run time.
+// Deadlines of the jobs that have any; `over_run` is the last deadline divided by the run time.
 Json deadlines_json(const std::vector<Job>& jobs) {
   std::vector<double> over_run;
   int64_t with = 0, several = 0, shorter = 0;
@@ -107,7 +107,7 @@ Json waits_json(const std::vector<Job>& jobs) {
   return out;
 }
 
-// The most frequent end states, the others together.
+// Counts of the most frequent end states; all others are summed.
 Json states_json(const std::vector<Job>& jobs) {
   std::map<std::string_view, int64_t> counts;
   for (const Job& job : jobs) {
@@ -150,7 +150,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
     skipped += what.count;
     reasons.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
   }
-  const bool known = !run_us.empty();  // else no sum says anything
+  const bool known = !run_us.empty();  // else sums over run times are meaningless
   const double span_s = static_cast<double>(jobs.back().submit_us - jobs.front().submit_us) / 1e6;
   Json out = {{"source", trace.source},
               {"format", trace.format},

@@ -13,10 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A figure, or null where nobody said it.
+// A figure, or null if it is unknown (not above 0).
 Json said(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
-// Of all GPUs of a cluster, known where it is of each of them.
+// A sum over all GPUs of a cluster. It is known only if the figure is known for each GPU.
 struct Sum {
   double sum = 0;
   bool known = true;
@@ -56,7 +56,7 @@ Json types_json(const ClusterSpec& spec) {
   return out;
 }
 
-// Nodes that are alike but for their names and places, in the order of their first one.
+// Nodes grouped by everything but name and location, in the order of their first occurrence.
 Json kinds_json(const ClusterSpec& spec, const TopologyColumns& t) {
   using Key = std::tuple<int32_t, int32_t, double, double, double, bool, int32_t, int32_t, int32_t>;
   std::map<Key, size_t> index;
@@ -96,8 +96,8 @@ Json kinds_json(const ClusterSpec& spec, const TopologyColumns& t) {
   return out;
 }
 
-// What a tier joins: how many groups, and of the largest its GPUs and half of what all its members
-// can send through it at once.
+// What a tier joins: the number of groups, the GPUs of the largest group, and its bisection
+// bandwidth: half of what all its members can send through the tier at once.
 struct Span {
   int64_t groups = 0, gpus = 0;
   double bisection_gbps = 0;

@@ -1,4 +1,4 @@
-// What a cluster is made of, as one JSON document; null where nobody said a figure.
+// A cluster's nodes, GPU types, tiers and tenants as one JSON document. Unknown figures are null.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// evaluate: policies against heuristics, with intervals and with what could be won at all.
+// evaluate: compares policies with heuristics, with confidence intervals and headroom.
 #include "experiments/evaluate.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Options : CommonOptions {
   int replicas = 4;
 };
 
-// --trace at each --congestion, and where the yardstick is chosen.
+// Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
 void cells_of_trace(const Options& options, EvaluateOptions& how) {
   if (options.validate_from.empty() != options.validate_to.empty()) {
     throw InputError("--validate-from, --validate-to", "both or none", "one of them");
@@ -69,7 +69,7 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
 
 Challenger seeds_of(const std::string& checkpoints) {
   Challenger seeds;
-  std::map<std::string, std::string> seen;  // by manifest: the same one elsewhere is no other seed
+  std::map<std::string, std::string> seen;    // folder by manifest: a copy is not a different seed
   std::pair<std::string, std::string> first;  // folder and agent
   const auto [label, folders] = named_policy(checkpoints);
   for (const std::string& folder : list_of(folders, "--checkpoint")) {
@@ -80,7 +80,7 @@ Challenger seeds_of(const std::string& checkpoints) {
       throw InputError("--checkpoint", "each seed once",
                        "'" + other->second + "' and '" + folder + "', which are the same");
     }
-    // What cannot be read is refused where it is opened.
+    // An unreadable checkpoint is reported where it is opened.
     if (std::filesystem::exists(manifest)) {
       const std::string agent = load_checkpoint(folder).agent;
       if (first.second.empty()) first = {folder, agent};
@@ -122,7 +122,7 @@ std::vector<Challenger> candidates_of(const Options& options) {
   return out;
 }
 
-// A test split was looked at: how often is part of the result.
+// Prints the number of openings of each trace's test split, which is part of the result.
 void print_openings(const Evaluation& result) {
   for (size_t i = 0; i < result.cells.size(); ++i) {
     const CellResult& cell = result.cells[i];
@@ -183,13 +183,13 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   } else {
     cells_of_trace(options, how);
   }
-  // Reading long traces takes a while before the first figure.
+  // Long traces take a while to read.
   if (file) std::fprintf(stderr, "reading the cells of %s\n", file->path.c_str());
   how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   how.progress = progress_log();
   const Evaluation result = evaluate(how);
   note_limits(result.limits_notes);
-  std::vector<std::string> notes;  // each once, though several cells may be of one trace
+  std::vector<std::string> notes;  // without repetitions: several cells may use one trace
   for (const CellResult& cell : result.cells) {
     for (const std::string& note : cell.facts.notes) {
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Without the sign of a zero.
+// Null if not finite; -0 becomes 0.
 Json number(double value) { return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr); }
 
 Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
@@ -31,7 +31,7 @@ Json score_json(const Score& score) {
           {"class_jct_s", score.class_jct_s}};
 }
 
-// The candidate over others of the same call, on the same blocks.
+// Ratios of the candidate to other candidates of the same call, on the same blocks.
 Json others_json(const CellResult& cell) {
   Json out = Json::array();
   for (const Rival& other : cell.others) {
@@ -64,7 +64,7 @@ Json rivals_json(const CellResult& cell) {
 
 Json cell_json(const CellResult& cell) {
   const Score& first = cell.candidates.front();
-  const bool whole = cell.unfinished() == 0;  // an unfinished job fails the row
+  const bool whole = cell.unfinished() == 0;  // an unfinished job invalidates the row
   const auto figure = [&](double value) { return whole ? number(value) : Json(nullptr); };
   const std::optional<int> largest = cell.largest_class();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

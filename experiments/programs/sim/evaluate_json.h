@@ -1,4 +1,4 @@
-// What evaluate found, as the rows of its JSON document.
+// Results of `evaluate` as rows of its JSON document.
 #pragma once
 
 #include <nlohmann/json.hpp>

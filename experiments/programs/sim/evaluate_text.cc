@@ -25,7 +25,7 @@ const char* verdict(const CellResult& cell) {
   return "not told apart";
 }
 
-// What of a candidate's lead its training brought.
+// Verdict on how much of a candidate's advantage comes from training.
 const char* learning_verdict(const CellResult& cell) {
   const Rival& self = *cell.untrained_self();
   const Interval& interval = self.candidate_over_it.interval;
@@ -48,7 +48,7 @@ std::string ratio_text(const Versus& versus) {
   return number_text(versus.ratio, 3) + " " + interval_text(versus.interval.lo, versus.interval.hi);
 }
 
-// What gets worse is part of the verdict, however much the mean improves.
+// Figures which get worse are part of the verdict even if the mean improves.
 std::string and_grown(const CellResult& cell) {
   const std::vector<std::string> grown = cell.grown();
   if (cell.unfinished() > 0 || grown.empty()) return "";
@@ -154,7 +154,7 @@ void print_cells(const std::vector<CellResult>& cells) {
                verdict(cell) + std::string(cell.judged ? "" : " (not judged)") + and_grown(cell)});
   }
   std::fputs(table.text().c_str(), stdout);
-  std::string last;  // a cell says it once
+  std::string last;  // print the reason once per cell
   for (const CellResult& cell : cells) {
     if (cell.facts.no_bound.empty() || cell.cell == last) continue;
     last = cell.cell;

@@ -1,4 +1,4 @@
-// What evaluate found, as tables for people.
+// Results of `evaluate` as text tables.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace yard::sim {
 
-void print_cell(const CellResult& cell);                 // with everybody who played
-void print_cells(const std::vector<CellResult>& cells);  // a line each
+void print_cell(const CellResult& cell);                 // with every policy
+void print_cells(const std::vector<CellResult>& cells);  // one line per cell
 void print_summary(const std::vector<SummaryRow>& rows);
 
 }  // namespace yard::sim

@@ -1,5 +1,5 @@
-// evolve: learns the declared numbers of a policy from many short episodes, each generation other
-// ones (experiments/search/evolution.h).
+// evolve: learns the numeric settings of a policy from many short episodes, with different episodes
+// in each generation (experiments/search/evolution.h).
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -58,14 +58,14 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
     one.warmup = options.episode_warmup;
     one.jobs_from = first + (count > 1 ? (span.scored - most) * e / (count - 1) : 0);
     one.jobs_count = most;
-    // What comes later is for others to learn from.
+    // Later jobs of the trace belong to other episodes: never play them here.
     one.after = options.drain ? AfterWindow::kNothing : AfterWindow::kRepeat;
     try {
       const Scenario scenario =
           make_scenario(source, one, cell.scenario.congestion, cell.scenario.cost_scale);
       out.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(e))));
     } catch (const InputError&) {
-      if (!cell.scenario.congestion) throw;  // some stretches cannot be as crowded as asked for
+      if (!cell.scenario.congestion) throw;  // else: congestion not reachable here, skip it
     }
   }
 }
@@ -96,7 +96,7 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& s
   return out;
 }
 
-// One workload as a cell for each congestion.
+// Returns a cell of the workload for each congestion.
 std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& from,
                                      const std::string& to) {
   std::vector<std::optional<double>> congestions(options.congestions.begin(),
@@ -113,7 +113,7 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
   return cells;
 }
 
-// All options of the command but those that do not decide how a search goes.
+// All options of the command except those which do not affect the search.
 std::string deciding_options(const CLI::App& app) {
   constexpr std::array kOthers = {
       "generations=", "resume=", "out=", "json=", "json-out=", "checkpoint="};
@@ -263,7 +263,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   if (!options.checkpoint.empty()) {
     save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
   }
-  AtomicFiles document;  // the search's own are there already
+  AtomicFiles document;  // the search has already written its own files
   options.keep(out, document);
   return 0;
 }

@@ -23,7 +23,7 @@ void write_cells(YAML::Emitter& out, const char* key, const std::vector<CellSpec
     const CellSpec& cell = cells[c];
     out << YAML::Key << (cell.name.empty() ? "cell_" + std::to_string(c + 1) : cell.name)
         << YAML::Value << YAML::BeginMap;
-    // The name alone: the file is to say the same wherever the traces lie.
+    // File name only: the result must not depend on where traces are stored.
     entry(out, "trace", std::filesystem::path(cell.scenario.trace).filename().string());
     if (!cell.sha256.empty()) entry(out, "sha256", cell.sha256);
     entry(out, "cluster", std::filesystem::path(cell.scenario.cluster).filename().string());
@@ -37,7 +37,7 @@ void write_cells(YAML::Emitter& out, const char* key, const std::vector<CellSpec
   out << YAML::EndMap;
 }
 
-// All that was chosen but how long it goes on.
+// Writes every setting of the search except its number of generations.
 void write_how(YAML::Emitter& out, const EvolveFiles::Search& search) {
   entry(out, "learner", "SNES");
   entry(out, "episodes_a_cell", std::to_string(search.episodes));

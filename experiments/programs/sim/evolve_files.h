@@ -1,5 +1,5 @@
-// What a search leaves on disk after every generation: the best policy so far as a file that plays,
-// and beside it all that it takes to go on.
+// Files which a search writes after every generation: the best policy so far as a policy file, and
+// the state from which the search resumes.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@
 
 namespace yard::sim {
 
-// Where the state of the search lies that writes `out`.
+// Returns the path of the state file of the search which writes `out`.
 std::filesystem::path search_state_path(std::filesystem::path out);
 
 class EvolveFiles {
  public:
   struct Search {
-    std::filesystem::path out;  // empty: nothing is kept
+    std::filesystem::path out;  // empty: no files
     std::string policy;
     EvolutionOptions how;
     Settings given, start;
@@ -27,25 +27,25 @@ class EvolveFiles {
     int validation_episodes = 0;
     std::string warmup;
     bool drain = false;
-    std::string options;              // the command's, but for those that do not decide how it goes
-    std::vector<std::string> traces;  // sha256
+    std::string options;              // of the command, except those which do not affect results
+    std::vector<std::string> traces;  // sha256 of each
   };
 
   explicit EvolveFiles(Search search);
 
-  // Throws InputError: no such state, or that of another search.
+  // Reads the saved state. Throws InputError if there is none or it belongs to another search.
   EvolutionState earlier();
 
-  // With the core-seconds of this process and those before it. Throws RunError when the disk
-  // refuses.
+  // Writes policy and state, with the CPU seconds of this and previous processes. Does nothing if
+  // `out` is empty. Throws RunError if writing fails.
   void keep(const EvolutionState& state) const;
 
  private:
   std::string policy_yaml(const EvolutionState& state) const;
 
   Search search_;
-  std::string inputs_;         // a hash of all that decides how the search goes
-  double earlier_core_s_ = 0;  // below 0: a state that does not say
+  std::string inputs_;         // hash of everything which affects the search
+  double earlier_core_s_ = 0;  // CPU seconds before a resume; below 0: unknown
 };
 
 }  // namespace yard::sim

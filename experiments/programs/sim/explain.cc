@@ -1,4 +1,4 @@
-// explain: what a pilot does, as a formula of few named terms that an operator can read and play.
+// explain: writes a pilot's rule as a formula of few named terms, which also runs as a policy.
 #include "experiments/search/explain.h"
 
 #include <yaml-cpp/yaml.h>
@@ -29,7 +29,7 @@ struct Options : CommonOptions {
   ExplainOptions explain;
 };
 
-// The numbers of a checkpoint's rule, or of a rule's file.
+// The numeric settings of the rule in a checkpoint or policy file. Throws InputError.
 Settings numbers_in(const std::string& checkpoint) {
   if (checkpoint.ends_with(".yaml") || checkpoint.ends_with(".yml")) {
     return policy_file(checkpoint, "joint");

@@ -1,5 +1,5 @@
-// gap: how far policies are from the best schedule of tiny instances, which is found by trying all
-// of them (experiments/best_schedule.h).
+// gap: measures how far policies are from the optimal schedule of tiny instances, which is found by
+// exhaustive search (experiments/best_schedule.h).
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the rules' seconds: several of any policy's timers, so that none of them is what is measured.
+// Simulated seconds per step: several times any policy's timer, so that timers do not matter.
 constexpr int kStepS = 3600;
 
 struct Instance {
@@ -24,8 +24,8 @@ struct Instance {
 };
 
 struct Gap {
-  double mean = 0, worst = 0;  // total JCT over the best one's, less 1
-  int optimal = 0;             // instances
+  double mean = 0, worst = 0;  // total JCT / optimal total JCT - 1
+  int optimal = 0;             // number of instances solved optimally
 };
 
 Instance make_instance(uint64_t seed, int number, int gpus) {

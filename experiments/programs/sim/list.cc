@@ -1,5 +1,5 @@
-// list: what is registered, one line each: name, information it uses, source, fidelity; or one of
-// them with its settings.
+// list: prints what is registered, one line each: name, level of information, source, fidelity.
+// With a name it prints one entry with its settings.
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,7 +81,7 @@ Json list_clusters() {
   return out;
 }
 
-// Agents and tasks live in the program that links the learners: it becomes this process.
+// Replaces this process by yardmaster-train, which has these registries. Throws RunError.
 [[noreturn]] void ask_trainer(char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -122,7 +122,7 @@ int run_list(CLI::App& app, int argc, char** argv) {
     std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
-  const bool plain = kind == "traces" || kind == "clusters";  // neither levels nor papers
+  const bool plain = kind == "traces" || kind == "clusters";  // these have no level or source
   std::vector<const char*> keys = {"name", "information", "source", "fidelity"};
   if (plain) keys = {"name", "about"};
   TextTable table({keys.begin(), keys.end()}, keys.size());

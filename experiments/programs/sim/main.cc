@@ -1,4 +1,4 @@
-// The program that simulates: everything of Yardmaster that needs neither LibTorch nor gRPC.
+// yardmaster-sim: all commands of Yardmaster which need neither LibTorch nor gRPC.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -40,7 +40,7 @@ bool same_file(const std::string& a, const std::string& b) {
          fs::weakly_canonical(fs::absolute(b, none), none);
 }
 
-// No output may take the place of what the command reads, or of another output.
+// Throws InputError if an output would overwrite an input of the command or another output.
 void check_outputs(const CLI::App& app) {
   std::vector<const CLI::Option*> given;
   for (const CLI::Option* option : app.get_options()) {

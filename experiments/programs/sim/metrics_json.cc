@@ -22,7 +22,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// Null where there is nothing to divide by.
+// part / whole; null if `whole` is not above 0.
 Json ratio(double part, double whole) { return whole > 0 ? Json(part / whole) : Json(nullptr); }
 
 Json times_json(const JctSummary& s) {
@@ -80,7 +80,7 @@ Json accuracy_json(const std::optional<AccuracySummary>& accuracy) {
           {"mean", accuracy->mean}};
 }
 
-// What is apart where jobs were ended early; null, but for their number, where none was.
+// Adds figures about jobs which were ended early. If none was, all but their number are null.
 void add_early(const std::optional<EarlySummary>& early, int64_t finished, Json& out) {
   out["ended_early"] = early ? early->jobs : 0;
   for (const char* key : {"early_mean_jct_s", "others_mean_jct_s", "undone_share"}) {
@@ -136,7 +136,7 @@ Json fragmentation_json(const FragmentTime& time) {
           {"block", ratio(time.ideal_block - time.largest_block, time.ideal_block)}};
 }
 
-// By reason; reasons that nobody had are left out.
+// Waiting time by reason; reasons which never occurred are left out.
 Json waits_json(const Waits* waits) {
   if (waits == nullptr) return nullptr;
   WideUs all_us = 0;
@@ -155,7 +155,7 @@ Json waits_json(const Waits* waits) {
   return out;
 }
 
-// What needs a look at every step.
+// Adds figures which need metering at every step; null without it.
 void add_metered(const Scenario& scenario, const Metered* used, Json& out) {
   for (const char* key :
        {"gpu_hours", "goodput", "overhead", "fragmentation", "energy_kwh", "cost"}) {
@@ -224,7 +224,7 @@ std::string value_text(const Json& value) {
   return value.is_null() ? "-" : digits_text(value.get<double>(), 5);
 }
 
-// One line a run: the values of `of(run)` by `keys`. Nothing where no run has any.
+// Prints one line per run: the values of `keys` in `of(run)`. Prints nothing if all are null.
 template <class Of>
 void print_lines(const Json& runs, const char* title, const std::vector<const char*>& keys, Of of) {
   const bool any = std::any_of(runs.begin(), runs.end(), [&](const Json& run) {

@@ -1,6 +1,5 @@
-// What became of a run as the JSON that `simulate` prints, and as tables of more than its first one
-// (`--metrics all`). docs/metrics.md says what each figure is; where the data for one are missing
-// it is null, never 0.
+// Metrics of a run: the JSON of `simulate`, and the additional text tables of `--metrics all`.
+// docs/metrics.md defines each figure. A figure whose data are missing is null, never 0.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,11 +11,11 @@
 
 namespace yard::sim {
 
-// `used`, `waits`: null where nobody looked on.
+// `used`, `waits`: null if the run was not metered.
 nlohmann::ordered_json run_json(const Scenario& scenario, const Run& run, const Metered* used,
                                 const Waits* waits);
 
-// `runs`: as run_json() made them, metered.
+// Prints the additional tables. `runs`: from run_json(), with metering.
 void print_more(const nlohmann::ordered_json& runs);
 
 }  // namespace yard::sim

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMostCostScale = 1000;
 
-// Whether `key` belongs to `owner`: "las.limit" to "las". Returns the rest, empty if not.
+// Returns `key` without its prefix "owner.", or nothing if it has another prefix.
 std::string_view under(std::string_view key, std::string_view owner) {
   if (key.size() <= owner.size() + 1 || !key.starts_with(owner) || key[owner.size()] != '.') {
     return {};
@@ -157,8 +157,8 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   }
   require_name<PacingRegistry>("--rules", run.rules);
   const Pacing::Info& rules = PacingRegistry::info(run.rules);
-  scenario.gpus_needed = !rules.policies.empty();  // the rules are published ones
-  // Files of measurements are for the run times that a trace lacks and for rules that go by them.
+  scenario.gpus_needed = !rules.policies.empty();  // a published rule set
+  // Measurement files supply run times which a trace lacks. Some rule sets read them too.
   const std::vector<std::string>& needs = rules.needs;
   const auto offer_file = [&](const char* key, const std::string& file) {
     if (file.empty() || std::find(needs.begin(), needs.end(), key) == needs.end()) return;

@@ -1,4 +1,4 @@
-// The options that simulate, evaluate and tune share.
+// Options and helpers which the commands that run policies share: simulate, evaluate, tune, ...
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,58 +18,58 @@ struct CommonOptions {
   RunOptions run;
   std::string information, speeds, allow, columns;
   std::vector<std::string> set;
-  std::vector<double> congestions;  // evaluate takes several
+  std::vector<double> congestions;  // several with many_congestions
   bool json = false;
   std::string json_out;
 
   // `many_congestions`: whether --congestion takes a list.
   void add_to(CLI::App& app, bool many_congestions = false);
 
-  // --speeds alone, for commands that have options of their own.
+  // Adds --speeds only, for commands with their own set of options.
   void add_speeds(CLI::App& app);
 
-  // Checks what CLI11 cannot, and gives --set's values to the trace's generator, the rules and, by
-  // policy_settings(), to the policies. Call it once after parsing.
+  // Checks what CLI11 cannot, and distributes the values of --set to trace, rule set, faults,
+  // models and policies. Call it once after parsing. Throws InputError.
   void finish(const std::vector<std::string>& policies);
 
-  // The settings of one of the policies that finish() was given, by its name or as it was given.
+  // Returns the run options of a policy of finish(). `policy`: its name, or "NAME=POLICY".
   RunOptions run_of(const std::string& policy) const;
 
-  // Prints a result: as a document where --json says so, else by `table`. To be called before files
-  // are written, so that who finds the disk full has seen it at least.
+  // Prints a result: `document` with --json, else `table`. Call it before keep(), so that the
+  // result is printed even if a file cannot be written.
   void show(const nlohmann::ordered_json& document, const std::function<void()>& table) const;
-  // Puts `files` in their places, and with them the document where --json-out says.
+  // Commits `files`, and with --json-out the document. Throws RunError if writing fails.
   void keep(const nlohmann::ordered_json& document, AtomicFiles& files) const;
 
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;
 };
 
-// The same for policies, which may be named "NAME=POLICY"; no two may have one name.
+// Like list_of(), for policies: each may be "NAME=POLICY", and names must be unique.
 std::vector<std::string> policies_of(const std::string& text, const std::string& option);
 
-// Throws InputError, naming `option`, about a policy that is neither registered nor a path. Rules
-// that bring their own policies look at those themselves.
+// Throws InputError, naming `option`, if a policy is neither registered nor a path. Checks nothing
+// for rule sets with their own policies, which check names themselves.
 void check_policies(const std::vector<std::string>& policies, const std::string& rules,
                     const std::string& option);
 
-// "a,b" to its parts. Throws InputError, naming `option`, for an empty one or one named twice.
+// Splits "a,b". Throws InputError, naming `option`, if a part is empty or repeated.
 std::vector<std::string> list_of(const std::string& text, const std::string& option);
 
 nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
 nlohmann::ordered_json trace_json(const Scenario& scenario);
 
-// Seconds as a JSON number: whole where they are.
+// Microseconds as a JSON number of seconds; an integer if there is no fraction.
 nlohmann::ordered_json seconds_json(WideUs us);
 
-// "0.875"; "n/a" where all jobs arrive at one moment, so that there is none.
+// "0.875"; "n/a" if all jobs arrive at the same time, when load is undefined.
 std::string load_text(double load);
 
-// Prints limits_notes() on stderr.
+// Prints the result of limits_notes() on stderr.
 void note_limits(const std::vector<std::string>& notes);
 
-// Says on stderr what was left out, how arrivals were scaled, and which of those who play go by
-// limits that no job has.
+// Prints notes on stderr: skipped rows, how arrivals were scaled, and which policies use time
+// limits or elastic sizes that no job has.
 void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
                    SpeedLevel speeds = SpeedLevel::kTold);
 

@@ -1,4 +1,4 @@
-// pack: a policy's file as a checkpoint that is served and compared like a trained one.
+// pack: makes a checkpoint of a policy file, which can be served and compared like a trained one.
 #include <cstdio>
 
 #include "env/base/error.h"

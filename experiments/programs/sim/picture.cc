@@ -1,5 +1,5 @@
-// picture: a recorded decision of a checkpoint, drawn: what its network was shown of each choice,
-// and how likely it holds each to be.
+// picture: draws a recorded decision of a checkpoint: the features of each action and the
+// probability which the network gives it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<GoldenState> states_of(const Checkpoint& checkpoint, const std::stri
   return out;
 }
 
-// The one with the most choices, among those that leave the network in doubt.
+// Index of the state with the most legal actions, the first of equals.
 size_t telling(std::vector<GoldenState>& states) {
   const auto legal = [](const GoldenState& g) { return std::ranges::count(g.mask, uint8_t{1}); };
   return static_cast<size_t>(std::ranges::max_element(states, {}, legal) - states.begin());
@@ -49,7 +49,7 @@ report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
   out.cluster_features = names.cluster;
   out.cluster = g.cluster;
   const auto width = static_cast<size_t>(shape.row_features);
-  // Where the prior says nothing, the network alone begins.
+  // Without a unique maximum the prior suggests no action.
   const float highest = *std::ranges::max_element(g.prior);
   const bool begins = std::ranges::count(g.prior, highest) == 1;
   double sum = 0;
@@ -84,7 +84,7 @@ nlohmann::ordered_json json_of(const report::Decision& d) {
   return {{"decision", d.title}, {"choices", choices}, {"cluster", cluster}};
 }
 
-// The choices as text, the likeliest first: each with what of its features is not 0.
+// Prints the `most` most probable actions, each with its non-zero features.
 void print_choices(const report::Decision& d, size_t most) {
   auto choices = d.choices;
   std::ranges::stable_sort(choices, std::greater(), &report::Decision::Choice::probability);

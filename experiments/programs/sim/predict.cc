@@ -1,4 +1,4 @@
-// predict: how often a job's time left lay within the intervals that the predictor told.
+// predict: measures coverage of predicted intervals of jobs' remaining times; --fit writes a model.
 #include <cstdio>
 
 #include "env/base/error.h"

@@ -1,5 +1,5 @@
-// What `simulate` writes beside its results while a policy plays: it looks on after every decision,
-// and only where somebody asked. Files appear when all policies have played, or not at all.
+// Additional outputs of `simulate`: jobs, waits, series, timeline, state dumps, metered metrics.
+// State is observed only if an output needs it. Files appear after the last policy, or not at all.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,18 +20,18 @@ namespace yard::sim {
 
 struct RecordingOptions {
   std::string jobs_out, series_out, timeline, waits_out, dump_out;
-  std::string dump_at;  // times in seconds, joined by commas
+  std::string dump_at;  // times in seconds, comma-separated
   std::string metrics = "basic";
-  bool for_pictures = false;  // jobs, waits, series and all metrics are kept, written or not
+  bool for_pictures = false;  // record jobs, waits, series and all metrics for a report page
 
   void add_to(CLI::App& app);
-  // Throws InputError about what contradicts itself.
+  // Throws InputError for contradicting options.
   void check() const;
   bool all_metrics() const { return for_pictures || metrics == "all"; }
   bool wants_waits() const { return all_metrics() || !waits_out.empty() || !timeline.empty(); }
   bool wants_series() const { return for_pictures || !series_out.empty(); }
   bool wants_jobs() const { return for_pictures || !jobs_out.empty(); }
-  // The times of --dump-at, rising.
+  // The times of --dump-at in ascending order. Throws InputError.
   std::vector<int64_t> moments_us() const;
 };
 
@@ -40,22 +40,22 @@ class Recording {
   // Requires: both outlive this.
   Recording(const RecordingOptions& options, const Scenario& scenario);
 
-  // Plays a contestant and writes down what was asked for. Throws InputError where the rules show
-  // no state and one is needed.
+  // Runs a policy and records the outputs. Throws InputError if one needs a state which the rule
+  // set does not expose.
   Run play(const Contestant& contestant, RunOptions how);
-  // Of the last run; null where nothing was metered.
+  // Of the last run; null if not recorded.
   const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
-  // Of all runs so far, where pictures want them.
+  // Of all runs so far; empty unless an output needs them.
   const std::string& rows() const { return rows_; }
   const std::string& wait_rows() const { return wait_rows_; }
   nlohmann::ordered_json series() const { return series_.json(); }
 
-  // Throws InputError where a moment that was asked for never came.
+  // Throws InputError if a time of --dump-at was never reached.
   void check() const;
 
-  // All files, written and not yet in their places. Requires: check().
+  // Returns all files, written but not yet committed. Requires: check() passed.
   AtomicFiles& finish();
 
  private:
@@ -67,11 +67,11 @@ class Recording {
 
   const RecordingOptions& options_;
   const Scenario& scenario_;
-  bool shown_ = false;  // a state, by the present policy
+  bool shown_ = false;  // whether the current policy's run has exposed a state
   std::string rows_, wait_rows_;
   Series series_;
   AtomicFiles files_;
-  AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // of them
+  AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // owned by files_
   std::optional<Timeline> timeline_;
   std::optional<Waits> waits_;
   std::optional<Meter> meter_;

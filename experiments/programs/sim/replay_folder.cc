@@ -18,7 +18,7 @@ std::string text_of(const Json& document, int indent) {
   return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Every option that has a value, given or not.
+// All options with their values, given or default.
 RunFolder::Config config_of(const CLI::App& app) {
   RunFolder::Config config;
   for (const CLI::Option* option : app.get_options()) {

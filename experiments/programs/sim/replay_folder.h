@@ -1,10 +1,10 @@
-// simulate's run folder and page: --out DIR and --report F.html.
+// Run folder and report page of `simulate`: --out DIR and --report F.html.
 //
 //   DIR/report.html  config.yaml  run.json  log.txt
 //   DIR/evaluations/ simulate.json  jobs.csv  series.json
 //   DIR/tables/      waits.csv  wait_reasons.csv  size_classes.csv  fairness.csv  tenants.csv
 //                    gpu_hours.csv
-// What the rules or the trace have nothing for is left out.
+// Tables without data are left out.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,16 +19,16 @@ namespace yard::sim {
 
 class ReplayFolder {
  public:
-  // `out`, `page`: of --out and --report; empty: none. Throws InputError where one cannot be
-  // written, or `out` is there already.
+  // `out`, `page`: values of --out and --report; empty: none. Throws InputError if one cannot be
+  // written or `out` already exists.
   ReplayFolder(std::string out, std::string page);
 
   bool wanted() const { return !out_.empty() || !page_.empty(); }
 
-  // Makes the folder, before anything is played. `app`: the command; its options are the
-  // configuration.
+  // Creates the folder; call it before the first run. `app`: the command, whose options become
+  // config.yaml.
   void begin(const CLI::App& app, const Scenario& scenario, uint64_t seed);
-  // Writes everything. Requires: begin(), and that `recording` kept what pictures need.
+  // Writes all files. Requires: begin(), and a recording with for_pictures.
   void finish(const nlohmann::ordered_json& document, const Recording& recording);
 
  private:

@@ -1,4 +1,4 @@
-// report: a static page about run folders, or about files that simulate, evaluate and whatif wrote.
+// report: writes a static HTML page about run folders or files of simulate, evaluate and whatif.
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// simulate: replays a workload under one or more policies and prints a table.
+// simulate: replays a workload under one or more policies and prints a table of metrics.
 #include <algorithm>
 #include <cstdio>
 
@@ -31,7 +31,7 @@ void add_rows(const std::vector<Run>& runs, bool knowing, TextTable& table) {
   }
 }
 
-// A mean over jobs that were ended early says less of a scheduler than one over jobs that were not.
+// Prints means with and without jobs which were ended early, since these distort the overall mean.
 void print_early(const Run& run) {
   const std::optional<EarlySummary>& early = run.summary.early;
   if (!early) return;
@@ -84,7 +84,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   ReplayFolder folder(out_folder, page);
   recorded.for_pictures = folder.wanted();
 
-  // Everything is looked at before anything is played.
+  // Check all inputs before the first run.
   std::vector<Contestant> contestants;
   for (const std::string& policy : policies) {
     contestants.push_back(prepare(policy, options.run_of(policy)));

@@ -12,7 +12,7 @@
 namespace yard::sim {
 namespace {
 
-// Of a terminal: bytes that continue a character of UTF-8 take no room.
+// Width in terminal columns: UTF-8 continuation bytes take none.
 size_t width_of(const std::string& text) {
   return static_cast<size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

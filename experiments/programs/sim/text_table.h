@@ -1,5 +1,5 @@
-// A table for a terminal. Columns are as wide as their widest cell, so that a long name moves the
-// columns behind it and breaks none.
+// A text table for a terminal, and number formats for its cells. Each column is as wide as its
+// widest cell.
 //
 //   TextTable table({"policy", "mean JCT s"});
 //   table.row({"las", number_text(812.5, 1)});
@@ -11,31 +11,31 @@
 
 namespace yard::sim {
 
-// "812.5"; "-" for a figure that there is not (NaN, infinity): nothing prints "nan".
+// "812.5"; "-" if the value is NaN or infinite.
 std::string number_text(double value, int decimals);
-// So many digits that count: "812.5", "1.2e+06"; "-" as above.
+// The same with `digits` significant digits: "812.5", "1.2e+06"; "-" as above.
 std::string digits_text(double value, int digits);
-// "12.5 %" of 0.125, "-" as above.
+// "12.5 %" for 0.125; "-" as above.
 std::string percent_text(double share, int decimals);
-// "[0.951, 0.973]", each end as above.
+// "[0.951, 0.973]"; each end as number_text().
 std::string interval_text(double lo, double hi, int decimals = 3);
 
 class TextTable {
  public:
-  // The first `left` columns are aligned to the left, the others to the right.
+  // The first `left` columns are left-aligned, the others right-aligned.
   explicit TextTable(std::vector<std::string> headings, size_t left = 1);
 
-  // Requires: at most as many cells as headings; cells that are left out are empty.
+  // Adds a row; missing cells are empty. Requires: at most as many cells as headings.
   void row(std::vector<std::string> cells);
-  // A line of its own between rows, of any length.
+  // Adds a line of free text between rows.
   void line(std::string text);
 
-  // Ends with a line's end. Lines do not end with spaces.
+  // Returns the table, ending with a newline and without trailing spaces.
   std::string text() const;
 
  private:
   struct Line {
-    std::vector<std::string> cells;  // empty: `whole` stands alone
+    std::vector<std::string> cells;  // empty: the line is `whole`
     std::string whole;
   };
   size_t left_;

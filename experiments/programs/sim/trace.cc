@@ -1,4 +1,4 @@
-// trace describe|convert|generate: looks at, converts and makes workloads.
+// trace describe|convert|generate: describes, converts and generates workloads.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

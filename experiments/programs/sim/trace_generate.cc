@@ -43,7 +43,7 @@ std::vector<Likeness> likenesses(const std::vector<std::vector<Job>>& samples, d
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
-// `later`: what the samples are to be like; else the fitted part itself.
+// Compares samples with `later`, or with the fitted part if there is none. Throws InputError.
 Fidelity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optional<FitPart>& later,
                      const LikeModel& model, const std::vector<std::vector<Job>>& samples) {
   constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
@@ -275,7 +275,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
 
 namespace {
 
-// With `files` that are to appear together with them.
+// Writes the generated jobs and commits `files` together with them.
 void write_jobs(Trace trace, const GenerateOptionsOfCli& options, AtomicFiles& files) {
   const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
   yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
@@ -351,7 +351,7 @@ int GenerateOptionsOfCli::run() {
   std::vector<std::vector<Job>> likes;
   for (int s = 0; s < samples; ++s) {
     LikeOptions sample{.seed = load.seed + static_cast<uint64_t>(s)};
-    // As many jobs as in the fitted part; or as long as the later one, at the fitted part's rate.
+    // As many jobs as in the fitted part, or the later part's length at the fitted part's rate.
     if (against) sample.days = seconds(against->to_us - against->from_us) / kDayS;
     likes.push_back(generate_like(model, sample));
   }

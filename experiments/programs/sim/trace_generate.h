@@ -1,5 +1,5 @@
-// trace generate: writes what a generator makes, or the likeness of a recorded trace, with a report
-// of how near it comes.
+// trace generate: writes a synthetic trace, from a generator or from a model fitted to a recorded
+// trace. With a fitted model it also reports how closely the result matches the recording.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,9 +16,9 @@ struct GenerateOptionsOfCli {
   std::string generator, like, cluster, out, model_out, report_out, thin_by = "batch";
   std::vector<std::string> set;
   std::string columns;
-  LoadOptions load;  // of the generator or of the trace to be like
+  LoadOptions load;  // of the generator or of the recorded trace
   WindowOptions part;
-  WindowOptions later;  // what the report compares with; nothing set: the fitted part
+  WindowOptions later;  // part which the report compares with; unset: the fitted part
   double days = 0, offered = 0, thin = 1, congestion = 1;
   int samples = 5;
   bool check = false, json = false;

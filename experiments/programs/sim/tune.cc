@@ -1,4 +1,4 @@
-// tune: searches the declared constants of policies, with the same budget for each.
+// tune: searches the numeric settings of policies, with the same budget for each policy.
 #include "experiments/search/tune.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void check_count(const char* option, int value, int most) {
   throw InputError(option, "1 to " + std::to_string(most), std::to_string(value));
 }
 
-// "tuned.yaml" to "tuned.las.yaml".
+// "tuned.yaml" becomes "tuned.las.yaml".
 std::string file_of(const std::string& out, const std::string& policy) {
   std::filesystem::path path(out);
   const std::string extension = path.extension().string();

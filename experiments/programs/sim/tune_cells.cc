@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kReplicas = 2;
 
-// The window at each congestion that was asked for.
+// Returns a cell of the workload for each --congestion.
 std::vector<TuneCell> cells_of_trace(const CommonOptions& options, int replicas) {
   const Source source = load_source(options.scenario);
   std::vector<std::optional<double>> congestions(options.congestions.begin(),

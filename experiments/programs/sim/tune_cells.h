@@ -1,4 +1,4 @@
-// The cells of a command that searches: a file's, or one workload at each congestion asked for.
+// The cells of a search: those of --cells, or one workload at each --congestion.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace yard::sim {
 
-// `replicas`: of each cell; unset: those that the file says, or 2.
+// `replicas`: per cell; unset: as in the file, or 2. Throws InputError.
 std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions& cells,
                                  const std::optional<CellFile>& file, std::optional<int> replicas,
                                  const std::function<void(const std::string&)>& progress);

@@ -1,5 +1,5 @@
-// whatif: reads a site's own log, says how well the simulator reproduces the waits in it, what the
-// log lacks, and what other policies would have done with the same jobs, and to whom.
+// whatif: simulates a site's own log under other policies. It reports how well the baseline
+// reproduces the logged waits, the limits of the log, and which jobs would wait longer.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -59,7 +59,7 @@ struct Options {
   }
 };
 
-// All of them are looked at before anything is played.
+// Checks all policies before the first run. Throws InputError.
 std::vector<Contestant> contestants_of(Options& options) {
   const std::vector<std::string> policies = policies_of(options.policies, "--policy");
   options.common.finish(policies);
@@ -76,14 +76,14 @@ std::vector<Contestant> contestants_of(Options& options) {
 }
 
 whatif::JobTimes logged_times(const Job& job) {
-  // What a job did not run of the time to its end it waited: a suspended job does. Where no end is
-  // logged, it ran from its start on.
+  // Wait is JCT minus run time, so that suspended time counts as waiting. Without a logged end the
+  // job is assumed to run uninterrupted from its logged start.
   int64_t jct_us = job.logged_start_us - job.submit_us + job.run_us;
   if (job.logged_end_us >= 0) jct_us = job.logged_end_us - job.submit_us;
   return {std::max<int64_t>(0, jct_us - job.run_us), std::max<int64_t>(0, jct_us)};
 }
 
-// Scored jobs whose start the log has.
+// Returns the scored jobs with a logged start.
 std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
                                                const std::vector<Run>& runs) {
   std::vector<whatif::ComparedJob> out;
@@ -93,8 +93,8 @@ std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
     whatif::ComparedJob one{job.gpus, job.user, job.tenant, logged_times(job), {}};
     for (const Run& run : runs) {
       const JobOutcome& what = run.outcome.jobs[j];
-      // A preempted job waits again, and saves and restores: all of it counts, or policies that
-      // preempt would seem to let nothing wait.
+      // Time after a preemption, with saving and restoring, counts as waiting. Otherwise preemptive
+      // policies would appear to have no waits.
       if (what.end_us == kNone) {
         one.by.emplace_back();
       } else {
@@ -123,7 +123,7 @@ whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& conte
   return out;
 }
 
-// Returns whether the cluster is a guess.
+// Infers the cluster from the log if --cluster was not given. Returns whether it did.
 bool find_cluster(ScenarioOptions& scenario) {
   if (!scenario.cluster.empty()) return false;
   const Trace log = load_trace(scenario.trace, {.format = scenario.format,
@@ -192,7 +192,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   if (options.common.json) {
     note_scenario(scenario, {}, speeds);
   } else if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
-    note_limits({note});  // all else is in the text's list of lacks
+    note_limits({note});  // the text itself lists all other notes
   }
   whatif::need_times(scenario.trace);
   need_gpus(scenario.trace);

@@ -1,4 +1,4 @@
-// How far a network does what was done in recorded decisions.
+// How often a network chooses the recorded actions of a decision log.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 namespace yard {
 
 struct Agreement {
-  int64_t steps = 0, agreed = 0;      // with anything to choose
-  int64_t acts = 0, acts_agreed = 0;  // of these, those at which something was done
-  int64_t decisions = 0, whole = 0;   // decisions all of whose steps agree, none missed
-  int64_t missed = 0;                 // actions that the task cannot say
-  std::vector<std::pair<int32_t, bool>> of_decision;  // number, whether whole; by number
+  int64_t steps = 0, agreed = 0;      // steps with more than one legal action
+  int64_t acts = 0, acts_agreed = 0;  // those of them whose recorded action is not the no-op
+  int64_t decisions = 0, whole = 0;   // whole: all steps agree and no action was missed
+  int64_t missed = 0;                 // recorded actions which the task cannot represent
+  std::vector<std::pair<int32_t, bool>> of_decision;  // (decision, whole), by decision
 
-  // Of all that was chosen, whether or not the task can say it.
+  // Share of all recorded actions which the network chooses; missed ones count as not chosen.
   double recovered() const {
     return static_cast<double>(agreed) / static_cast<double>(std::max<int64_t>(1, steps + missed));
   }
 };
 
-// By the best action of the checkpoint's network, as it is served. Throws InputError when the
-// network does not fit.
+// Compares each recorded action with the network's most probable one, which is served. Throws
+// InputError if the network does not fit the task.
 Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choices);
 
 }  // namespace yard

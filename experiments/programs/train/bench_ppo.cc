@@ -1,5 +1,5 @@
-// `bench-ppo`: samples a second of whole PPO updates, rollout and learning, and how far that is
-// from what the machine's matrix product could do. Called by `yardmaster bench`.
+// `bench-ppo`: samples per second of whole PPO updates (rollout and learning), and their arithmetic
+// rate relative to a large matrix product. Called by `yardmaster bench`.
 
 #include <algorithm>
 #include <cstdio>
@@ -24,37 +24,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Floating-point operations of the products of a network with its critic, of H hidden units, for a
-// decision of so many rows: once forward where it is made, and forward and backward an epoch. What
-// is given (features) needs no gradient.
+// Floating-point operations of the matrix products of a network and its critic for one decision,
+// with `h` hidden units and `rows` rows: one forward pass in the rollout, then a forward and a
+// backward pass per epoch. Input features need no gradient.
 
 double flop_of_job_scorer(const WorldsShape& shape, double rows, double h, int epochs) {
   const double f = shape.row_features, c = shape.cluster_features;
-  const double row_forward = 2 * f * h + 2 * h * h + 2 * h + 2 * f * h;  // the last: the critic's
+  const double row_forward = 2 * f * h + 2 * h * h + 2 * h + 2 * f * h;  // last term: critic
   const double row_backward = 2 * f * h + 4 * h * h + 4 * h + 2 * f * h;
-  // The context, then what is pooled and its output; both of policy and critic.
+  // Context, then pooled features and their output, for both policy and critic.
   const double whole_forward = 2 * (2 * c * h + 2 * h * h + 2 * c * h + 2 * h);
   const double whole_backward = 2 * (2 * c * h + 4 * h * h + 2 * c * h + 4 * h);
   const double forward = rows * row_forward + whole_forward;
   return forward + epochs * (forward + rows * row_backward + whole_backward);
 }
 
-// `rows`: as many as there are multiplied.
+// The same for the flat network. `rows`: rows which are multiplied, padding included.
 double flop_of_flat(const WorldsShape& shape, double rows, double h, int epochs) {
   const double in = rows * shape.row_features + shape.cluster_features;
-  const double out = shape.actions() + 1;  // the critic's, too
+  const double out = shape.actions() + 1;  // with the critic's value
   const double forward = 2 * (in * h + h * h + h * out);
   return forward + epochs * (2 * forward + 2 * (h * h + h * out));
 }
 
 struct Measured {
   double samples_per_s = 0, rows = 0;
-  double flop = 0;       // of a sample, as a loop over tensors makes them
-  double flop_done = 0;  // without those of rows that do not exist
+  double flop = 0;       // per sample, as computed; the flat network includes padding
+  double flop_done = 0;  // per sample, without padding rows
   Json seconds = Json::object();
 };
 
-// Trained by so many ranks, each by itself in this process.
+// Trains with this number of ranks, each a thread of this process. Returns the fastest update.
 Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingData& data,
                int ranks) {
   const WorldsShape shape = agent.worlds(data.courses(), {})->shape();
@@ -70,7 +70,7 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
     const auto communicator = connect(rank);
     std::optional<Trainer> trainer;
     {
-      const std::lock_guard lock(making);  // LibTorch's seed is one for all
+      const std::lock_guard lock(making);  // LibTorch's seed is global
       trainer.emplace(
           setup.loop, setup.learner, setup.network,
           [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); },
@@ -79,7 +79,7 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
     TrainEvents events;
     if (r == 0) {
       events.on_update = [&](const TrainStats& s) {
-        if (s.update == 1) return;  // it fits the normaliser
+        if (s.update == 1) return;  // this one fits the normaliser
         const int epochs = setup.loop.descent.epochs;
         const bool flat = setup.loop.network == "flat";
         const double done =
@@ -103,7 +103,7 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
   return best;
 }
 
-// Who shares an update: threads of one rank, or ranks of one thread each.
+// How an update is parallelised: threads of one rank, or ranks with one thread each.
 struct Shared {
   int threads = 1, ranks = 1;
   int all() const { return threads * ranks; }
@@ -151,7 +151,7 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
 }  // namespace
 
 int run_bench_ppo(int, char**) {
-  // As many worlds and samples of a step for each thread.
+  // Environments and minibatch grow with the number of threads.
   const auto ppo = [](const std::string& network, const Shared& shared) {
     const std::string name = network == "flat" ? "ppo_flat_samples" : "ppo_samples";
     return bench(name + shared.suffix(),

@@ -28,7 +28,7 @@ pid_t start_child(const std::vector<std::string>& arguments, const std::filesyst
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    // A Ctrl-C on the terminal is the parent's: it hands it on once.
+    // Own process group: Ctrl-C on the terminal reaches only the parent, which forwards it once.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);
@@ -45,7 +45,7 @@ pid_t start_child(const std::vector<std::string>& arguments, const std::filesyst
 
 namespace {
 
-// The rest of a pipe.
+// Reads a pipe to its end and closes it.
 std::string drain(int fd) {
   std::string out;
   char piece[4096];
@@ -98,10 +98,10 @@ std::string run_beside(const std::string& program, const std::vector<std::string
   throw_if_interrupted();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code == 0) {
-    std::fputs(said.c_str(), stderr);  // what was left out
+    std::fputs(said.c_str(), stderr);  // notes, such as skipped records
     return printed;
   }
-  constexpr std::string_view kName = "yardmaster: ";  // said again by whoever catches
+  constexpr std::string_view kName = "yardmaster: ";  // the top-level handler prints it again
   while (!said.empty() && said.back() == '\n') said.pop_back();
   if (said.starts_with(kName)) said.erase(0, kName.size());
   if (said.empty()) said = program + " ended with exit code " + std::to_string(code);

@@ -1,5 +1,4 @@
-// A command of this program as a process of its own: what goes wrong in it, even a kill, stays
-// there.
+// Child processes. A crash or kill of a child does not affect this process.
 #pragma once
 
 #include <sys/types.h>
@@ -10,19 +9,20 @@
 
 namespace yard {
 
-// Starts `yardmaster-train ARGUMENTS...`; what it prints goes to the end of `log`. It ends with
-// this process. Throws RunError.
+// Starts `yardmaster-train ARGUMENTS...` and appends its output to `log`. It receives SIGTERM when
+// this process ends. Throws RunError.
 pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
-// Runs `program ARGUMENTS...`, which lies beside this one, and waits for its end. Returns what it
-// printed. Throws InputError where it is not in this build or refuses its input, with its words;
-// RunError where it fails.
+// Runs `program ARGUMENTS...` from the folder of this program, waits for it and returns its stdout.
+// Throws InputError if it is not in this build or exits with code 2, RunError if it fails
+// otherwise; the message is what it printed on stderr.
 std::string run_beside(const std::string& program, const std::vector<std::string>& arguments);
 
 struct Ended {
-  pid_t pid = 0;  // 0: none has
-  int code = 0;   // 128 + signal where one ended it
+  pid_t pid = 0;  // 0: no child has ended
+  int code = 0;   // exit code, or 128 + signal
 };
+// Returns a child which has ended since the last call, without waiting for one.
 Ended any_ended();
 
 }  // namespace yard

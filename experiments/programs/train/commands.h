@@ -1,4 +1,4 @@
-// The commands of this program; argv[0] is the command's name.
+// The commands of yardmaster-train. argv[0] is the command's name. Each returns an exit code.
 #pragma once
 
 namespace yard {

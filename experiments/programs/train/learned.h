@@ -1,4 +1,4 @@
-// What training brought: a policy against its untrained self, window by window of validation.
+// The gain from training: a policy compared with its untrained network on each validation window.
 #pragma once
 
 #include <string>
@@ -8,28 +8,28 @@
 
 namespace yard {
 
-// A policy's mean JCT over that of its untrained self, which draws in the same way.
+// A policy's mean JCT divided by that of its untrained network, sampled in the same way.
 struct Learned {
   double ratio = 0;
   Interval interval;  // 95 % over windows; NaN with fewer than two
 };
 
-// Requires: logarithms of the same windows, at least one.
+// Requires: log ratios of the same windows, at least one.
 Learned learned_of(const std::vector<double>& trained, const std::vector<double>& untrained);
 
 // "0.940 [0.931, 0.949]"
 std::string text_of(const Learned& learned);
 
-// What the figure allows to say, as the end of a sentence.
+// Returns the verdict, as the end of a sentence.
 std::string verdict_of(const Learned& learned);
 
-// The same of a share, where more is better: the trained one's less the untrained one's, by block.
+// The same for a share, of which more is better: the trained policy's minus the untrained one's.
 struct Gained {
   double difference = 0;
   Interval interval;  // 95 % over blocks; NaN with fewer than two
 };
 
-// Requires: a block.
+// Requires: shares of the same blocks, at least one.
 Gained gained_of(const std::vector<double>& trained, const std::vector<double>& untrained);
 std::string verdict_of(const Gained& gained);
 

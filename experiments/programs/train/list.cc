@@ -1,5 +1,5 @@
-// `list agents|learners|networks|tasks`: what can be trained, and by what. `yardmaster list` hands
-// these over.
+// `list agents|learners|networks|tasks`: registries which link LibTorch. Called by `yardmaster
+// list`.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// A training's progress on stderr: one line that is rewritten on a terminal, and a line every ten
-// seconds in a log.
+// Training progress on stderr: one line which is rewritten on a terminal, or a line every ten
+// seconds otherwise.
 #pragma once
 
 #include <chrono>
@@ -16,18 +16,18 @@ class LiveLine {
  public:
   LiveLine(int from, int to) : from_(from), to_(to) {}
 
-  ~LiveLine();  // what is printed next begins a line
+  ~LiveLine();  // ends an open line
 
-  // Ends the line on a terminal, if one is open, and prints another.
+  // Ends an open line, then prints `text` on its own line.
   void note(const std::string& text);
 
-  // `validation`: the latest, "-" before the first.
+  // Shows the state after an update. `validation`: latest result, "-" before the first.
   void show(const TrainStats& stats, const std::string& validation);
 
  private:
   using Clock = std::chrono::steady_clock;
-  int from_, to_;      // updates
-  bool open_ = false;  // the line on a terminal
+  int from_, to_;      // updates: first and last of this process
+  bool open_ = false;  // whether a terminal line has not been ended
   Clock::time_point begin_ = Clock::now(), shown_ = begin_ - std::chrono::hours(1);
 };
 

@@ -26,7 +26,7 @@ Json read_json(const fs::path& path) {
   }
 }
 
-// Named like the run, but hidden and of this process.
+// Path of the temporary folder: next to the run, hidden, with the process id in its name.
 fs::path beside(const fs::path& run) {
   const fs::path whole = fs::absolute(run).lexically_normal();
   const fs::path name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();

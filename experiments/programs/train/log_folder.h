@@ -1,5 +1,5 @@
-// A decision log as files of a run: what `yardmaster log choices` and `log fit` make of it, in the
-// run's folder `log`.
+// A decision log as files of a training run: the output of `yardmaster log choices` and `log fit`,
+// in the run's folder `log`.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,20 @@ namespace yard {
 
 class LogFolder {
  public:
-  // Makes the files beside the run folder `run`, which is not there yet, until keep() is called; a
-  // resumed run has them in it. `task`: of the agent's checkpoints; null: its choices cannot be
-  // told. Throws InputError where the log cannot be used, RunError.
+  // Writes the files to a temporary folder next to `run`, until keep() moves them there. If the run
+  // `resumes`, they are already in it. `task`: of the agent's checkpoints; null: no choices file.
+  // Throws InputError if the log cannot be used, or RunError.
   LogFolder(const std::string& log, const std::filesystem::path& run, bool resumes, int draws,
             const nlohmann::ordered_json& task);
-  ~LogFolder();  // without keep() nothing is left behind
+  ~LogFolder();  // removes the files unless keep() was called
   LogFolder(const LogFolder&) = delete;
   LogFolder& operator=(const LogFolder&) = delete;
 
-  // Moves the files into the run's folder, which is there now.
+  // Moves the files into the run's folder. Requires: the folder exists.
   void keep();
 
   std::filesystem::path choices() const { return path_ / "choices.safetensors"; }
-  // The draw's jobs, from 0.
+  // The jobs with run times of a draw, from 0.
   std::filesystem::path jobs(int draw) const;
   std::filesystem::path cluster() const { return path_ / "cluster.yaml"; }
   const nlohmann::ordered_json& fit() const { return fit_; }       // log.json
@@ -35,8 +35,8 @@ class LogFolder {
   nlohmann::ordered_json fit_, choices_;
 };
 
-// Of what was chosen in the log, the share that the task's own index chooses. Throws InputError
-// where the log cannot be used.
+// Returns the share of the log's recorded actions which the task's own index would choose. Throws
+// InputError if the log cannot be used, or RunError.
 double suggested_share(const std::string& log, const nlohmann::ordered_json& task);
 
 }  // namespace yard

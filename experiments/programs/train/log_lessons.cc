@@ -39,8 +39,8 @@ std::unique_ptr<Worlds> LogLessons::worlds(const Agent&, const WorldsOptions& op
 
 std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untrained) const {
   const Agreement ours = agreement_of(best, held_out_), before = agreement_of(untrained, held_out_);
-  // Neighbouring decisions are alike: blocks of ten and more, at most twenty of them, count. Fewer
-  // than six say nothing, as elsewhere.
+  // Neighbouring decisions are correlated, so the interval is over at most 20 blocks of at least 10
+  // decisions. With fewer than 6 blocks there is no interval.
   constexpr size_t kLeastBlocks = 6;
   const size_t count = ours.of_decision.size();
   if (count == 0) return "";

@@ -1,5 +1,5 @@
-// The choices of a decision log as lessons: the first part of its time is learned from, the rest is
-// held out to judge by.
+// The recorded actions of a decision log as training data. The first part of its time is for
+// training, the rest is held out for validation.
 #pragma once
 
 #include "experiments/programs/train/agreement.h"
@@ -10,13 +10,13 @@ namespace yard {
 
 class LogLessons final : public Lessons {
  public:
-  // `held_out`: share of the log's time, its end. Throws InputError where one of the parts is empty
-  // or the file is damaged. Requires: `folder` has choices and outlives this.
+  // `held_out`: share of the log's time at its end, 0 to 1. Throws InputError if one of the parts
+  // is empty or the file is damaged. Requires: `folder` has choices and outlives this object.
   LogLessons(const LogFolder& folder, double held_out);
 
   std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override;
 
-  // Returns the share of what was chosen in the held-out part that the network does not choose.
+  // The score is the share of held-out recorded actions which the network does not choose.
   Judgement judge(const Checkpoint& checkpoint) const override {
     return {1 - agreement_of(checkpoint, held_out_).recovered()};
   }

@@ -1,8 +1,8 @@
-// The program that trains and verifies: what needs LibTorch.
+// yardmaster-train: all commands which need LibTorch.
 //
-// LibTorch's BLAS chooses its kernels when it is loaded, and on many virtual machines it falls back
-// to those of 2004 although the processor has AVX2: then the program names the kernel in its
-// environment and begins again.
+// LibTorch's BLAS selects kernels at load time. On many virtual machines it falls back to kernels
+// of 2004 although the processor has AVX2. Therefore the program sets the kernel in its environment
+// and executes itself again.
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ void choose_blas_kernels(char** argv) {
   setenv("OPENBLAS_CORETYPE", core, 1);
   setenv("ATEN_CPU_CAPABILITY", __builtin_cpu_supports("avx512vl") ? "avx512" : "avx2", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
-  execv("/proc/self/exe", argv);  // on failure it goes on, only slower
+  execv("/proc/self/exe", argv);  // on failure the program continues with slow kernels
 #else
   (void)argv;
 #endif

@@ -1,4 +1,4 @@
-// Where the ranks of one machine leave each other their addresses; the folder is nobody else's.
+// A private temporary folder, by which the ranks of one machine exchange their addresses.
 #pragma once
 
 #include <cerrno>

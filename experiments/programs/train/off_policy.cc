@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kJobsABlock = 10;  // of importance sampling: fewer decisions agree more often
+constexpr int kJobsABlock = 10;  // of importance sampling; small, since short blocks agree more
 
 double seconds(int64_t us) { return 1e-6 * static_cast<double>(us); }
 
@@ -36,11 +36,11 @@ Json told(const MeanByTime& mean) {
           {"draw_sd", mean.draw_sd}};
 }
 
-// The jobs of the log that count, by submission, in every draw the same.
+// The jobs of the log which count, by submission. They are the same in every draw.
 struct Counted {
-  std::vector<size_t> job;       // in the draws' traces
-  std::vector<double> submit_s;  // since the trace's zero
-  std::vector<double> jct_s;     // in the log; NaN where it goes on
+  std::vector<size_t> job;       // index in the draws' traces
+  std::vector<double> submit_s;  // on the trace's clock
+  std::vector<double> jct_s;     // in the log; NaN: not ended
 
   std::vector<double> ended(const std::vector<double>& of_all) const {
     std::vector<double> out;
@@ -77,7 +77,7 @@ class Fitted {
 
   const Counted& counted() const { return counted_; }
 
-  // (D, J) mean JCT of those that count, J
+  // Simulates a policy on every draw. Returns JCTs in seconds (draws, counted jobs).
   std::vector<std::vector<double>> play(const std::string& policy) const {
     std::vector<std::vector<double>> out(draws_.size());
     for_each_index(static_cast<int>(draws_.size()), [&](int d) {
@@ -92,8 +92,8 @@ class Fitted {
     return out;
   }
 
-  // How far the log's own policy, where it is a heuristic with its own settings, comes out from
-  // where it did.
+  // ln(simulated / observed mean JCT) of the log's own policy. Nothing unless a single registered
+  // heuristic, which needs at most history, made all decisions.
   std::optional<double> fit_error() const {
     const Json& deciders = log_.fit().at("decided_by");
     if (deciders.size() != 1) return std::nullopt;
@@ -114,9 +114,9 @@ class Fitted {
   Counted counted_;
 };
 
-// Weighted (self-normalised) importance sampling: a block of jobs counts with the product, over the
-// decisions of its time, of how probable what was done is under the new policy, which always takes
-// its best action, over how probable it was in the log.
+// Weighted (self-normalised) importance sampling. The weight w_b of a block of jobs is the product
+// over its decisions of the action's probability under the new, greedy policy (0 or 1) divided by
+// that in the log. J_b is the block's mean JCT. Returns null with fewer than 2 blocks.
 //   V = sum_b w_b J_b / sum_b w_b        ESS = (sum_b w_b)^2 / sum_b w_b^2
 // (Precup, Sutton and Singh, "Eligibility traces for off-policy policy evaluation", 2000)
 Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedChoices& choices,
@@ -131,7 +131,7 @@ Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedC
   }
   const Agreement agreement = agreement_of(checkpoint, choices);
   std::vector<double> jct_s, submit_s;
-  const auto first_s = static_cast<double>(choices.time_s.front());  // nothing is told of before
+  const auto first_s = static_cast<double>(choices.time_s.front());  // no choices before
   for (size_t i = 0; i < jobs.job.size(); ++i) {
     const double since_s = jobs.submit_s[i] - begin_s;
     if (!std::isfinite(jobs.jct_s[i]) || since_s < first_s) continue;

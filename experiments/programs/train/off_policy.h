@@ -1,5 +1,5 @@
-// What a policy would have made of the days of a decision log: its value in the simulator that was
-// fitted to it, and, where the log's policy drew, by importance sampling.
+// Off-policy evaluation: estimates of a policy's mean JCT in the time of a decision log, by a
+// simulator fitted to the log and, if the log's policy was stochastic, by importance sampling.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,20 @@ struct OffPolicyOptions {
   double cost_scale = 1;
 };
 
-// Values are mean JCTs of the jobs submitted while the log was written. `choices`: what the log's
-// policy chose from some moment to the end, where the agent's task can say it; else null.
-//   log       those that ended in it, as they went
-//   value     all of them, simulated; the interval holds blocks of time, the draws of run times
-//   that
-//             the log does not tell, and how far the simulator is off the log
-//   of_ended  the same for those of `log`
-//   fit_error where one heuristic decided in the log: the logarithm of its simulated mean over the
-//             observed one
-//   weighted  importance sampling over blocks of the jobs from that moment on, with its effective
-//             sample size
+// Returns mean JCTs, in seconds, of the jobs submitted while the log was written. `choices`:
+// recorded actions from some moment to the log's end; null if the agent's task cannot represent
+// them.
+//   log       jobs which ended in the log, as observed
+//   value     all jobs, simulated; its interval covers blocks of time, draws of unknown run times
+//             and the simulator's error
+//   of_ended  the same for the jobs of `log`
+//   fit_error if one heuristic decided in the log: ln(its simulated mean / the observed mean)
+//   weighted  importance sampling over blocks of the jobs submitted from that moment on, with its
+//             effective sample size
 nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint, const LogFolder& log,
                                   const RecordedChoices* choices, const OffPolicyOptions& options);
 
-// The same in a few lines.
+// Returns the result of off_policy() as a few lines of text.
 std::string off_policy_text(const nlohmann::ordered_json& found);
 
 }  // namespace yard

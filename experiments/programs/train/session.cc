@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUntrained = "untrained";  // a checkpoint of a run, as best and last
+constexpr const char* kUntrained = "untrained";  // a checkpoint of a run, like best and last
 
 RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
                       const Lessons& lessons) {
@@ -40,7 +40,7 @@ RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
   return RunFolder::create(options.out, setup.resolved, info);
 }
 
-// The checkpoints of a run: the untrained one, the best, the last, and those of the latest
+// Writes the checkpoints of a run: untrained, best, last, and those of the latest `most`
 // validations.
 class Kept {
  public:
@@ -85,7 +85,7 @@ class Session {
     const auto worlds = [this](const WorldsOptions& o) { return lessons_->worlds(*agent_, o); };
     trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
     if (!start.empty()) trainer_->start_from(start, setup.loop.start);
-    // After all that may be refused, so that no folder is left of what never began.
+    // After everything which may throw, so that a failed start leaves no folder.
     if (leads_) open_run();
     if (!options.resume.empty()) restore();
   }
@@ -112,7 +112,7 @@ class Session {
       if (stats.update > 0) {
         const double score = trainer_->latest_score();
         const Lessons::Told latest = lessons_->told(score);
-        // A ratio of 0 is none yet; a clone's score of 0 is full agreement.
+        // A score of 0 means no validation yet, except for a clone: there it is full agreement.
         const bool is = std::isfinite(score) && (score > 0 || latest.name == "agreement");
         return line.show(stats, is ? fmt::format("{} {:.4f}", latest.name, latest.value) : "-");
       }
@@ -154,8 +154,8 @@ class Session {
         *agent_, [&](const Lessons::MakeWorlds& worlds) { return adapted(trained, worlds); });
   }
 
-  // What was judged over the untrained network, on the same windows; nothing where there are none.
-  // After a resume the untrained network is judged again.
+  // Ratio of a validation to the untrained network on the same windows; nothing if there are none.
+  // After a resume the untrained network is validated again.
   std::optional<Learned> learned_by(const Lessons::Judgement& judged) {
     if (judged.log_ratios.empty()) return std::nullopt;
     if (untrained_.empty()) untrained_ = judge_kept(kUntrained).log_ratios;
@@ -163,7 +163,7 @@ class Session {
     return learned_of(judged.log_ratios, untrained_);
   }
 
-  // A checkpoint of this run; nothing where there is none.
+  // A checkpoint of this run; nothing if it does not exist.
   std::optional<Checkpoint> kept(const char* name) const {
     const fs::path path = run_->checkpoints() / name;
     if (!fs::exists(path)) return std::nullopt;
@@ -175,7 +175,7 @@ class Session {
     return judge(Trained{of->network, of->weights, {}, {}}, *of);
   }
 
-  // What a training that has `trained` as its start comes to in a few updates.
+  // Trains from `trained` for adapt_updates updates and returns the result.
   Checkpoint adapted(const Trained& trained, const Lessons::MakeWorlds& worlds) const {
     TrainConfig loop = setup_.loop;
     loop.start = "the weights that are validated";
@@ -209,7 +209,7 @@ class Session {
     }
     if (!leads_) return;
     run_->go_on();
-    // Update 0 has its row before the first update is whole.
+    // The row of update 0 is written before update 1 completes.
     run_->drop_metrics_after(trainer_->update() > 0 ? trainer_->update() : -1);
     run_->log(fmt::format("resumed after update {}", trainer_->update()));
     run_->change_config(setup_.resolved);
@@ -219,7 +219,7 @@ class Session {
     Checkpoint out = agent_->checkpoint(trained);
     const Lessons::Told told = lessons_->told(score);
     nlohmann::ordered_json scores = {{"validation_" + told.name, told.value}, {"update", update}};
-    // Of the untrained network there is a score from its own validation on.
+    // The untrained network's score is known from its own validation on.
     const double untrained = update == 0 ? score : trainer_->untrained_score();
     if (untrained > 0) {
       scores["untrained_validation_" + told.name] = lessons_->told(untrained).value;
@@ -256,7 +256,7 @@ class Session {
     run_->add_metrics(s.update, row);
   }
 
-  // As a table and, beside the metrics, as JSON.
+  // Prints seconds by stage as a table and writes them to profile.json.
   void write_profile() const {
     const auto stages = trainer_->profile();
     double total = 0;
@@ -276,7 +276,7 @@ class Session {
   void finish() {
     save_checkpoint(scored(trainer_->trained(), trainer_->update(), trainer_->latest_score()),
                     run_->checkpoints() / "last");
-    // The best one took all of the training, too: it was found by going on.
+    // The best checkpoint cost the whole training too: finding it took all updates.
     const fs::path best = run_->checkpoints() / "best";
     if (fs::exists(best)) save_cost(trainer_->trained().core_s, best);
     say_what_was_learned();
@@ -289,7 +289,7 @@ class Session {
     }
   }
 
-  // The best checkpoint over the untrained one, on the windows that it was chosen by.
+  // Reports the best checkpoint relative to the untrained one, on the windows which selected it.
   void say_what_was_learned() {
     if (setup_.loop.updates == 0) return;  // nothing was trained
     if (!best_) best_ = learned_by(judge_kept("best"));
@@ -310,7 +310,7 @@ class Session {
   std::unique_ptr<LogFolder> read_log() const {
     const std::string& log = setup_.data.from_log;
     if (log.empty()) return nullptr;
-    // Of other tasks a log cannot tell what was chosen.
+    // Only the dispatcher's task can represent the actions of a log.
     const bool told = setup_.data.agent == "dispatcher";
     return std::make_unique<LogFolder>(
         log, folder(), !options_.resume.empty(), setup_.data.log_draws,
@@ -333,7 +333,7 @@ class Session {
     return std::make_unique<TrainingData>(data, setup_.loop.episode_jobs, *agent_->heuristic());
   }
 
-  // The weights that training begins with; none: its own, or those of the state.
+  // The initial weights of training from `start`; empty if there is none or the run is resumed.
   Tensors read_start() const {
     const std::string& start = setup_.loop.start;
     if (start.empty() || !options_.resume.empty()) return {};
@@ -364,13 +364,13 @@ class Session {
   const SessionOptions& options_;
   bool leads_;
   std::unique_ptr<Agent> agent_;
-  std::unique_ptr<LogFolder> log_;  // null: none
+  std::unique_ptr<LogFolder> log_;  // null: no decision log
   std::unique_ptr<Lessons> lessons_;
   std::optional<RunFolder> run_;
   std::optional<Kept> kept_;
   std::optional<Trainer> trainer_;
-  std::vector<double> untrained_;         // of update 0, by window of validation; empty: not known
-  std::optional<Learned> latest_, best_;  // of validations, of this process
+  std::vector<double> untrained_;         // log ratios of update 0, by window; empty: unknown
+  std::optional<Learned> latest_, best_;  // validations by this process
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// One training from settings to a run folder: on rank 0 it writes the folder, on the others it only
-// takes part.
+// One training run, from settings to a run folder. Only rank 0 writes the folder.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +10,13 @@
 namespace yard {
 
 struct SessionOptions {
-  std::string out, resume;  // one of them is empty
-  int until = INT32_MAX;    // stops, to be resumed, after this update
+  std::string out, resume;  // run folders; one of them is empty
+  int until = INT32_MAX;    // stops after this update, and can be resumed
   bool profile = false;
 };
 
-// Returns the folder of the best checkpoint. Throws InputError, RunError, or Interrupted when the
-// state is saved and the training may be resumed.
+// Trains and returns the folder of the best checkpoint; empty on other ranks than 0. Throws
+// InputError, RunError, or Interrupted after saving the state for a resume.
 std::filesystem::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                                   Communicator& ranks);
 

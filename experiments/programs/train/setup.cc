@@ -24,7 +24,7 @@ std::vector<Field> settings_of(const char* kind, const std::vector<Listed>& all,
   throw unknown_name(kind, names, name);
 }
 
-// Who declares which settings.
+// The fields which each part declares.
 struct Parts {
   std::vector<Field> data, loop, agent, learner, network;
 
@@ -52,7 +52,7 @@ struct Parts {
   }
 };
 
-// What cells say each for itself.
+// Settings which each cell of a file has for itself.
 constexpr const char* kOfOneTrace[] = {"trace",   "format",     "cluster",    "from",
                                        "to",      "congestion", "generator",  "trace_jobs",
                                        "columns", "trace_seed", "cost_scale", "skip_unusable",
@@ -68,18 +68,18 @@ Settings of(const std::vector<Field>& fields, const Settings& settings) {
   return out;
 }
 
-// What a clone of somebody else goes by: every job that there is room for, and no stop that the
-// task would not allow if it can be helped.
+// Defaults for cloning another policy: as many rows as fit, and as few restrictions on preemption
+// as possible, so that the task can represent as many of its actions as possible.
 constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
     {"held_rows", "64"}, {"waiting_rows", "128"}, {"quantum_s", "0"},      {"gpu_exponent", "0"},
     {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch", "256"},
 };
 
-// Orders that a clone may begin with, and the margin that makes a holder come before who waits.
+// Index orders which a clone may start from, and the margin in favour of running jobs for each.
 constexpr std::pair<const char*, const char*> kIndices[] = {{"remaining", "1"},
                                                             {"attained", "0.5"}};
 
-// The order by which the task itself would have made most of the log's choices.
+// Sets the index order with the best agreement with the log's actions. Throws InputError.
 void choose_index(Settings& settings, const std::vector<Field>& agent, const std::string& log) {
   std::optional<Settings> best;
   std::string refused;
@@ -155,7 +155,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   if (const Setting* cells = settings.find("cells"); cells != nullptr && !cells->value.empty()) {
     for (const char* key : kOfOneTrace) {
       const Setting* beside = settings.find(key);
-      // A run's own config.yaml says all that was not set, too.
+      // A run's config.yaml also has the defaults of settings which were not given.
       const auto field = std::ranges::find(parts.data, key, &Field::key);
       if (beside == nullptr || beside->value == field->value) continue;
       throw InputError(beside->origin,
@@ -180,7 +180,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                        "'" + out.data.agent + "'");
     }
   }
-  make_agent(out.data.agent, out.agent);  // its settings are looked at now, not later
+  make_agent(out.data.agent, out.agent);  // checks the agent's settings early
   check_training(out.loop, out.learner, out.network, ranks);
   for (const Field& field : all) {
     const Setting* given = settings.find(field.key);

@@ -1,5 +1,5 @@
-// A training's settings, taken apart: each goes to whoever declares it, the data, the loop, or the
-// agent, learner and network that are named.
+// The settings of a training, split by the part which declares them: data, training loop, agent,
+// learner or network.
 #pragma once
 
 #include <string>
@@ -19,18 +19,18 @@ struct TrainingSetup {
   // Every setting with its resolved value.
   std::vector<std::pair<std::string, std::string>> resolved;
 
-  std::string value(const std::string& key) const;  // Requires: it is a setting
+  std::string value(const std::string& key) const;  // Requires: `key` is a setting
 };
 
-// Fills in what nobody set and what goes with the rest: a training that begins with a checkpoint
-// has the settings of its agent and network, one from a decision log is a clone of it and shows all
-// that the log's policy may have looked at. Throws InputError.
+// Adds settings which follow from others and were not given. A training which starts from a
+// checkpoint takes its agent and network settings. One from a decision log clones it, with
+// features for all that the log's policy may have used. Throws InputError.
 void complete(Settings& settings);
 
-// Throws InputError, also where so many ranks cannot share the worlds out.
+// Parses and checks. Throws InputError, also if `ranks` processes cannot share the environments.
 TrainingSetup read_setup(const Settings& settings, int ranks);
 
-// Every setting that a training with these would have, with its default.
+// Returns every setting which a training with these settings has, with its default.
 std::vector<Field> describe_setup(const Settings& settings);
 
 }  // namespace yard

@@ -1,7 +1,7 @@
-// A space of training settings, and points drawn from it at random.
-//   lr: {log: [1e-4, 1e-2]}        evenly in the logarithm
+// A search space of training settings, and random points of it.
+//   lr: {log: [1e-4, 1e-2]}        log-uniform
 //   entropy: {uniform: [0, 0.01]}
-//   epochs: {integer: [1, 4]}      both ends included
+//   epochs: {integer: [1, 4]}      uniform, both ends included
 //   minibatch: {choice: [1024, 2048]}
 #pragma once
 
@@ -15,11 +15,11 @@ namespace yard {
 
 class Space {
  public:
-  // Reads the settings that begin with `prefix`. Throws InputError: no dimension, one of an unknown
-  // kind, or ends that are none.
+  // Reads the settings which begin with `prefix`. Throws InputError if there is none, a kind is
+  // unknown or bounds are invalid.
   Space(const Settings& settings, const std::string& prefix);
 
-  // One value a dimension, at which its line in the file is the origin.
+  // Draws a value for each dimension; its origin is the dimension's line in the file.
   Settings draw(Rng rng) const;
 
   size_t dimensions() const { return dimensions_.size(); }
@@ -27,7 +27,7 @@ class Space {
  private:
   struct Dimension {
     std::string key, kind, origin;
-    std::vector<std::string> values;  // ends, or choices
+    std::vector<std::string> values;  // bounds, or choices
     double low = 0, high = 0;
   };
   std::vector<Dimension> dimensions_;

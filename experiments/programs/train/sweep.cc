@@ -1,6 +1,6 @@
-// `sweep CONFIG.yaml [--out DIR] [--resume DIR]`: random search and successive halving over a space
-// of training settings. Every trial is a run folder that a process of its own writes; how far a
-// trial got is read from there, so that a sweep which was killed anywhere goes on.
+// `sweep CONFIG.yaml [--out DIR] [--resume DIR]`: random search and successive halving in a space
+// of training settings. Each trial is a child process which writes a run folder. Progress is read
+// from these folders, so that a killed sweep can be resumed.
 
 #include <fmt/format.h>
 
@@ -41,9 +41,9 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Trial {
   int number = 0;
-  int updates = 0;       // made so far, in saved rows
-  double score = kNone;  // the best validation up to the rung under way; lower is better
-  TrialScore told = {};  // the same with that of the untrained network, update 0
+  int updates = 0;       // made so far, by the metrics file
+  double score = kNone;  // best validation up to the current rung; lower is better
+  TrialScore told = {};  // the same, with the untrained network's (update 0)
   bool failed = false;
 };
 
@@ -53,7 +53,7 @@ class Sweep {
     for (int i = 0; i < plan_.config.trials; ++i) trials_.push_back({.number = i});
   }
 
-  // Returns whether everything that was planned is done.
+  // Runs the plan. Returns whether it is complete; false if time ran out. Throws Interrupted.
   bool run() {
     std::fputs((plan_.text() + "\n").c_str(), stderr);
     std::vector<Trial*> in_play;
@@ -134,7 +134,7 @@ class Sweep {
     return folder_ / "trials" / fmt::format("{:05}", t.number);
   }
 
-  // Those that got further stand before the others, then the better ones.
+  // Trials from best to worst: failed ones last, then by updates made, then by score.
   std::vector<const Trial*> ranked() const {
     std::vector<const Trial*> out;
     for (const Trial& t : trials_) out.push_back(&t);
@@ -145,7 +145,7 @@ class Sweep {
     return out;
   }
 
-  // How far it is, and how good it was up to `rung`: as its metrics say.
+  // Reads a trial's updates and its best score up to `rung` from its metrics file.
   void look(Trial& t, int rung) const {
     t.updates = 0;
     t.score = kNone;
@@ -164,7 +164,7 @@ class Sweep {
       t.updates = static_cast<int>(metrics.step(row));
       const auto score = value(row, "validation/ratio");
       if (!score) continue;
-      if (t.updates == 0) {  // of the untrained network, which is no trial's merit
+      if (t.updates == 0) {  // the untrained network does not count as the trial's score
         t.told.untrained = *score;
         continue;
       }
@@ -176,7 +176,7 @@ class Sweep {
     }
   }
 
-  // A run that is over before the rung, by patience or as failed, is not begun again.
+  // Whether a trial needs no more updates for this rung: done, stopped by patience, or failed.
   bool over(const Trial& t, int rung) const {
     if (t.failed || t.updates >= rung) return true;
     const fs::path file = run_of(t) / "run.json";
@@ -190,7 +190,7 @@ class Sweep {
     if (fs::exists(RunFolder::state_of(run_of(t)))) {
       return {"train", "--resume", run, "--until", until};
     }
-    fs::remove_all(run_of(t));  // it ended before there was anything to go on with
+    fs::remove_all(run_of(t));  // it has no saved state to resume from
     std::vector<std::string> out = {
         "train", (folder_ / "train.yaml").string(), "--out", run, "--until", until};
     for (const Setting& s : plan_.trials[static_cast<size_t>(t.number)].entries()) {
@@ -200,7 +200,7 @@ class Sweep {
     return out;
   }
 
-  // Returns whether all trials got to the rung.
+  // Runs the trials to the rung. Returns false if time ran out first. Throws Interrupted.
   bool play_rung(const std::vector<Trial*>& in_play, int rung) {
     std::map<pid_t, Trial*> running;
     size_t next = 0;
@@ -255,7 +255,7 @@ class Sweep {
     }
   }
 
-  // Of the plan, were every trial as long as its rungs.
+  // Updates of the plan which are not made yet, if no trial stops early.
   int updates_left() const {
     int done = 0;
     for (const Trial& t : trials_) done += t.updates;
@@ -282,12 +282,12 @@ class Sweep {
   fs::path folder_;
   std::vector<Trial> trials_;
   Clock::time_point begin_ = Clock::now();
-  std::map<int, int> from_;  // trial: updates that it had when it was started
-  int made_ = 0;             // updates, since this process began
+  std::map<int, int> from_;  // trial -> its updates when it was last started
+  int made_ = 0;             // updates since the start of this process
   bool told_late_ = false;
 };
 
-// A new folder with copies of what the plan is made from, so that it can be made again.
+// Creates the folder with copies of the plan's input files. Throws InputError if it is not empty.
 void make_folder(const fs::path& folder, const std::string& config, const SweepPlan& plan) {
   std::error_code error;
   if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder))) {

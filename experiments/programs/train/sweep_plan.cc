@@ -40,7 +40,7 @@ int SweepPlan::updates() const {
 std::string SweepPlan::text() const {
   std::string out = fmt::format("{} trials, ", config.trials);
   if (asked != rungs) {
-    std::vector<int> rounded;  // not the last, which is the whole training
+    std::vector<int> rounded;  // without the last, which is the whole training
     std::copy_if(asked.begin(), asked.end() - 1, std::back_inserter(rounded),
                  [&](int rung) { return rung % validate_every != 0; });
     out += fmt::format("rungs of {} updates rounded up to multiples of validate_every={}: ",
@@ -78,7 +78,7 @@ SweepPlan read_sweep(const Settings& settings) {
     plan.validate_every = setup.loop.validate_every;
     plan.trials.push_back(point);
   }
-  // From the top: each rung is `halving` times shorter, and ends with a validation.
+  // From the longest rung down: each is `halving` times shorter, and ends with a validation.
   const double eta = plan.config.halving;
   const double least = plan.config.first_updates > 0 ? plan.config.first_updates
                                                      : std::max(1.0, updates / (eta * eta));

@@ -1,6 +1,6 @@
-// What a sweep tries, and how far: points of a space, and rungs of updates. At each rung the better
-// part of the trials goes on to the next (successive halving: Jamieson and Talwalkar 2016); with
-// one rung it is random search. The same file always gives the same plan.
+// The plan of a sweep: points of a search space, and rungs of updates. At each rung the better
+// trials are promoted to the next (successive halving, Jamieson and Talwalkar 2016). One rung is
+// random search. The plan is a deterministic function of the file.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace yard {
 
 struct SweepConfig {
-  std::string train;  // the file that trials have in common
+  std::string train;  // file of the settings which all trials share
   int trials = 16;
   uint64_t seed = 1;
   double halving = 3;
@@ -26,19 +26,19 @@ struct SweepConfig {
 
 struct SweepPlan {
   SweepConfig config;
-  Settings base;                 // of `train`, and what the sweep sets for all trials
-  std::vector<Settings> trials;  // what each of them has besides
-  std::vector<int> rungs;        // updates, rising; the last is the whole training
-  std::vector<int> sizes;        // trials that get to each rung
-  std::vector<int> asked;        // rungs before they are rounded up to a validation, the last too
+  Settings base;                 // of `train`, with the sweep's own for all trials
+  std::vector<Settings> trials;  // additional settings of each trial
+  std::vector<int> rungs;        // updates, ascending; the last is the whole training
+  std::vector<int> sizes;        // trials at each rung
+  std::vector<int> asked;        // all rungs, before rounding up to a validation
   int validate_every = 1;        // updates
 
-  int updates() const;  // of all trials on all rungs together
-  // "27 trials, rungs of 10, 18 updates for ..."; says where rungs were rounded up, and so merged.
+  int updates() const;  // sum over all trials and rungs
+  // "27 trials, rungs of 10, 18 updates for ..."; mentions rounded rungs, which may have merged.
   std::string text() const;
 };
 
-// Throws InputError: also where a trial's settings would be refused, before any has begun.
+// Makes the plan. Throws InputError, also if the settings of any trial are invalid.
 SweepPlan read_sweep(const Settings& settings);
 
 }  // namespace yard

@@ -8,14 +8,14 @@
 namespace yard {
 namespace {
 
-constexpr double kSame = 1e-9;  // scores of trainings that decide alike
+constexpr double kSame = 1e-9;  // smaller differences of scores count as equal
 
 bool has_interval(const TrialScore& trial) { return std::isfinite(trial.learned.interval.hi); }
 
-// Whether the best one's interval lies below the other's. Without intervals nothing can be said.
+// Whether the best trial's interval is below the other's; false if an interval is missing.
 bool apart(const TrialScore& best, const TrialScore& other) {
   if (!has_interval(best) || !has_interval(other)) return false;
-  // Both are shares of an untrained network; where these differ, the scores' own scale counts.
+  // Intervals are relative to each trial's untrained network: convert them to scores.
   return best.learned.interval.hi * best.untrained < other.learned.interval.lo * other.untrained;
 }
 

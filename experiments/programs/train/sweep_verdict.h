@@ -1,5 +1,5 @@
-// Whether a sweep's trials differ, and whether any of them learned: the best of many equal ones is
-// best by chance, and what an untrained network reaches is no setting's merit.
+// Whether a sweep's trials differ, and whether any of them learned. The best of many equal trials
+// is best by chance, and an untrained network's score says nothing about settings.
 #pragma once
 
 #include <limits>
@@ -13,16 +13,16 @@ namespace yard {
 // One trial's best validation.
 struct TrialScore {
   double score = std::numeric_limits<double>::quiet_NaN();
-  double untrained = std::numeric_limits<double>::quiet_NaN();  // of update 0; NaN: not known
-  // Over the untrained network; NaN where that, or an interval, is not known.
+  double untrained = std::numeric_limits<double>::quiet_NaN();  // of update 0; NaN: unknown
+  // Ratio to the untrained network. NaN: ratio or interval unknown.
   Learned learned = {
       std::numeric_limits<double>::quiet_NaN(),
       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()}};
 };
 
 struct SweepVerdict {
-  bool differ = false;   // the best trial's interval lies below that of some other
-  bool learned = false;  // the best trial's interval lies below its untrained network
+  bool differ = false;   // the best trial's interval is below that of another trial
+  bool learned = false;  // the best trial's interval is below its untrained network
   std::string text;      // a sentence or two
 };
 

@@ -1,4 +1,4 @@
-// `train CONFIG.yaml [--from-log DIR] [--set k=v]... [--out DIR] [--resume DIR]`
+// `train CONFIG.yaml [--from-log DIR] [--set k=v]... [--out DIR] [--resume DIR]`: trains an agent.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct Arguments {
   std::string config, from_log, columns;
   std::vector<std::string> set;
   bool settings = false;
-  int ranks = 1;  // to start here
+  int ranks = 1;  // ranks to start on this machine
   SessionOptions session;
 };
 
@@ -37,7 +37,7 @@ Settings read_settings(const Arguments& args) {
   }
   for (const std::string& assignment : args.set) settings.overlay(assignment);
   if (!args.columns.empty()) settings.set("columns", args.columns, "--columns");
-  if (!args.session.resume.empty()) return settings;  // they were complete when it began
+  if (!args.session.resume.empty()) return settings;  // config.yaml has all settings
   if (!args.from_log.empty()) settings.set("from_log", args.from_log, "--from-log");
   complete(settings);
   return settings;
@@ -60,7 +60,7 @@ void check(const Arguments& args) {
   }
 }
 
-// The program's own, before the command's name was taken off.
+// The program's argv, from which main() removed the program name.
 char** whole_command(char** argv) { return argv - 1; }
 
 }  // namespace
@@ -104,7 +104,7 @@ int run_train(int argc, char** argv) {
   if (launches && rank.size > 1) {
     throw InputError("train", "--ranks, or ranks of torchrun, srun or mpirun", "both");
   }
-  // Looked at before anything is started, so that what is wrong is said once.
+  // Check settings before ranks are started, so that an error is printed once.
   const TrainingSetup setup = read_setup(read_settings(args), launches ? args.ranks : rank.size);
   if (launches) return launch_ranks(args.ranks, whole_command(argv));
   const auto ranks = connect(rank);
@@ -113,7 +113,7 @@ int run_train(int argc, char** argv) {
     if (rank.rank == 0) std::puts(best.c_str());
   } catch (const Interrupted&) {
     if (rank.rank == 0) throw;
-    return kInterruptedExit;  // rank 0 has said so
+    return kInterruptedExit;  // rank 0 prints the message
   }
   return 0;
 }

@@ -43,7 +43,7 @@ ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
   return o;
 }
 
-// The scored jobs alone.
+// Returns the trace with its scored jobs only.
 Trace scored_part(const Trace& trace) {
   Trace out = trace;
   std::erase_if(out.jobs, [](const Job& job) { return !job.scored; });
@@ -57,7 +57,7 @@ Lessons::Judgement judgement_of(std::vector<double> log_ratios) {
   return {score, std::move(log_ratios)};
 }
 
-// Its traces and cluster as they come, for whoever wants the same jobs again.
+// Provenance of a workload, sufficient to make the same jobs again.
 nlohmann::ordered_json told_of(const Scenario& ground) {
   return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
           {"trace_sha256", ground.trace.sha256},
@@ -130,7 +130,7 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
     if (each == 0)
       throw InputError("validate_share", "jobs to validate on",
                        "none: give a trace with more jobs, or a larger share");
-    // As far apart as there is room; on a short trace they overlap.
+    // Windows are spread evenly over the held-out jobs; on a short trace they overlap.
     const int spread =
         config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
     for (int w = 0; w < config.validate_windows; ++w) {
@@ -165,7 +165,7 @@ void TrainingData::read_trace() {
   for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
   Trace part = scored_part(whole.trace);
   if (is_synthetic(config_.trace)) {
-    // Far enough into a trace of its own that the windows begin where the cluster is usually busy.
+    // A separate trace, long enough that windows begin where the cluster is usually busy.
     const int wanted = config_.validate_windows * config_.validate_jobs;
     const Scenario other = load_scenario(
         options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
@@ -181,8 +181,8 @@ void TrainingData::read_trace() {
   grounds_.push_back(ground_of(std::move(part), whole));
 }
 
-// Each cell as often as there are draws, every time with other lots; to validate on, once. Those
-// that are never as crowded as they are to be are left out.
+// Draws each training cell `draws` times with different seeds, and each validation cell once. Cells
+// whose target congestion cannot be reached are reported and skipped.
 void TrainingData::read_cells() {
   const CellFile file = yard::read_cells(config_.cells);
   const Rng lots(config_.trace_seed);

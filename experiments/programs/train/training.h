@@ -1,4 +1,4 @@
-// What a training learns from: jobs, and windows of other jobs to validate on.
+// Training data from simulated workloads: jobs to train on, and validation windows of other jobs.
 #pragma once
 
 #include <algorithm>
@@ -21,48 +21,48 @@ struct TrainingConfig {
   std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
-  std::string columns;  // NAME=COLUMN,...: what the file calls them
+  std::string columns;  // NAME=COLUMN,...: names of the file's columns
   std::string cluster = "8x8";
-  std::string from;  // of the trace's time; empty: all
+  std::string from;  // start of the part of the trace to use; empty: its start
   std::string to;
-  int trace_jobs = 20'000;  // how many a generator makes
+  int trace_jobs = 20'000;  // generated jobs
   uint64_t trace_seed = 1001;
-  std::string profiles;         // files or folders of measured speeds, joined by commas
-  std::string speeds = "told";  // what policies may know of them as they validate
+  std::string profiles;         // files or folders of measured speeds, comma-separated
+  std::string speeds = "told";  // information about speeds in validation
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
   std::string cells;
   std::vector<std::string> only, validate_on;
   int draws = 4;
-  std::vector<std::string> generator;  // key=value of a generator
+  std::vector<std::string> generator;  // key=value settings of a generator
   double validate_share = 0.2;
   int validate_windows = 4;
   int validate_jobs = 500;
   uint64_t validate_seed = 2001;
   int adapt_updates = 0;
   int keep = 2;
-  std::string from_log;  // a decision log in the place of all of it
+  std::string from_log;  // a decision log instead of all of these
   int log_draws = 5;
 
   void fields(FieldList& f);
 };
 
-// Jobs to learn from and windows to validate on, none of them in both.
+// Jobs to train on and validation windows, without common jobs.
 class TrainingData final : public Lessons {
  public:
-  // `reference`: what validation compares with. Where there are fewer jobs than an episode is to
-  // have, episodes have as many as there are, which notes() say. Throws InputError.
+  // `reference`: the policy which validation compares with. If there are fewer jobs than
+  // `episode_jobs`, episodes have all of them, and notes() mention it. Throws InputError.
   TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
-  // Point into this.
+  // The courses point into this object.
   std::vector<Course> courses() const;
 
   std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override {
     return agent.worlds(courses(), within(options, episode_jobs_));
   }
 
-  // Of validation windows: mean JCT over the reference's, and its geometric mean as the score.
+  // Log ratios of mean JCT to the reference's by window; the score is the ratios' geometric mean.
   Judgement judge(const Checkpoint& checkpoint) const override;
   Judgement judge_adapted(const Agent& agent, const Adapt& adapt) const override;
 
@@ -74,14 +74,14 @@ class TrainingData final : public Lessons {
 
   std::vector<std::string> notes() const override;
   nlohmann::ordered_json provenance() const override;
-  std::string name() const override;    // the trace's, or that of the file of cells
-  std::string sha256() const override;  // of all traces
+  std::string name() const override;    // file name of the trace or of the cells
+  std::string sha256() const override;  // over all traces
 
  private:
-  // Jobs that are all scored, one after the other on a cluster.
+  // A workload on a cluster, all of whose jobs are scored.
   using Ground = std::unique_ptr<Scenario>;
   struct Window {
-    size_t ground;  // in held_out_
+    size_t ground;  // index into held_out_
     int32_t first, end;
     double reference_s;
   };
@@ -100,11 +100,11 @@ class TrainingData final : public Lessons {
   TrainingConfig config_;
   SpeedLevel speeds_;
   std::vector<Ground> grounds_, held_out_;
-  std::vector<Ground> to_adapt_to_;  // of each held out, others; empty: nobody adapts
+  std::vector<Ground> to_adapt_to_;  // for each of held_out_, its earlier jobs; empty: unused
   std::vector<Window> windows_;
-  std::vector<std::string> left_out_;  // cells, with why
-  std::vector<std::string> notes_;     // on traces and episodes
-  int episode_jobs_ = 0;               // at most
+  std::vector<std::string> left_out_;  // cells, with the reason
+  std::vector<std::string> notes_;     // about traces and episodes
+  int episode_jobs_ = 0;               // upper limit
 };
 
 }  // namespace yard

@@ -1,6 +1,5 @@
-// `verify --checkpoint DIR`: native inference, LibTorch, ONNX Runtime where it is there, and the
-// recorded outputs, held together; of a rule, which has no outputs, what it does with a recorded
-// course.
+// `verify --checkpoint DIR`: compares native inference, LibTorch and, if installed, ONNX Runtime
+// with a checkpoint's recorded outputs. A rule has no outputs: it replays a recorded workload.
 
 #include <fmt/format.h>
 
@@ -25,8 +24,8 @@ namespace {
 struct Difference {
   double native = 0;
   int64_t states = 0;
-  // Golden states in which native inference takes an action that was not as good when recorded;
-  // equal ones, such as two empty nodes, are told apart by rounding alone.
+  // Golden states in which native inference chooses an action with a lower recorded logit than the
+  // best. Ties within the tolerance, such as two empty nodes, do not count.
   int64_t other_choice = 0;
 };
 
@@ -49,7 +48,8 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
   return out;
 }
 
-// Whether a rule does what was recorded, told as JSON or as a line.
+// Replays a rule's recorded workload and prints the comparison as JSON or a line. Returns whether
+// the results are equal. Throws InputError if none is recorded.
 bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
   const auto recorded = checkpoint.provenance.find("golden_course");
   if (recorded == checkpoint.provenance.end()) {
@@ -77,7 +77,7 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
 int run_verify(int argc, char** argv) {
   std::string folder;
   bool json = false, write_onnx = false, require_onnx = false;
-  // Sums of some hundred float products in another order: a few units in the seventh digit.
+  // Summation order of a few hundred float products changes the seventh digit by a few units.
   double tolerance = 1e-4;
   CLI::App app("native inference against LibTorch and ONNX Runtime on a checkpoint's golden states",
                "verify");
