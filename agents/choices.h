@@ -4,7 +4,7 @@
 // choices begin at offset[b] + b.
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

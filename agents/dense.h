@@ -1,8 +1,7 @@
 // Numbers of tensors for loops of our own.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "agents/torch.h"
 #include "env/base/check.h"
 
 namespace yard {

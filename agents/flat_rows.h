@@ -4,7 +4,7 @@
 // hidden units; offset (B + 1) int64: rows [offset[b], offset[b + 1]) are b's.
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

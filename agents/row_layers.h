@@ -5,7 +5,7 @@
 // [offset[b], offset[b + 1]) are b's.
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

@@ -2,12 +2,11 @@
 // its hash, so that a file that is damaged or of another training is named.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <map>
 #include <string>
 
+#include "agents/torch.h"
 #include "agents/trained.h"
 #include "agents/worlds.h"
 
