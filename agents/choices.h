@@ -3,7 +3,7 @@
 // b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

@@ -1,8 +1,7 @@
 // Access to the memory of a tensor.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "agents/torch.h"
 #include "env/base/check.h"
 
 namespace yard {

@@ -3,7 +3,7 @@
 // units; offset (B + 1) int64: sample b has rows [offset[b], offset[b + 1]).
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

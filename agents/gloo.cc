@@ -1,7 +1,6 @@
 // Communicator by c10d and Gloo. Uses only classes of c10d which LibTorch 1.13 and 2 share.
 #include <netdb.h>
 #include <sys/socket.h>
-#include <torch/torch.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "agents/connect.h"
+#include "agents/torch.h"
 #include "env/base/error.h"
 
 namespace yard {

@@ -1,12 +1,12 @@
 #include "agents/matrix_product.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "agents/torch.h"
 
 namespace yard {
 

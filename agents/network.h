@@ -4,13 +4,12 @@
 // Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agents/communicator.h"
+#include "agents/torch.h"
 #include "agents/worlds.h"
 #include "env/base/registry.h"
 #include "policies/learned/tensors.h"

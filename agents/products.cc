@@ -1,9 +1,8 @@
 #include "agents/products.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
+#include "agents/torch.h"
 #include "env/base/check.h"
 
 #if defined(YARD_ONEDNN)

@@ -5,7 +5,7 @@
 // has rows [offset[b], offset[b + 1]).
 #pragma once
 
-#include <torch/torch.h>
+#include "agents/torch.h"
 
 namespace yard {
 

@@ -2,12 +2,11 @@
 // hash, so that errors name a file which is damaged or belongs to another training.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <map>
 #include <string>
 
+#include "agents/torch.h"
 #include "agents/trained.h"
 #include "agents/worlds.h"
 

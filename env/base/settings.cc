@@ -166,6 +166,10 @@ void FieldList::operator()(const char* key, std::vector<std::string>& value, con
   add({key, "texts", "comma-separated", join(value, ","), help, read});
 }
 
+std::string range_text(const std::string& min, const std::string& max) {
+  return "[" + min + ", " + max + "]";
+}
+
 void FieldList::add(Field field) {
   YARD_CHECK(std::ranges::find(fields_, field.key, &Field::key) == fields_.end(),
              "two fields named " + field.key);

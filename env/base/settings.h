@@ -57,6 +57,8 @@ struct Field {
   double min = 0, max = 0;                     // of an integer or number
 };
 
+std::string range_text(const std::string& min, const std::string& max);  // "[MIN, MAX]"
+
 // The `f` passed to a config's fields(). Holds references to the config's members.
 class FieldList {
  public:
@@ -132,9 +134,8 @@ requires(std::is_arithmetic_v<T> &&
     return true;
   };
   YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
-  add({key, std::is_integral_v<T> ? "integer" : "number",
-       "[" + shortest(min) + ", " + shortest(max) + "]", shortest(value), help, read,
-       static_cast<double>(min), static_cast<double>(max)});
+  add({key, std::is_integral_v<T> ? "integer" : "number", range_text(shortest(min), shortest(max)),
+       shortest(value), help, read, static_cast<double>(min), static_cast<double>(max)});
 }
 
 }  // namespace yard
