@@ -88,13 +88,8 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   write_file_atomic(folder.path() / "golden.safetensors", to_safetensors(checkpoint.golden));
   write_file_atomic(folder.path() / "run.py", kScript);
   const std::string at = folder.path().string();
-<<<<<<< HEAD
-  const Ended ended = run_shell("'" + python() + "' '" + at + "/run.py' '" + at + "'");
-  const bool no_python = ended.code == 126 || ended.code == 127;  // exit codes of the shell
-=======
   const Ended ended = run_shell(fmt::format("'{}' '{}/run.py' '{}'", python(), at, at));
-  const bool no_python = ended.code == 126 || ended.code == 127;  // as the shell says it
->>>>>>> speed
+  const bool no_python = ended.code == 126 || ended.code == 127;  // exit codes of the shell
   if (no_python || ended.code == kNoRuntime) {
     return {{}, python() + " (YARD_ONNX_PYTHON): " + ended.last_line};
   }

@@ -105,6 +105,27 @@ class Placer {
     return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
   }
 
+  // Returns whether on_type() finds a placement, without writing it. Requires: `type_` is not
+  // kNone.
+  YARD_HD bool fits_type(int32_t gpus, Placement placement) const {
+    int32_t free = 0, size = 0, nodes = 0;
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      if (spec.node_type[m] != type_) continue;
+      free += s_.free_count[m];
+      if (spec.node_gpus[m] > size) size = spec.node_gpus[m];
+    }
+    if (free < gpus || placement != Placement::kConsolidate) return free >= gpus;
+    int32_t left = gpus;
+    for (int32_t c = spec.max_node_gpus; left > 0 && c > 0; --c) {
+      for (int32_t m = 0; left > 0 && m < spec.num_nodes; ++m) {
+        if (spec.node_type[m] != type_ || s_.free_count[m] != c) continue;
+        left -= c;
+        ++nodes;
+      }
+    }
+    return (nodes - 1) * size < gpus;
+  }
+
   // Returns the number of nodes with exactly `free` free GPUs.
   YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
 
@@ -269,10 +290,10 @@ YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t
 // Returns whether place_gpus() would find a placement, without writing it.
 YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
-  if (view.spec().one_type) {
-    Piece pieces[kMaxShapeTasks];
-    return place_gpus(view, placement, gpus, pieces) > 0;
+  for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
+    if (Placer(view, t).fits_type(gpus, placement)) return true;
   }
+  if (view.spec().one_type) return false;
   if (placement != Placement::kConsolidate) return true;
   const Placer placer(view);
   return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);

@@ -106,8 +106,9 @@ void rename_columns(const Renames& renames, const std::string& where,
   for (const auto& [name, column] : renames) {
     auto at = std::ranges::find(before, column);
     if (at == before.end()) {
-      at = std::ranges::find_if(
-          before, [&](const std::string& one) { return plain_name(one) == plain_name(column); });
+      at = std::ranges::find_if(before, [wanted = plain_name(column)](const std::string& one) {
+        return plain_name(one) == wanted;
+      });
     }
     if (at == before.end()) {
       throw InputError(where,

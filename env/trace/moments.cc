@@ -53,8 +53,8 @@ std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone) {
   constexpr size_t kDate = 10;
   text = trim(text);
   std::optional<int64_t> ahead_s;
-  if (text.size() > kDate && (text.ends_with('Z') || text.ends_with(" UTC"))) {
-    text.remove_suffix(text.ends_with('Z') ? 1 : 4);
+  if (text.size() > kDate && (text.ends_with('Z') || text.ends_with("UTC"))) {
+    text = trim(text.substr(0, text.size() - (text.ends_with('Z') ? 1 : 3)));
     ahead_s = 0;
   } else if (text.size() > kDate) {
     const size_t sign = text.find_first_of("+-", kDate);

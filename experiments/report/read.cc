@@ -60,7 +60,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   constexpr size_t kColumns = 11, kJct = 7, kLongestRecord = size_t{1} << 20;
   JobsFile out{path.filename().string(), {}};
   std::vector<std::string_view> lines = split(content, '\n');
-  lines.pop_back();
+  if (lines.back().empty()) lines.pop_back();
   std::string record, unquoted;
   std::vector<std::string_view> cells;
   for (size_t i = 1; i < lines.size(); ++i) {

@@ -102,8 +102,12 @@ TEST(Trace, ALikenessIsComparedWithALaterPart) {
   EXPECT_LT(jobs(later)["generated"], jobs(later)["fitted"]);  // as long as the later part
   EXPECT_TRUE(later["distances"][0].contains("fitted"));
   EXPECT_TRUE(same["distances"][0].contains("halves"));
-  EXPECT_EQ(shell("yardmaster trace generate synthetic:habits --against-from 60% --out a.csv").code,
-            2);
+  for (const char* option : {"--against-from 60%", "--samples 2", "--json", "--to 50%"}) {
+    const Result without =
+        shell("yardmaster trace generate synthetic:habits --out a.csv " + std::string(option));
+    EXPECT_EQ(without.code, 2) << option;
+    EXPECT_THAT(without.err, HasSubstr("with --like TRACE alone"));
+  }
 }
 
 TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {

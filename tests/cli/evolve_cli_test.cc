@@ -78,6 +78,9 @@ TEST_F(Evolve, TakesOneWorkloadWithoutAFileOfCells) {
   const Result none = evolve(on);
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("--validate-from: expected a window of the trace"));
+  const Result cells = evolve(on + "--validate-from 60% --validate-on later");
+  EXPECT_EQ(cells.code, 2);
+  EXPECT_THAT(cells.err, HasSubstr("--validate-on: expected --cells"));
 }
 
 TEST_F(Evolve, ASearchIsNotOverwrittenNorCutShort) {

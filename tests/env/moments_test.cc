@@ -17,6 +17,7 @@ TEST(Moments, DatesMayNameTheirDistanceFromUtc) {
   EXPECT_EQ(utc("2024-05-06 10:00"), (kMay6 + 36'000) * kUs);
   EXPECT_EQ(utc("2024-05-06T10:00:00Z"), (kMay6 + 36'000) * kUs);
   EXPECT_EQ(utc("2024-05-06 10:00:00 UTC"), (kMay6 + 36'000) * kUs);
+  EXPECT_EQ(utc("2024-05-06 10:00:00UTC"), (kMay6 + 36'000) * kUs);
   EXPECT_EQ(utc("2024-05-06T10:00:00.25"), (kMay6 + 36'000) * kUs + 250'000);
   EXPECT_EQ(utc("2024-05-06 10:00:00,5"), (kMay6 + 36'000) * kUs + 500'000);
   EXPECT_EQ(utc("2024-05-06T10:00:00+08:00"), (kMay6 + 7'200) * kUs);

@@ -217,6 +217,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     later = select_cells(*file, list_of(options.validate_on, "--validate-on"));
     check_traces(later);
   } else {
+    if (!options.validate_on.empty()) {
+      throw InputError("--validate-on", "--cells, whose cells it names", "no --cells");
+    }
     if (options.validate_from.empty() && options.validate_to.empty()) {
       throw InputError("--validate-from", "a window of the trace", "none");
     }

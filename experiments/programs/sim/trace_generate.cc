@@ -303,6 +303,15 @@ void check_options(const GenerateOptionsOfCli& o) {
                   where,
                   "--days, --load, --check, --against and --model-out with --like TRACE alone",
                   "'" + o.generator + "'");
+    const GenerateOptionsOfCli defaults;
+    refuse_unless(
+        !o.json && o.report_out.empty() && o.samples == defaults.samples &&
+            o.congestion == defaults.congestion && o.part.from.empty() && o.part.to.empty() &&
+            o.load.format.empty() && o.columns.empty() && !o.load.skip_unusable,
+        where,
+        "--json, --json-out, --samples, --congestion, --from, --to, --format, --columns and "
+        "--skip-unusable with --like TRACE alone",
+        "'" + o.generator + "'");
     return;
   }
   refuse_unless(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "env/cluster/parse.h"
 #include "env/sim/choose.h"
 #include "env/sim/rules.h"
 #include "tests/support/futures.h"
@@ -88,12 +89,25 @@ TEST_F(Placements, AreWhatTheyAreDefinedAs) {
   EXPECT_GT(spread, 1000);
 }
 
+TEST(CanPlace, CountsAnyNumberOfNodesOfOneType) {
+  ClusterSpec cluster = parse_cluster("3000x1:v100");
+  cluster.one_type = true;
+  const Scene scene(cluster, jobs_of({{0, 3000, 10}}));
+  World world(scene.fixed(), 1);
+  world.reset(0, 1);
+  ASSERT_TRUE(world.advance(scene.truth()));
+  const View view(scene.fixed(), world.state(), Level::kBlind);
+  EXPECT_TRUE(can_place(view, Placement::kConsolidate, 0));
+  EXPECT_TRUE(can_place(view, Placement::kFirstFit, 0));
+}
+
 TEST(CanPlace, SaysWhetherPlaceFindsOne) {
   const auto policy = make_policy("las");
   int64_t found = 0, missed = 0;
   for (uint64_t trial = 0; trial < 20; ++trial) {
-    const ToldScene scene(
-        told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}}));
+    ToldWorld told = told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}});
+    told.world.cluster.one_type = trial % 4 == 1;
+    const ToldScene scene(told);
     const Fixed& f = scene.scene().fixed();
     std::vector<Piece> pieces(
         static_cast<size_t>(f.spec.num_nodes * std::max(f.jobs.shapes.max_groups, 1)));
