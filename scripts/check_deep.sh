@@ -36,7 +36,8 @@ asan() {
 tsan() {
   local plain=()
   if setarch "$(uname -m)" -R true 2>/dev/null; then plain=(setarch "$(uname -m)" -R); fi
-  scripts/build.sh tsan "$jobs" &&
+  { [[ -f build/tsan/build.ninja ]] || cmake --preset tsan; } &&
+    cmake --build --preset tsan --parallel "$jobs" --target yard_batch_test yard_serving_test &&
     "${plain[@]}" scripts/test.sh build/tsan "$jobs" -R '^(batch\.|serving\.(Engine|ModelStore)\.)'
 }
 
@@ -64,9 +65,12 @@ formatted() {
 }
 
 # The clang of Debian 12 cannot read LibTorch's headers as C++20, so agents are left to the compiler.
+# It cannot read GCC's precompiled headers either: without them, it sees missing includes as well.
 tidied() {
-  sources | grep '\.cc$' | grep -v -e '^tests/' -e '^agents/' -e 'yardmaster-train' |
-    xargs -P "$jobs" -n 4 clang-tidy -p build --quiet --extra-arg=-Wno-unknown-warning-option
+  cmake --preset release -B build/tidy -DYARD_PRECOMPILE=OFF -DYARD_TESTS=OFF >/dev/null &&
+    cmake --build build/tidy --parallel "$jobs" --target yard_proto >/dev/null &&
+    sources | grep '\.cc$' | grep -v -e '^tests/' -e '^agents/' -e 'programs/train/' |
+    xargs -P "$jobs" -n 4 clang-tidy -p build/tidy --quiet --extra-arg=-Wno-unknown-warning-option
 }
 
 check asan asan
