@@ -25,14 +25,14 @@ class HeldOrder {
 
   // Requires: the same address at every decision, zeroed before the first.
   HeldOrder(int32_t slots, Carver& carver)
-      : at_zero_(carver.take<double>(slots)),
-        slope_(carver.take<double>(slots)),
-        serial_(carver.take<int32_t>(slots)),
-        left_(carver.take<int32_t>(slots)),
-        right_(carver.take<int32_t>(slots)),
-        tree_(carver.take<int32_t>(slots)),
-        root_(carver.take<int32_t>(slots)),
-        num_trees_(carver.take<int32_t>(1)) {}
+      : at_zero_(carver.allocate<double>(slots)),
+        slope_(carver.allocate<double>(slots)),
+        serial_(carver.allocate<int32_t>(slots)),
+        left_(carver.allocate<int32_t>(slots)),
+        right_(carver.allocate<int32_t>(slots)),
+        tree_(carver.allocate<int32_t>(slots)),
+        root_(carver.allocate<int32_t>(slots)),
+        num_trees_(carver.allocate<int32_t>(1)) {}
 
   // Inserts a job, or moves it if its line or serial changed.
   void put(int32_t slot, const FallingLine& line, int32_t serial) {

@@ -39,16 +39,16 @@ class Ranked {
 
   // Requires: the same address at every decision, zeroed before the first.
   Ranked(const View& view, Carver& carver, int32_t lanes = 1)
-      : value_(carver.take<double>(view.capacity())),
-        serial_(carver.take<int32_t>(view.capacity())),
-        child_(carver.take<int32_t>(view.capacity())),
-        sibling_(carver.take<int32_t>(view.capacity())),
-        root_(carver.take<int32_t>(view.num_classes() * lanes)),
-        winner_(carver.take<int32_t>(2 * leaves(view.num_classes() * lanes))),
+      : value_(carver.allocate<double>(view.capacity())),
+        serial_(carver.allocate<int32_t>(view.capacity())),
+        child_(carver.allocate<int32_t>(view.capacity())),
+        sibling_(carver.allocate<int32_t>(view.capacity())),
+        root_(carver.allocate<int32_t>(view.num_classes() * lanes)),
+        winner_(carver.allocate<int32_t>(2 * leaves(view.num_classes() * lanes))),
         lanes_(lanes),
         num_classes_(view.num_classes() * lanes),
         leaves_(leaves(num_classes_)) {
-    int32_t* made = carver.take<int32_t>(1);
+    int32_t* made = carver.allocate<int32_t>(1);
     if (*made == 0) {
       *made = 1;
       clear();

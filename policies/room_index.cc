@@ -43,17 +43,17 @@ RoomIndex::RoomIndex(const View& view, Placement placement, const HeldOrder& hel
   if (!serves_) return;
   const int32_t nodes = view.spec().num_nodes;
   // The sizes never change and there are many classes: they are computed once.
-  uint64_t* sizes = carver.take<uint64_t>(1);
+  uint64_t* sizes = carver.allocate<uint64_t>(1);
   const bool made = *sizes != 0;
   if (!made) *sizes = sizes_of(view);
   for (uint64_t rest = *sizes; rest != 0; rest &= rest - 1) {
     sizes_.push_back(1 + std::countr_zero(rest));
     by_size_.emplace_back(nodes, carver);
   }
-  bound_ = carver.take<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
-  first_ = carver.take<int32_t>(view.capacity());
-  next_ = carver.take<int32_t>(view.total_gpus());
-  owner_ = carver.take<int32_t>(view.total_gpus());
+  bound_ = carver.allocate<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
+  first_ = carver.allocate<int32_t>(view.capacity());
+  next_ = carver.allocate<int32_t>(view.total_gpus());
+  owner_ = carver.allocate<int32_t>(view.total_gpus());
   for (int32_t m = 0; !made && m < nodes; ++m) dirty_.push_back(m);
 }
 

@@ -60,17 +60,17 @@ size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
 ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver)
     : view_(view),
       rule_(rule),
-      state_(carver.take<int32_t>(view.capacity())),
-      queue_(carver.take<int32_t>(view.capacity())),
-      rank_(carver.take<int32_t>(view.capacity())),
-      gpu_s_(carver.take<double>(view.capacity())),
-      counts_(carver.take<Counts>(1)),
+      state_(carver.allocate<int32_t>(view.capacity())),
+      queue_(carver.allocate<int32_t>(view.capacity())),
+      rank_(carver.allocate<int32_t>(view.capacity())),
+      gpu_s_(carver.allocate<double>(view.capacity())),
+      counts_(carver.allocate<Counts>(1)),
       sinking_(view.capacity(), carver) {
   if (rule.promote_knob > 0) {
     promoting_.emplace(view.capacity(), carver);
-    base_us_ = carver.take<int64_t>(view.capacity());
-    waited_us_ = carver.take<int64_t>(view.capacity());
-    wait_from_us_ = carver.take<int64_t>(view.capacity());
+    base_us_ = carver.allocate<int64_t>(view.capacity());
+    waited_us_ = carver.allocate<int64_t>(view.capacity());
+    wait_from_us_ = carver.allocate<int64_t>(view.capacity());
   }
   if (rule.gittins) history_.emplace(carver);
 }

@@ -27,10 +27,10 @@ class ServiceHistory {
   }
   // Requires: the same address at every decision, zeroed before the first.
   explicit ServiceHistory(Carver& carver)
-      : jobs_(carver.take<double>(kBins)),
-        gpu_s_(carver.take<double>(kBins)),
-        sums_(carver.take<Sum>(kBins + 1)),
-        counts_(carver.take<Counts>(1)) {}
+      : jobs_(carver.allocate<double>(kBins)),
+        gpu_s_(carver.allocate<double>(kBins)),
+        sums_(carver.allocate<Sum>(kBins + 1)),
+        counts_(carver.allocate<Counts>(1)) {}
 
   void add(double gpu_s);
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns

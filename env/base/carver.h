@@ -12,7 +12,7 @@ class Carver {
   explicit Carver(std::byte* at) : at_(at) {}
 
   template <class T>
-  T* take(int64_t length) {
+  T* allocate(int64_t length) {
     auto* column = reinterpret_cast<T*>(at_);
     at_ += bytes<T>(length);
     return column;

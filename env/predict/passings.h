@@ -38,7 +38,7 @@ class Passings {
 
   // Requires: the same address at every decision, zeroed before the first.
   template <class View>
-  Passings(const View& view, Carver& carver) : followed_(carver.take<Followed>(view.capacity())) {}
+  Passings(const View& view, Carver& carver) : followed_(carver.allocate<Followed>(view.capacity())) {}
 
   // A job that started, passed a bin or ended.
   struct Moved {

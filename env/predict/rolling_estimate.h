@@ -25,7 +25,7 @@ class RollingEstimate {
   // Requires: the same address at every decision, zeroed before the first.
   template <class View>
   RollingEstimate(const View& view, Carver& carver)
-      : means_(carver.take<Mean>(rows(view))), num_users_(view.num_users()) {}
+      : means_(carver.allocate<Mean>(rows(view))), num_users_(view.num_users()) {}
 
   // Learns from the jobs that have ended since the last decision.
   template <class View>

@@ -38,14 +38,14 @@ class Survival {
   template <class View>
   Survival(const View& view, Carver& carver)
       : num_users_(view.num_users()),
-        rows_(carver.take<HazardRow>(num_rows(view))),
-        worths_(carver.take<Worth>(kLayers * kAges)),
-        by_size_(carver.take<float>(kJobSizes * TimeBins::kBins)),
-        ended_in_(carver.take<EndPlaces>(kJobSizes)),
-        places_(carver.take<EndPlaces>(kJobSizes)),
-        siblings_(carver.take<Siblings>(kJobSizes + view.num_users())),
+        rows_(carver.allocate<HazardRow>(num_rows(view))),
+        worths_(carver.allocate<Worth>(kLayers * kAges)),
+        by_size_(carver.allocate<float>(kJobSizes * TimeBins::kBins)),
+        ended_in_(carver.allocate<EndPlaces>(kJobSizes)),
+        places_(carver.allocate<EndPlaces>(kJobSizes)),
+        siblings_(carver.allocate<Siblings>(kJobSizes + view.num_users())),
         passings_(view, carver),
-        ready_(carver.take<int32_t>(1)) {}
+        ready_(carver.allocate<int32_t>(1)) {}
 
   // Learns from what happened since the last decision. Must be called at every decision.
   template <class View>

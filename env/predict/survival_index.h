@@ -73,7 +73,7 @@ struct SurvivalIndex {
         : source_(source),
           view_(view),
           survival_(view_, carver),
-          known_(carver.take<Known>(view.capacity())) {}
+          known_(carver.allocate<Known>(view.capacity())) {}
 
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return work_out(slot);

@@ -27,7 +27,7 @@ class Interference {
 
   // Requires: the memory is zero at first.
   Interference(const View& view, Carver& carver)
-      : fit_(carver.take<Fit>(1)), stand_(carver.take<Stand>(view.capacity())) {}
+      : fit_(carver.allocate<Fit>(1)), stand_(carver.allocate<Stand>(view.capacity())) {}
 
   // Starts with the weights `start`, which count as one observation. No effect later.
   void begin(const Terms& start) const { fit_->begin(start, 1); }

@@ -10,11 +10,11 @@ Joint::Columns Joint::columns(const View& view, std::byte* memory) {
   Carver carver(memory);
   const int32_t slots = view.capacity();
   Columns at{};
-  at.now = carver.take<Now>(1);
-  at.since_us = carver.take<int64_t>(slots);
-  at.standing = carver.take<Standing>(slots);
-  at.type_log2 = carver.take<double>(view.spec().num_types);
-  at.line = carver.take<Place>(slots);
+  at.now = carver.allocate<Now>(1);
+  at.since_us = carver.allocate<int64_t>(slots);
+  at.standing = carver.allocate<Standing>(slots);
+  at.type_log2 = carver.allocate<double>(view.spec().num_types);
+  at.line = carver.allocate<Place>(slots);
   return at;
 }
 

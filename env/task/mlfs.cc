@@ -269,11 +269,11 @@ class Mlfs final : public RowTask {
 
    private:
     Memory(const View& view, Carver carver)
-        : kept(*carver.take<Kept>(1)),
-          given_up(carver.take<uint8_t>(view.capacity())),
+        : kept(*carver.allocate<Kept>(1)),
+          given_up(carver.allocate<uint8_t>(view.capacity())),
           estimate(view, carver),
           total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }),
-          lengths(carver.take<std::byte>(0)) {}
+          lengths(carver.allocate<std::byte>(0)) {}
   };
 
   Lengths::Now look(const View& view, const Memory& m) const {

@@ -96,7 +96,7 @@ class ByServiceQueues final : public Policy {
     RoomIndex rooms(view, indexed(), held, carver);
     PreemptionRule rule{placement_};
     if constexpr (kPlaces) {
-      uint8_t* spreads = carver.take<uint8_t>(view.capacity());
+      uint8_t* spreads = carver.allocate<uint8_t>(view.capacity());
       learn_places(view, spreads);
       rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kMayNot ? 1 : 0; };
       rule.placement_of = [spreads, this](int32_t slot) {

@@ -58,7 +58,7 @@ TEST(HeldOrder, TakesTheMemoryThatItAsksFor) {
     memory.reset(HeldOrder::bytes(slots));
     Carver carver(memory.data());
     const HeldOrder order(slots, carver);
-    EXPECT_EQ(carver.take<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
+    EXPECT_EQ(carver.allocate<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
   }
 }
 

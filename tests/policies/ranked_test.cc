@@ -33,7 +33,7 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
     memory = Memory(memory);
     Carver carver(memory.data());
     Ranked ranked(view, carver);
-    ASSERT_EQ(carver.take<std::byte>(0), memory.data() + Ranked::bytes(view));
+    ASSERT_EQ(carver.allocate<std::byte>(0), memory.data() + Ranked::bytes(view));
     const auto slot = static_cast<int32_t>(rng.below(64));
     Order& order = model[static_cast<size_t>(slot % classes)];
     if (!in[static_cast<size_t>(slot)]) {

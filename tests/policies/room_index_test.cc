@@ -46,7 +46,7 @@ class Rooms {
     Carver carver(memory_.data());
     HeldOrder held(view_.capacity(), carver);
     RoomIndex rooms(view_, Placement::kConsolidate, held, carver);
-    ASSERT_EQ(carver.take<std::byte>(0), memory_.data() + memory_.bytes());
+    ASSERT_EQ(carver.allocate<std::byte>(0), memory_.data() + memory_.bytes());
     world_.state().head->now_us += rng_.below(4);
     std::vector<int32_t> edited;
     for (uint32_t n = rng_.below(4); n > 0; --n) {
@@ -237,7 +237,7 @@ TEST(RoomIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
     const HeldOrder held(1, carver);
     RoomIndex rooms(view, placement, held, carver);
     rooms.follow(0);
-    EXPECT_EQ(carver.take<std::byte>(0), memory.data() + memory.bytes());
+    EXPECT_EQ(carver.allocate<std::byte>(0), memory.data() + memory.bytes());
     EXPECT_EQ(RoomIndex::bytes(view, placement) > 0, rooms.serves());
     return rooms.serves();
   };
